@@ -23,7 +23,7 @@ let mcp: Client;
 let openai: OpenAI;
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "every-face-"));
+  home = await mkdtemp(join(tmpdir(), "every-adapter-"));
   model = await startScriptedModel(plannerForTest({ plans: [plan({ text: task, agent })] }));
   const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
   [gateway, sample] = await Promise.all([
@@ -47,7 +47,7 @@ afterAll(async () => {
 type Adapter = {
   /** Starts a run and answers its id once it asks something. */
   start(): Promise<string>;
-  /** Its state, in the words all faces share. */
+  /** Its state, in the words all adapters share. */
   state(id: string): Promise<string>;
   answer(id: string, text: string): Promise<unknown>;
   cancel(id: string): Promise<unknown>;
@@ -132,7 +132,7 @@ const names = Object.keys(adapters);
 for (const [index, [name, adapter]] of Object.entries(adapters).entries()) {
   const [answering = "", canceling = ""] = [1, 2].map((further) => names[(index + further) % names.length]);
 
-  test(`a run that is started over ${name} is one run over every face: answered over ${answering}, another canceled over ${canceling}`, async () => {
+  test(`a run that is started over ${name} is one run over every adapter: answered over ${answering}, another canceled over ${canceling}`, async () => {
     const id = await adapter.start();
     expect(await statesOf(id)).toEqual(all("input-required"));
     await adapters[answering]?.answer(id, "blue");
@@ -180,7 +180,7 @@ async function numbersOf(response: Response): Promise<number[]> {
   return items.flatMap(({ id }) => (id === undefined ? [] : [id]));
 }
 
-test("one run of a flow, begun in a chat, is seen through every face at once while it asks, and when it is done", async () => {
+test("one run of a flow, begun in a chat, is seen through every adapter at once while it asks, and when it is done", async () => {
   const first = { role: "user", content: task } as const;
   const chat = await openai.chat.completions.create({ model: "planning", messages: [first], stream: true });
   const chunks = await Array.fromAsync(chat);
@@ -213,7 +213,7 @@ test("one run of a flow, begun in a chat, is seen through every face at once whi
   const { structuredContent } = await mcp.callTool({ name: "run_status", arguments: { run_id: id } });
   expect(structuredContent).toEqual(run);
   expect(await commandLine("runs", "show", id)).toContain(run.answer);
-  await seen.page.getByText("The run is completed").waitFor();
+  await seen.page.getByText("Run completed").waitFor();
   await seen.page.getByText(run.answer).first().waitFor();
   expect(await seen.page.locator(".plan .mark").allTextContents()).toEqual(["[✓]"]);
   expect(await numbersOf(events)).toEqual(Array.from({ length: run.lastEvent }, (_, index) => index + 1));

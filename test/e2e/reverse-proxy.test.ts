@@ -113,7 +113,7 @@ delegates = []
     expect(new Set(asked)).toEqual(new Set([`${name}:${port}`]));
   }, 60_000);
 
-  test("every face of the gateway tells that address: runs, the API's description, and its page", async () => {
+  test("every adapter of the gateway tells that address: runs, the API's description, and its page", async () => {
     const run = await post("/flows/manus", { input: "Write a card" });
     expect(run).toMatchObject({ status: "completed", files: [{ name: "card.txt" }] });
     expect(run.files[0].url).toStartWith(`${outside}/artifacts/`);

@@ -40,7 +40,7 @@ describe.each(homes)("a home of %s", (name) => {
     });
   }, 90_000);
 
-  test("goes on in its conversations, over every face, with their files", async () => {
+  test("goes on in its conversations, over every adapter, with their files", async () => {
     const files = runOf("Make a file. do:files");
     const message = textMessage("What is in it? do:remember", { contextId: files.contextId });
     const { body } = await rpc(`${system.urls.gateway}/a2a/manus`, "SendMessage", message);

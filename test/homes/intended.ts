@@ -44,6 +44,15 @@ const differences: readonly Difference[] = [
       return json === undefined ? withTime(view, events) : withEvents(view, events);
     },
   },
+  {
+    why: "The terminal's messages are worded plainly",
+    now: (view, key) => {
+      if (!/^manyhands runs show \S+$/.test(key)) return view;
+      return view.map((line: string) =>
+        rewordings.reduce((text, [before, after]) => text.replace(before, after), line),
+      );
+    },
+  },
 ];
 
 /**
@@ -97,6 +106,14 @@ function failure({ status }: Wire, error: Failure): Wire {
   );
   return { ...message, parts, metadata: { ...message.metadata, "manyhands/error": error } };
 }
+
+const rewordings = [
+  [/^● Step (?=\d+ of at most)/, "● Turn "],
+  ["… still at work ", "… still running "],
+  ["… still waiting to start ", "… waiting to start "],
+  ["? waits for an answer ", "? waiting for an answer "],
+  ["When the cause is removed, resume", "Once the cause is fixed, resume"],
+] as const;
 
 /** The seconds from the first event to the last, of a run that has not ended. */
 function withTime(lines: readonly string[], events: readonly Wire[]): string[] {

@@ -52,7 +52,7 @@ function tokenFor(audience: string): string {
   return `${part({ alg: "none" })}.${part({ aud: audience, exp: 4_102_444_800 })}.`;
 }
 
-test("a token that is meant for another is not taken, by no face", async () => {
+test("a token meant for another server is refused by every adapter", async () => {
   const authorization = `Bearer ${tokenFor("https://elsewhere.example")}`;
   expect((await send(authorization)).status).toBe(401);
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", authorization };

@@ -6,7 +6,7 @@ import { fetchServer } from "../tasks/fetch-server.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 
-/** The options every `agents` command takes. */
+/** Options of every `agents` command. */
 export type AgentsOptions = { readonly json?: boolean; readonly config?: string };
 
 const agent = z.looseObject({
@@ -28,7 +28,7 @@ const refusal = z.looseObject({ code: z.enum(codes).catch("unavailable"), detail
 
 const callMs = 30_000;
 
-/** Lists the gateway's agents and how they are. */
+/** Lists the gateway's agents and their health. */
 export async function listAgents(options: AgentsOptions, context: CliContext): Promise<number> {
   return atGateway(options, context, async (call) => {
     const { agents } = await call(z.object({ agents: z.array(agent) }), "/agents");
@@ -52,11 +52,11 @@ export async function addAgent(
   });
 }
 
-/** Forgets a registered agent. */
+/** Removes a registered agent. */
 export async function removeAgent(name: string, options: AgentsOptions, context: CliContext): Promise<number> {
   return atGateway(options, context, async (call) => {
     await call(z.undefined(), `/agents/${encodeURIComponent(name)}`, { method: "DELETE" });
-    context.terminal.say(`${name} is forgotten.`);
+    context.terminal.say(`Removed ${name}.`);
   });
 }
 
@@ -89,7 +89,7 @@ async function atGateway(
       if (refused !== undefined) throw new AppError(refused.code, refused.detail);
       throw new AppError(
         "unavailable",
-        `The gateway at ${session.url} answered with status ${response.status}, and with nothing that can be read.`,
+        `The gateway at ${session.url} answered with status ${response.status} and an unreadable body.`,
       );
     });
     return exitCodes.ok;
@@ -100,8 +100,8 @@ async function atGateway(
 
 function rowsOf({ name, url, health, source, title, model, sandbox, breaker, reason, changes }: Agent): string {
   const known = [model ? `model ${model.name}` : "", sandbox === undefined ? "" : `sandbox ${sandbox}`];
-  const apart = breaker === undefined || breaker === "closed" ? "" : `left alone (${breaker})`;
-  const facts = [name, health, apart, url, title ?? "", ...known, source];
+  const paused = breaker === undefined || breaker === "closed" ? "" : `paused after failures (${breaker})`;
+  const facts = [name, health, paused, url, title ?? "", ...known, source];
   const why = reason === undefined ? [] : [`    ${safeLine(reason, 300)}`];
   const news = changes.flatMap(({ what }) => what.map((one) => `    card: ${safeLine(one, 300)}`));
   return `${[

@@ -24,20 +24,20 @@ test("a file can be added in mid-conversation and goes along once, with an answe
     ["yes", "t1", ["a.csv"]],
     ["three", undefined, []],
   ]);
-  expect(cli.said()).toContain("a.csv (3 B) goes along with what you say next.");
+  expect(cli.said()).toContain("a.csv (3 B) is attached to your next message.");
 });
 
-test("a command that there is not, or a file that is not there, is said and never sent", async () => {
+test("an unknown command or a missing file is reported and never sent", async () => {
   await using cli = await cliForTest({ answers: ["/fiel a.csv", "/file none.csv", "/file", "/help"] });
   expect(await cli.run("chat")).toBe(0);
   expect(cli.sent).toEqual([]);
-  expect(cli.said()).toContain("There is no /fiel.");
+  expect(cli.said()).toContain("Unknown command /fiel.");
   expect(cli.said()).toContain("There is no file none.csv.");
-  expect(cli.said()).toContain("Name the file: /file PATH.");
-  expect(cli.said()).toContain("/exit        end, and show how to go on later");
+  expect(cli.said()).toContain("Name a file: /file PATH.");
+  expect(cli.said()).toContain("/exit        end, and show how to continue later");
 });
 
-test("a path is no command", async () => {
+test("a line that starts with a path is not a command", async () => {
   const play = async function* () {
     yield at("completed");
   };
@@ -46,7 +46,7 @@ test("a path is no command", async () => {
   expect(cli.sent).toMatchObject([{ text: "/etc/hosts names this machine?" }]);
 });
 
-test("the end tells the conversation and the command that goes on in it; one without a word tells nothing", async () => {
+test("at its end a chat prints the command that continues it; an empty chat prints nothing", async () => {
   const play = async function* () {
     yield at("completed");
   };
@@ -54,11 +54,9 @@ test("the end tells the conversation and the command that goes on in it; one wit
     const answers = ["hello", ...(last === undefined ? [] : [last])];
     await using cli = await cliForTest({ play, answers, env: { SWE_URL: "http://127.0.0.1:1" } });
     expect(await cli.run("chat", "--flow", "planning")).toBe(0);
-    expect(cli.said()).toEndWith(
-      "The conversation is c1. Go on in it with: bun manyhands chat --flow planning --context c1\n",
-    );
+    expect(cli.said()).toEndWith("Continue this conversation with: bun manyhands chat --flow planning --context c1\n");
   }
   await using silent = await cliForTest({ answers: ["/exit"] });
   expect(await silent.run("chat")).toBe(0);
-  expect(silent.said()).not.toContain("The conversation is");
+  expect(silent.said()).not.toContain("Continue this conversation");
 });

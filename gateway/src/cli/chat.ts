@@ -14,32 +14,32 @@ import { chatOn } from "./what-next.ts";
 /** The options of `chat`. */
 type ChatOptions = {
   readonly agent?: string;
-  /** A flow to talk with in place of an agent. */
+  /** A flow to talk with instead of an agent. */
   readonly flow?: string;
   readonly context?: string;
   readonly config?: string;
 };
 
 const help = [
-  "/file PATH   send a file along with what you say next",
-  "/new         begin anew",
-  "/help        show this",
-  "/exit        end, and show how to go on later",
+  "/file PATH   attach a file to your next message",
+  "/new         start a new conversation",
+  "/help        show this help",
+  "/exit        end, and show how to continue later",
 ].join("\n");
 
-/** Where a conversation stands. */
+/** The state of a conversation. */
 type Chat = {
   contextId: string | undefined;
   /** The task that waits for an answer. */
   waiting: string | undefined;
-  /** What goes along with the next message. */
+  /** Attached to the next message. */
   files: readonly OutgoingFile[];
 };
 
 /**
- * A conversation: every line is a task in the same context, or the answer to the question of the
- * one that waits; one that begins with a slash is for the chat itself. Ends with `/exit` or when
- * input ends; Ctrl-C cancels the task at hand and goes on. Reads lines from a pipe too.
+ * A conversation: every line is a task in the same context, or the answer to the task that waits; a
+ * line that starts with a slash is a command to the chat itself. Ends with `/exit` or when input
+ * ends; Ctrl-C cancels the current task only. Reads lines from a pipe too.
  */
 export async function chatCommand(options: ChatOptions, context: CliContext): Promise<number> {
   const { terminal } = context;
@@ -53,7 +53,7 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
     for (;;) {
       const line = (await terminal.ask(chat.waiting === undefined ? "You" : "Your answer"))?.trim();
       if (line === undefined || line === "/exit") break;
-      if (line === "" || (await obeyed(line, chat, context))) continue;
+      if (line === "" || (await runCommand(line, chat, context))) continue;
       const message = { text: line, contextId: chat.contextId, taskId: chat.waiting, files: chat.files };
       const outcome = await renderTask((signal) => client.send(message, { signal }), { client, terminal, json: false });
       chat.files = [];
@@ -68,25 +68,25 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
   }
 }
 
-/** Does what a line tells the chat itself; false for a line that is for the agent. */
-async function obeyed(line: string, chat: Chat, { cwd, terminal }: CliContext): Promise<boolean> {
+/** Runs a command to the chat itself; false if the line is for the agent. */
+async function runCommand(line: string, chat: Chat, { cwd, terminal }: CliContext): Promise<boolean> {
   const [, command, rest = ""] = /^\/(\w+)(?:\s+(.*))?$/s.exec(line) ?? [];
   if (command === undefined) return false;
   if (command === "file") await attach(rest, chat, cwd, terminal);
   else if (command === "new") {
     Object.assign(chat, { contextId: undefined, waiting: undefined, files: [] });
-    terminal.say("What you say next begins a new conversation.");
-  } else terminal.say(command === "help" ? help : `There is no /${command}.\n${help}`);
+    terminal.say("Your next message starts a new conversation.");
+  } else terminal.say(command === "help" ? help : `Unknown command /${command}.\n${help}`);
   return true;
 }
 
 async function attach(path: string, chat: Chat, cwd: string, { say }: CliContext["terminal"]): Promise<void> {
   try {
-    if (path === "") throw new AppError("invalid_input", "Name the file: /file PATH.");
+    if (path === "") throw new AppError("invalid_input", "Name a file: /file PATH.");
     const read = await readFiles([path], cwd);
     chat.files = [...chat.files, ...read];
     for (const { name, bytes } of read)
-      say(`${safeText(name)} (${sizeText(bytes.byteLength)}) goes along with what you say next.`);
+      say(`${safeText(name)} (${sizeText(bytes.byteLength)}) is attached to your next message.`);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     say(error.message);

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 
-/** The shells there is a script for. */
+/** The shells with a completion script. */
 export const shells = ["bash", "zsh", "fish"] as const;
 
-/** What can follow some words of the command line. */
+/** The words that can follow given words of the command line. */
 type CompletionPoint = { readonly words: string; readonly next: readonly string[] };
 
 /**
- * A script that completes commands and options in this shell: everything it needs is in it, so that
- * a key press starts no process.
+ * A script that completes commands and options in this shell. It is self-contained, so that a key
+ * press starts no process.
  */
 export function completionScript(shell: (typeof shells)[number], program: Command): string {
   const places = placesOf(program, []);

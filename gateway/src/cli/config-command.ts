@@ -5,8 +5,7 @@ import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 
 /**
- * Shows every setting in effect and where it comes from, with secrets left out, and what has no
- * effect.
+ * Shows every setting in effect and its source, with secrets redacted, and settings without effect.
  */
 export async function configCommand(
   options: { readonly config?: string; readonly json?: boolean },
@@ -26,13 +25,13 @@ export async function configCommand(
   terminal.out(`${settings.file === undefined ? "No settings file" : `Settings file: ${settings.file}`}\n`);
   for (const { key, value, source } of rows) terminal.out(`  ${key.padEnd(width)}  ${lineOf(value)}  (${source})\n`);
   terminal.out(
-    `Model: ${config.model === undefined ? "none configured; the rehearsal model answers" : config.model.name}\n`,
+    `Model: ${config.model === undefined ? "not configured; using the rehearsal model" : config.model.name}\n`,
   );
   for (const note of config.notes) terminal.out(`Note: ${note}\n`);
   return exitCodes.ok;
 }
 
-/** A value on one line; of a long one its beginning. */
+/** A value on one line; a long one is cut. */
 function lineOf(value: string): string {
   const line = value.trimEnd().replace(/\s*\n\s*/g, " ⏎ ");
   return line.length > 120 ? `${line.slice(0, 120)}… (${value.length} characters)` : line;

@@ -65,11 +65,11 @@ test("what is named beside --example takes the place of what the example has", a
   expect(cli.sent).toMatchObject([{ flow, budgetUsd: 1 }]);
 });
 
-test("a flow nobody knows, an empty task and a setting without a value are refused before anyone is asked", async () => {
+test("an unknown flow, an empty task and an option without a value are refused before any agent is asked", async () => {
   for (const [args, code, sentence] of [
     [["nonsense", "x"], 2, "There is no flow"],
     [["planning"], 2, "The task is empty"],
-    [["planning", "x", "--option", "approve"], 2, "a name and a value"],
+    [["planning", "x", "--option", "approve"], 2, "NAME=VALUE"],
   ] as const) {
     await using cli = await cliForTest({ play: playing });
     expect([args, await cli.run("flow", ...args)]).toEqual([args, code]);

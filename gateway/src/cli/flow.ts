@@ -24,8 +24,8 @@ type FlowOptions = {
 };
 
 /**
- * Lists the flows, or gives one a task and shows it to its end as `run` does; `--example` is a task
- * that shows what the flow is for.
+ * Lists the flows, or gives one a task and shows it to its end as `run` does; `--example` gives it
+ * its own example task.
  */
 export async function flowCommand(
   name: string | undefined,
@@ -73,7 +73,7 @@ async function messageOf(task: string, options: FlowOptions, context: CliContext
   return { ...given, contextId, budgetUsd, outputSchema, ...(Object.keys(flow).length > 0 && { flow }) };
 }
 
-/** The flow's example, with what was named on the command line in place of what it has. */
+/** The flow's example, with overrides from the command line. */
 function exampleOf({ example }: FlowDefinition, given: FlowOptions, settings: Pick<Config, "agents">): OutgoingMessage {
   const { text, files = [] } = example;
   const agents = given.agents ?? exampleTeam(example, Object.keys(settings.agents));

@@ -9,7 +9,7 @@ const written = (cwd: string) => readFile(join(cwd, "manyhands.toml"), "utf8");
 test("init asks for endpoint, the key's variable and the model, and what it writes is the model in use", async () => {
   await using cli = await cliForTest({ answers: ["anthropic", "", "claude-x"], interactive: true });
   expect(await cli.run("init")).toBe(0);
-  expect(cli.said()).toContain("Set ANTHROPIC_API_KEY to the key before you start.");
+  expect(cli.said()).toContain("Set ANTHROPIC_API_KEY to your key before you start.");
   const { model } = await loadConfig({ cwd: cli.cwd, env: { ANTHROPIC_API_KEY: "secret", OPENAI_API_KEY: "other" } });
   expect(model).toMatchObject({ name: "claude-x", baseUrl: "https://api.anthropic.com/v1", apiKey: "secret" });
 });
@@ -23,7 +23,7 @@ test("init takes everything from its options, and what is suggested with --yes",
   expect(await written(cli.cwd)).toBe('[llm]\nmodel = "gpt-5-mini"\napi_key_env = "OPENAI_API_KEY"\n');
 });
 
-test("init keeps what else a file has, and replaces a model only when it is told to", async () => {
+test("init keeps the rest of the file, and replaces a model only when told to", async () => {
   await using cli = await cliForTest({ answers: ["no", "yes", "ollama", "", ""], interactive: true });
   const own = '# Ours\n[agents.concierge]\nentry = "concierge.ts"\n';
   await writeFile(
@@ -32,21 +32,21 @@ test("init keeps what else a file has, and replaces a model only when it is told
   );
   for (const args of [["--yes"], []]) {
     expect(await cli.run("init", ...args)).toBe(2);
-    expect(cli.said()).toContain("has an [llm] already and stays as it is. --force replaces it.");
+    expect(cli.said()).toContain("already has an [llm] and was not changed. --force replaces it.");
     expect(await written(cli.cwd)).toContain('model = "old"');
   }
   expect(await cli.run("init")).toBe(0);
   expect(await written(cli.cwd)).toBe(`${own}\n[llm]\nmodel = "qwen3"\nbase_url = "http://localhost:11434/v1"\n`);
 });
 
-test("init writes nothing where nobody answers, or where the endpoint is none", async () => {
+test("init writes nothing when nobody answers or the endpoint is invalid", async () => {
   await using cli = await cliForTest({ answers: [] });
   for (const args of [[], ["--endpoint", "nonsense", "--yes"], ["--yes", "--endpoint", "http://127.0.0.1:9/v1"]]) {
     expect(await cli.run("init", ...args)).toBe(2);
     expect(await Bun.file(join(cli.cwd, "manyhands.toml")).exists()).toBe(false);
   }
-  expect(cli.said()).toContain("Nothing was written: nobody answered.");
-  expect(cli.said()).toContain('"nonsense" is no endpoint. Allowed: openai, anthropic,');
+  expect(cli.said()).toContain("Nothing written: no answer.");
+  expect(cli.said()).toContain('"nonsense" is not an endpoint. Allowed: openai, anthropic,');
 });
 
 test("a variable that is named for the key and is not set is told, with its place", async () => {

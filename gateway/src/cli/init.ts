@@ -5,7 +5,7 @@ import { ownCommand } from "manyhands/internal/core/release";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 
-/** What `init` is told, in place of what it would ask. */
+/** Answers given as options, instead of questions. */
 export type InitOptions = {
   readonly config?: string;
   readonly endpoint?: string;
@@ -16,8 +16,7 @@ export type InitOptions = {
 };
 
 /**
- * An endpoint by its provider's name: where it is, the variable that customarily holds its key, and
- * a model to begin with.
+ * A provider: its URL, the variable that customarily holds its key, and a model to start with.
  */
 type Provider = { readonly url: string | undefined; readonly keyEnv: string; readonly model: string };
 
@@ -34,9 +33,9 @@ const providers: Readonly<Record<string, Provider>> = {
 };
 
 /**
- * Asks which model to use and writes it to `manyhands.toml` as `[llm]`. The key itself is never
- * asked for: the file names the variable it is in. What else the file has stays; an `[llm]` that is
- * there is replaced only when the person says so.
+ * Asks which model to use and writes it to `manyhands.toml` as `[llm]`. It never asks for the key:
+ * the file names the variable that holds it. The rest of the file stays; an existing `[llm]` is
+ * replaced only if the person says so.
  */
 export async function initCommand(options: InitOptions, { cwd, env, terminal }: CliContext): Promise<number> {
   const path = resolve(cwd, options.config ?? "manyhands.toml");
@@ -48,27 +47,26 @@ export async function initCommand(options: InitOptions, { cwd, env, terminal }: 
     if (answer === undefined)
       throw new AppError(
         "invalid_input",
-        "Nothing was written: nobody answered. --yes takes what is suggested; --endpoint, --key-env and --model say it.",
+        "Nothing written: no answer. Use --yes for the suggestions, or --endpoint, --key-env and --model.",
       );
     return answer.trim() || fallback;
   };
   if (blocksOf(before).some(isDefaultModel) && !options.force) {
-    const answer = options.yes ? "no" : await ask(`${path} names a model already. Replace it?`, "no");
+    const answer = options.yes ? "no" : await ask(`${path} already names a model. Replace it?`, "no");
     if (!/^y(es)?$/i.test(answer))
-      throw new AppError("invalid_input", `${path} has an [llm] already and stays as it is. --force replaces it.`);
+      throw new AppError("invalid_input", `${path} already has an [llm] and was not changed. --force replaces it.`);
   }
   const names = Object.keys(providers).join(", ");
-  const endpoint = options.endpoint ?? (await ask(`Whose model? ${names}, or the URL of an endpoint`, "openai"));
+  const endpoint = options.endpoint ?? (await ask(`Which provider? ${names}, or the URL of an endpoint`, "openai"));
   const provider = providerOf(endpoint, names);
   const keyEnv =
-    options.keyEnv ??
-    (await ask("Which variable of the environment holds the key? - for none", provider.keyEnv || "-"));
+    options.keyEnv ?? (await ask("Which environment variable holds the key? - for none", provider.keyEnv || "-"));
   const model = options.model ?? (await ask("Which model?", provider.model));
-  if (model === "") throw new AppError("invalid_input", "Say which model: --model NAME.");
+  if (model === "") throw new AppError("invalid_input", "Name a model: --model NAME.");
   await writeFile(path, withLlm(before, tableOf(provider, keyEnv === "-" ? "" : keyEnv, model)));
   terminal.say(`Wrote ${path}.`);
-  if (keyEnv !== "-" && !env[keyEnv]) terminal.say(`Set ${keyEnv} to the key before you start.`);
-  terminal.say(`See whether it works: ${ownCommand} doctor`);
+  if (keyEnv !== "-" && !env[keyEnv]) terminal.say(`Set ${keyEnv} to your key before you start.`);
+  terminal.say(`Check it with: ${ownCommand} doctor`);
   return exitCodes.ok;
 }
 
@@ -77,7 +75,7 @@ function providerOf(endpoint: string, names: string): Provider {
   if (known !== undefined) return known;
   if (/^https?:\/\/\S+$/i.test(endpoint) && URL.canParse(endpoint))
     return { url: endpoint, keyEnv: "OPENAI_API_KEY", model: "" };
-  throw new AppError("invalid_input", `${JSON.stringify(endpoint)} is no endpoint. Allowed: ${names}, or a URL.`);
+  throw new AppError("invalid_input", `${JSON.stringify(endpoint)} is not an endpoint. Allowed: ${names}, or a URL.`);
 }
 
 function tableOf({ url }: Provider, keyEnv: string, model: string): string {
@@ -90,12 +88,12 @@ function tableOf({ url }: Provider, keyEnv: string, model: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** The tables of a file as they are written, what comes before the first one among them. */
+/** The tables of a file as they are written, including the text before the first one. */
 const blocksOf = (text: string) => text.split(/^(?=[ \t]*\[)/m);
 
 /**
- * Whether a block says what the default model is: of another model its price and abilities would be
- * wrong.
+ * Whether a block describes the default model; its price and capabilities would be wrong for
+ * another model.
  */
 const isDefaultModel = (block: string) => /^[ \t]*\[llm(?:\.(?:capabilities|price))?\]/.test(block);
 

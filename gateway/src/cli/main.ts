@@ -1,4 +1,6 @@
-/** The command line's entry, started by `gateway/src/main.ts` once every dependency is there. */
+/**
+ * Entry point of the command line; `gateway/src/main.ts` starts it once all packages are installed.
+ */
 import { resolve } from "node:path";
 import { checkNamedFiles, loadConfig } from "manyhands/internal/config/config";
 import { connectAgent } from "../tasks/a2a-agent-client.ts";

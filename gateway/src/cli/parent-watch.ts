@@ -1,6 +1,6 @@
 import { exitCodes } from "../terminal/exit-code.ts";
 
-/** Set by the installed command, which starts this process, to the id of its own. */
+/** The process id of the installed command, which sets this and starts this process. */
 const variable = "MANYHANDS_LAUNCHER_PID";
 
 const lookMs = 500;
@@ -8,9 +8,9 @@ const lookMs = 500;
 const graceMs = 30_000;
 
 /**
- * Ends this process, as SIGTERM does, once the installed command that started it is gone: one that
- * was killed outright passed no signal on. Watching keeps no process alive, and nothing that is
- * started from here hears of it.
+ * Ends this process, as SIGTERM does, once the installed command that started it is gone: killed
+ * outright, it forwards no signal. Watching does not keep the process alive, and child processes
+ * don't inherit the variable.
  */
 export function endWithLauncher(env: Record<string, string | undefined>): void {
   const launcher = Number(env[variable]);

@@ -16,7 +16,7 @@ import { type RunOptions, runCommand } from "./run.ts";
 import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs.ts";
 import { startCommand } from "./start-command.ts";
 
-/** The command line. `done` is told the exit code of the command that ran. */
+/** The command line. `done` receives the exit code of the command that ran. */
 export function manyhandsProgram(context: CliContext, done: (exitCode: number) => void): Command {
   const program = new Command("manyhands")
     .description("Agents that work on your tasks, durably, and speak A2A.")
@@ -29,50 +29,50 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
 
   program
     .command("setup")
-    .description("install what the machine lacks: packages, sandbox tools, Python, a browser")
-    .option("--quiet", "say nothing where all is there, and download no browser");
-  leaf("start", "start the agents and keep them up until Ctrl-C").action(async (options) =>
+    .description("install what is missing: packages, sandbox tools, Python, a browser")
+    .option("--quiet", "print nothing if nothing is missing, and download no browser");
+  leaf("start", "start the agents and the gateway, until Ctrl-C").action(async (options) =>
     done(await startCommand(options, context)),
   );
   leaf("demo", "run the demo task and check its result").action(async (options) =>
     done(await demoCommand(options, context)),
   );
-  leaf("run", "give an agent, or a flow, one task")
-    .argument("[task...]", "what to do, in plain words; - or nothing reads it from standard input")
+  leaf("run", "give a task to an agent or a flow")
+    .argument("[task...]", "what to do, in plain words; omit it or use - to read standard input")
     .addOption(agentOption())
     .addOption(flowOption())
     .addOption(jsonOption())
     .addOption(schemaOption())
-    .option("--budget-usd <amount>", "end the task before it costs more", dollars)
-    .option("--file <path>", "a file for the agent; may be given several times; - is standard input", collect)
-    .option("--context <id>", "go on in this conversation")
+    .option("--budget-usd <amount>", "spending limit of the task, in US dollars", dollars)
+    .option("--file <path>", "a file for the agent; repeatable; - is standard input", collect)
+    .option("--context <id>", "continue this conversation")
     .action(async (task: string[], options) => done(await giveTask(task.join(" "), options, context)));
-  leaf("flow", "list the flows, or give one a task that several agents work on")
-    .argument("[name]", "which flow; without one they are listed")
-    .argument("[task...]", "what to do, in plain words; - or nothing reads it from standard input")
-    .option("--agents <names>", "the agents to use, with commas between them", list)
-    .option("--option <name=value>", "a setting of the flow; may be given several times", setting)
-    .option("--example", "a task that shows what the flow is for")
+  leaf("flow", "list the flows, or give a flow a task for several agents")
+    .argument("[name]", "the flow; omit it to list the flows")
+    .argument("[task...]", "what to do, in plain words; omit it or use - to read standard input")
+    .option("--agents <names>", "the agents to use, separated by commas", list)
+    .option("--option <name=value>", "an option of the flow; repeatable", setting)
+    .option("--example", "run the flow's example task")
     .addOption(jsonOption())
     .addOption(schemaOption())
-    .option("--budget-usd <amount>", "end the flow before it costs more", dollars)
-    .option("--file <path>", "a file for the agents; may be given several times; - is standard input", collect)
-    .option("--context <id>", "go on in this conversation")
+    .option("--budget-usd <amount>", "spending limit of the flow, in US dollars", dollars)
+    .option("--file <path>", "a file for the agents; repeatable; - is standard input", collect)
+    .option("--context <id>", "continue this conversation")
     .action(async (name: string | undefined, task: string[], options) =>
       done(await flowCommand(name, task.join(" "), options, context)),
     );
-  leaf("chat", "talk with an agent, or a flow")
+  leaf("chat", "chat with an agent or a flow")
     .addOption(agentOption())
     .addOption(flowOption())
-    .option("--context <id>", "go on in this conversation")
+    .option("--context <id>", "continue this conversation")
     .action(async (options) => done(await chatCommand(options, context)));
-  leaf("doctor", "check this machine and say what to do")
+  leaf("doctor", "check this machine and suggest fixes")
     .addOption(jsonOption())
     .action(async (options) => done(await doctorCommand(options, context)));
-  leaf("config", "show every setting in effect and where it comes from")
+  leaf("config", "show every setting in effect and its source")
     .addOption(jsonOption())
     .action(async (options) => done(await configCommand(options, context)));
-  addBeginnings(program, context, done);
+  addOnceCommands(program, context, done);
   addRuns(program, context, done);
   addAgents(program, context, done);
   addMcp(program, context, done, { config: configOption, json: jsonOption });
@@ -80,7 +80,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   return program;
 }
 
-/** A group that does something without a word would take a mistyped one for an argument of that. */
+/** Without this, a group's default command takes a mistyped command name as its argument. */
 function refuseUnknown(group: Command): void {
   for (const leaf of group.commands) {
     if (leaf.registeredArguments.length > 0) continue;
@@ -97,24 +97,24 @@ function refuseUnknown(group: Command): void {
   }
 }
 
-/** What is done once, before work begins. */
-function addBeginnings(program: Command, context: CliContext, done: (exitCode: number) => void): void {
+/** Commands that are used once, before any work. */
+function addOnceCommands(program: Command, context: CliContext, done: (exitCode: number) => void): void {
   program
     .command("init")
-    .description("ask for the model and write it to manyhands.toml")
+    .description("ask which model to use and write it to manyhands.toml")
     .addOption(configOption())
     .option(
       "--endpoint <name>",
-      "whose model: openai, anthropic, gemini, openrouter, ollama, or the URL of an endpoint",
+      "the provider: openai, anthropic, gemini, openrouter, ollama, or the URL of an endpoint",
     )
-    .option("--key-env <variable>", "the variable of the environment that holds the key; - for none")
-    .option("--model <name>", "the model's name there")
-    .option("-y, --yes", "take what is suggested where nothing is said")
-    .option("--force", "replace the [llm] of a file that has one")
+    .option("--key-env <variable>", "the environment variable that holds the key; - for none")
+    .option("--model <name>", "the model's name at the provider")
+    .option("-y, --yes", "accept the suggestions without asking")
+    .option("--force", "replace an existing [llm]")
     .action(async (options) => done(await initCommand(options, context)));
   program
     .command("completion")
-    .description("print a script that completes commands in your shell, for its start-up file")
+    .description("print a completion script for your shell's start-up file")
     .addArgument(new Argument("<shell>").choices(shells))
     .action((shell: (typeof shells)[number]) => context.terminal.out(completionScript(shell, program)));
 }
@@ -128,18 +128,18 @@ async function giveTask(
 }
 
 function addRuns(program: Command, context: CliContext, done: (exitCode: number) => void): void {
-  const runs = program.command("runs").description("look at runs, answer, resume and cancel them");
+  const runs = program.command("runs").description("list, show, answer, resume and cancel runs");
   const leaf = (name: string, description: string, isDefault = false) =>
     runs
       .command(name, { isDefault })
       .description(description)
       .addOption(configOption())
-      .option("--agent <name>", "an agent's runs only")
-      .addOption(new Option("--flow <name>", "a flow's runs only").conflicts("agent"))
+      .option("--agent <name>", "only runs of this agent")
+      .addOption(new Option("--flow <name>", "only runs of this flow").conflicts("agent"))
       .addOption(jsonOption());
   const id = () => new Argument("<id>", "the run's id");
   leaf("list", "the newest runs", true)
-    .option("--limit <count>", "how many", wholeNumber, 20)
+    .option("--limit <count>", "how many to list", wholeNumber, 20)
     .action(async (options) => done(await listRuns(options, context)));
   leaf("show", "everything that happened in a run")
     .addArgument(id())
@@ -153,47 +153,44 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
   leaf("resume", "let a paused run try again")
     .addArgument(id())
     .action(async (run: string, options: RunsOptions) => done(await resumeRun(run, options, context)));
-  leaf("answer", "answer the question a run waits with")
+  leaf("answer", "answer a run's question")
     .addArgument(id())
     .argument("<text...>", "the answer")
-    .option("--file <path>", "a file to go with it; may be given several times", collect)
+    .option("--file <path>", "a file to attach; repeatable", collect)
     .action(async (run: string, text: string[], options: RunsOptions & { file?: readonly string[] }) =>
       done(await answerRun(run, text.join(" "), options, context)),
     );
 }
 
 function addAgents(program: Command, context: CliContext, done: (exitCode: number) => void): void {
-  const agents = program.command("agents").description("the agents of the gateway: list, add and remove them");
+  const agents = program.command("agents").description("list, add and remove the gateway's agents");
   const leaf = (name: string, description: string, isDefault = false) =>
     agents.command(name, { isDefault }).description(description).addOption(configOption()).addOption(jsonOption());
-  leaf("list", "the agents and how they are", true).action(async (options) => done(await listAgents(options, context)));
+  leaf("list", "the agents and their health", true).action(async (options) => done(await listAgents(options, context)));
   leaf("add", "register an agent by its address")
-    .argument("<url>", "where the agent or its card is")
-    .option("--name <name>", "what to call it; made from its card when left out")
-    .option("--token <token>", "what it wants to be sent as bearer token")
+    .argument("<url>", "URL of the agent or its card")
+    .option("--name <name>", "its name here (default: from its card)")
+    .option("--token <token>", "bearer token to send to it")
     .action(async (url: string, options) => done(await addAgent(url, options, context)));
-  leaf("remove", "forget a registered agent")
+  leaf("remove", "remove a registered agent")
     .argument("<name>")
     .action(async (name: string, options) => done(await removeAgent(name, options, context)));
 }
 
 function agentOption(): Option {
-  return new Option(
-    "--agent <name>",
-    "which agent: one of this system (the first when left out), or one that was added",
-  );
+  return new Option("--agent <name>", "an agent of this system (default: the first) or a registered one");
 }
 
 function schemaOption(): Option {
-  return new Option("--schema <file>", "a JSON Schema that the answer has to fit");
+  return new Option("--schema <file>", "JSON Schema for the answer");
 }
 
 function flowOption(): Option {
-  return new Option("--flow <name>", "which flow, in place of an agent").conflicts("agent");
+  return new Option("--flow <name>", "a flow, instead of an agent").conflicts("agent");
 }
 
 function jsonOption(): Option {
-  return new Option("--json", "JSON on standard output and nothing else");
+  return new Option("--json", "print only JSON on standard output");
 }
 
 function configOption(): Option {
@@ -207,10 +204,10 @@ function list(value: string): string[] {
     .filter((one) => one !== "");
 }
 
-/** A setting as JSON where it is that, else as text. */
+/** An option's value as JSON if it parses, else as text. */
 function setting(value: string, earlier: readonly (readonly [string, Json])[] = []): (readonly [string, Json])[] {
   const at = value.indexOf("=");
-  if (at < 1) throw new InvalidArgumentError("It must be a name and a value, as in concurrency=2.");
+  if (at < 1) throw new InvalidArgumentError("It must be NAME=VALUE, as in concurrency=2.");
   const text = value.slice(at + 1);
   try {
     return [...earlier, [value.slice(0, at), JSON.parse(text)]];

@@ -5,19 +5,18 @@ import * as z from "zod";
 import type { CliContext } from "../session/context.ts";
 import type { OutgoingFile } from "../tasks/agent-client.ts";
 
-/** What stands for standard input, in place of a task or a file. */
+/** Means standard input, as a task or a file. */
 const piped = "-";
 
 /**
- * A pipe that says nothing for so long, while there is a task anyway, was meant for somebody else.
- * Milliseconds.
+ * When a task is given, a pipe silent for this long is ignored: it was meant for another program.
  */
 const patienceMs = 2_000;
 
 /**
- * A task and its files from the command line. Without words, or with one dash, the task is what is
- * piped in; beside a task that is a file. Rejects with `invalid_input` where there is no task, or a
- * file that is none.
+ * A task and its files from the command line. Without words, or with a dash, standard input is the
+ * task; with words, it is a file. Rejects with `invalid_input` without a task, or if a file does
+ * not exist.
  */
 export async function readTask(
   words: string,
@@ -29,13 +28,13 @@ export async function readTask(
     throw new AppError("invalid_input", "Standard input can be the task or a file, not both.");
   const input = await (isPiped || paths.includes(piped) ? terminal.read() : terminal.read(patienceMs));
   const text = isPiped ? new TextDecoder().decode(input) : words;
-  if (text.trim() === "") throw new AppError("invalid_input", "The task is empty: say in plain words what to do.");
+  if (text.trim() === "") throw new AppError("invalid_input", "The task is empty: describe in plain words what to do.");
   const files = await readFiles(
     paths.filter((path) => path !== piped),
     cwd,
   );
   if (paths.includes(piped) && input === undefined)
-    throw new AppError("invalid_input", "--file - takes what is piped in, and nothing is.");
+    throw new AppError("invalid_input", "--file - reads standard input, but nothing is piped in.");
   if (isPiped || input === undefined || input.length === 0) return { text, files };
   return { text, files: [...files, fileOf(input)] };
 }
@@ -49,11 +48,11 @@ function fileOf(bytes: Uint8Array): OutgoingFile {
   }
 }
 
-/** A request's body may have 10 MB, and files grow by a third on the way. */
+/** A request may have 10 MB, and base64 makes files a third larger. */
 const mostBytes = 7_000_000;
 
 /**
- * The files named on the command line, to go along with a message. Rejects with `invalid_input`.
+ * The files named on the command line, to attach to a message. Rejects with `invalid_input`.
  */
 export async function readFiles(paths: readonly string[], cwd: string): Promise<OutgoingFile[]> {
   const files: OutgoingFile[] = [];
@@ -62,8 +61,7 @@ export async function readFiles(paths: readonly string[], cwd: string): Promise<
     const file = Bun.file(resolve(cwd, path));
     if (!(await file.exists())) throw new AppError("invalid_input", `There is no file ${path}.`);
     total += file.size;
-    if (total > mostBytes)
-      throw new AppError("invalid_input", `The files are larger than ${mostBytes / 1e6} MB together.`);
+    if (total > mostBytes) throw new AppError("invalid_input", `The files exceed ${mostBytes / 1e6} MB in total.`);
     files.push({ name: basename(path), mediaType: file.type.split(";")[0] ?? "", bytes: await file.bytes() });
   }
   return files;
@@ -85,6 +83,6 @@ export async function readSchema(
   try {
     return schema.parse(JSON.parse(await file.text()));
   } catch {
-    throw new AppError("invalid_input", `${path} holds no JSON Schema: it has to be a JSON object.`);
+    throw new AppError("invalid_input", `${path} is not a JSON Schema: it must be a JSON object.`);
   }
 }

@@ -59,7 +59,7 @@ test("the exit code tells how the task was left", async () => {
   }
 });
 
-test("what is to be done next is told as a command that reaches the same agent or flow", async () => {
+test("the command suggested next reaches the same agent or flow", async () => {
   const outcome = { taskId: "t1", contextId: "c1", state: "input-required" } as TaskOutcome;
   const said: string[] = [];
   const config = await loadConfig({ cwd: "/", env: {} });
@@ -75,7 +75,7 @@ test("what is to be done next is told as a command that reaches the same agent o
   expect(told("input-required", { flow: "planning" })).toEndWith('manyhands runs answer --flow planning t1 "…"');
   expect(said.join()).not.toContain("manyhands start");
   told("input-required", { agent: "browser", passing: true });
-  expect(said.at(-2)).toContain("stays open where `bun manyhands start` runs");
+  expect(said.at(-2)).toContain("under `bun manyhands start` they stay open");
   expect(told("completed", { agent: "browser" })).toEndWith('manyhands run --agent browser --context c1 "…"');
   expect(told("working", { agent: "browser" })).toEndWith("manyhands runs watch --agent browser t1");
   const before = said.length;
@@ -87,7 +87,7 @@ test("what is to be done next is told as a command that reaches the same agent o
   );
 });
 
-test("an answer to a run ends with how its conversation goes on", async () => {
+test("an answer to a run ends with the command that continues its conversation", async () => {
   await using cli = await cliForTest({ play: playing(at("working"), answer, at("completed")) });
   expect(await cli.run("runs", "answer", "t1", "yes")).toBe(0);
   expect(cli.sent).toMatchObject([{ text: "yes", taskId: "t1" }]);
@@ -122,7 +122,7 @@ test("a pause that is over is passed over, and a run that cannot be seen any mor
   });
   expect(await cli.run("run", "Count")).toBe(0);
   expect(await cli.run("run", "Lose it")).toBe(1);
-  expect(cli.said()).toContain("It is away. The run goes on where it is: bun manyhands runs watch t1");
+  expect(cli.said()).toContain("It is away. The run continues; follow it with: bun manyhands runs watch t1");
 });
 
 test("an answer takes files along, and what its task made and used before is told at the end", async () => {
@@ -243,7 +243,7 @@ test("a failure that is expected is one sentence and exit code 1", async () => {
   expect(cli.said()).toEndWith("The agent is gone.\n");
 });
 
-test("what was typed wrongly is shown with help and exit code 2", async () => {
+test("a mistyped command line prints help and exits with code 2", async () => {
   await using cli = await cliForTest({});
   for (const args of [["rnu"], [], ["run"], ["run", "x", "--nope"], ["run", "x", "--budget-usd", "-1"]])
     expect(await cli.run(...args)).toBe(2);
@@ -251,7 +251,7 @@ test("what was typed wrongly is shown with help and exit code 2", async () => {
   expect(cli.said()).toContain("Did you mean run?");
   expect(cli.said()).toContain("unknown option '--nope'");
   expect(await cli.run("--help")).toBe(0);
-  expect(cli.out()).toContain("give an agent, or a flow, one task");
+  expect(cli.out()).toContain("give a task to an agent or a flow");
 });
 
 test("a task without a word is refused before anything is asked of an agent", async () => {
@@ -334,5 +334,5 @@ test("a deadline of our own that passes is told in a sentence", async () => {
     },
   });
   expect(await cli.run("run", "x")).toBe(1);
-  expect(cli.said()).toEndWith("No answer came in time.\n");
+  expect(cli.said()).toEndWith("Timed out waiting for an answer.\n");
 });

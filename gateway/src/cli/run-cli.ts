@@ -6,9 +6,9 @@ import { safeText } from "../terminal/safe-text.ts";
 import { manyhandsProgram } from "./program.ts";
 
 /**
- * Runs a command line and answers its exit code. An expected failure is one sentence on standard
- * error: code 2 for what the caller wrote (usage, settings), 1 for the rest. Anything else is a bug
- * and is thrown.
+ * Runs a command line and returns its exit code. An expected failure prints one sentence on
+ * standard error: code 2 for a mistake of the caller (usage, settings), 1 for others. Anything else
+ * is a bug and is thrown.
  */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
   let exitCode: number = exitCodes.ok;
@@ -25,14 +25,13 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (error instanceof Error && error.name === "TimeoutError") {
-      context.terminal.say("No answer came in time.");
+      context.terminal.say("Timed out waiting for an answer.");
       return exitCodes.failed;
     }
     if (!(error instanceof AppError)) throw error;
-    // A peer may have written it.
+    // The message may come from a peer.
     context.terminal.say(safeText(error.message));
-    if (error.code === "unauthorized")
-      context.terminal.say("Set MANYHANDS_TOKEN to the token that the server was started with.");
+    if (error.code === "unauthorized") context.terminal.say("Set MANYHANDS_TOKEN to the server's token.");
     return error.code === "config_invalid" || error.code === "invalid_input" ? exitCodes.usage : exitCodes.failed;
   }
 }

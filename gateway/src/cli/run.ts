@@ -21,9 +21,9 @@ export type RunOptions = {
 };
 
 /**
- * Gives an agent one task and shows it to its end; questions of the agent go to whoever sits at the
- * terminal. Answers the exit code: 0 completed, 1 failed, 3 rejected or waiting for an answer with
- * no one to ask, 130 canceled.
+ * Gives an agent one task and shows it to its end; the person at the terminal answers the agent's
+ * questions. Returns the exit code: 0 completed, 1 failed, 3 rejected or waiting for an answer with
+ * nobody to ask, 130 canceled.
  */
 export async function runCommand(task: string, options: RunOptions, context: CliContext): Promise<number> {
   const { terminal } = context;
@@ -41,7 +41,7 @@ export async function runCommand(task: string, options: RunOptions, context: Cli
 }
 
 /**
- * Gives a task to whoever a client talks with and shows it to its end; answers the exit code, as
+ * Gives a task to the client's agent or flow and shows it to its end; returns the exit code, as
  * `runCommand` does.
  */
 export async function runTask(

@@ -21,15 +21,13 @@ import { readFiles } from "./read-task.ts";
 import { type Spoken, tellWhatNext } from "./what-next.ts";
 
 /**
- * The options every `runs` command takes. With neither agent nor flow it is about all there are in
- * the store.
+ * Options of every `runs` command. With neither agent nor flow, it covers all runs in the store.
  */
 export type RunsOptions = Spoken & { readonly json?: boolean };
 
 /**
- * Lists the newest runs: an agent's from its server where one is up, everything else from the store
- * on this machine. Where there is none, the agents are elsewhere, and the first of them is the one
- * that is meant.
+ * Lists the newest runs: an agent's from its server if that is up, all others from the store on
+ * this machine. Without a store the agents are elsewhere, and the first agent's server is asked.
  */
 export async function listRuns(
   options: RunsOptions & { readonly limit: number },
@@ -43,7 +41,7 @@ export async function listRuns(
   const own = asked === undefined ? undefined : config.agents[asked];
   if (own !== undefined && (await isUp(own.url)))
     return await tellList(await context.connect(own.url, own.token), options, context);
-  // The store is closed when this function is left, which is not to be before the list is told.
+  // `await`, so that the store is closed only after the list is printed.
   return await tellList(stored?.runs ?? { list: async () => [] }, options, context);
 }
 
@@ -54,14 +52,14 @@ async function tellList(
 ): Promise<number> {
   const found = await tasks.list({ limit, signal: AbortSignal.timeout(15_000) });
   if (json) terminal.out(`${safeJson(found, 2)}\n`);
-  else if (found.length === 0) terminal.out("There are no runs yet.\n");
+  else if (found.length === 0) terminal.out("No runs yet.\n");
   else for (const task of found) terminal.out(`${rowOf(task, terminal.style.columns)}\n`);
   return exitCodes.ok;
 }
 
 /**
- * Shows a task from its first event to where it stands, from the store on this machine, which has
- * the whole journal. The events of a task elsewhere are its agent's: `watch` shows those.
+ * Shows a task from its first event to its current state, from the store on this machine, which has
+ * the whole journal. For a task elsewhere use `watch`.
  */
 export async function showRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
   const config = await context.configure(options.config);
@@ -77,12 +75,12 @@ export async function showRun(id: string, options: RunsOptions, context: CliCont
 
 /** Shows a task live until it ends or waits. */
 export async function watchRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
-  return withWhose(id, options, context, (client, whose) =>
-    show(id, (signal) => client.watch(id, { signal }), client, whose, context),
+  return withPartner(id, options, context, (client, partner) =>
+    show(id, (signal) => client.watch(id, { signal }), client, partner, context),
   );
 }
 
-/** Answers the question a task waits with, and shows how it goes on. */
+/** Answers a task's question and shows what follows. */
 export async function answerRun(
   id: string,
   text: string,
@@ -90,16 +88,16 @@ export async function answerRun(
   context: CliContext,
 ): Promise<number> {
   const files = await readFiles(options.file ?? [], context.cwd);
-  return withWhose(id, options, context, (client, whose) =>
-    show(id, (signal) => client.send({ text, files, taskId: id }, { signal }), client, whose, context),
+  return withPartner(id, options, context, (client, partner) =>
+    show(id, (signal) => client.send({ text, files, taskId: id }, { signal }), client, partner, context),
   );
 }
 
 /**
- * Cancels a task; a server is started for it when none is up, since only a server ends what runs.
+ * Cancels a task. Starts a server if none is up, because only a server can end a run.
  */
 export async function cancelRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
-  return withWhose(id, options, context, async (client) => {
+  return withPartner(id, options, context, async (client) => {
     await client.cancel(id, { signal: AbortSignal.timeout(30_000) });
     context.terminal.say(`Canceled ${id}.`);
     return exitCodes.ok;
@@ -107,15 +105,14 @@ export async function cancelRun(id: string, options: RunsOptions, context: CliCo
 }
 
 /**
- * Lets a paused task try again: a server that is up goes on with it at once, else the next one
- * does.
+ * Resumes a paused task: a running server continues it at once, otherwise the next one to start.
  */
 export async function resumeRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
   const config = await context.configure(options.config);
   await using stored = openStore(config, options);
   if (stored === undefined) throw new AppError("not_found", `There are no runs in ${config.home}.`);
   await stored.runs.resume(id);
-  context.terminal.say(`${id} goes on.`);
+  context.terminal.say(`Resumed ${id}.`);
   return exitCodes.ok;
 }
 
@@ -127,7 +124,7 @@ async function show(
   context: CliContext,
 ): Promise<number> {
   const { terminal } = context;
-  // A stream that ends early has not told the task's own ids.
+  // A stream that ends early may not have named the task.
   const outcome = { ...(await renderTask(open, { client: undefined, terminal, json })), taskId: id };
   const config = await context.configure(spoken.config);
   await using stored = openStore(config, {});
@@ -139,8 +136,8 @@ async function show(
 }
 
 /**
- * What a task made and used from its first event on, from the store on this machine: who answers or
- * watches has seen its end only. Undefined where the task is elsewhere.
+ * What a task produced and used since its first event, from the store on this machine: `answer` and
+ * `watch` see only its end. Undefined if the task is elsewhere.
  */
 async function journalOf(id: string, runs: StoredRuns | undefined, terminal: Terminal) {
   if (runs === undefined || (await runs.kindOf(id)) === undefined) return undefined;
@@ -150,31 +147,30 @@ async function journalOf(id: string, runs: StoredRuns | undefined, terminal: Ter
 }
 
 /**
- * With the server of the agent or flow whose run it is: the running one, or one started for the
- * duration.
+ * Acts through the server of the run's agent or flow: the running one, or one started for this.
  */
-async function withWhose(
+async function withPartner(
   id: string,
   options: RunsOptions,
   context: CliContext,
-  act: (client: AgentClient, whose: RunsOptions) => Promise<number>,
+  act: (client: AgentClient, partner: RunsOptions) => Promise<number>,
 ): Promise<number> {
   const config = await context.configure(options.config);
   const { agent, flow } = options;
   const kind = await storedKind(id, config);
-  const whose = agent === undefined && flow === undefined ? partnerOf(kind, config) : { agent, flow };
-  // A server that is up may have a store elsewhere; one that is started has this one.
-  if (kind === undefined && !(await isUp(serverOf(whose, config))))
-    throw new AppError("not_found", `There is no run ${id} in ${config.home}, and no server is up that may have it.`);
-  const session = await openSession(whose, config, context);
+  const partner = agent === undefined && flow === undefined ? partnerOf(kind, config) : { agent, flow };
+  // A running server may use a store elsewhere; a new one would use this store.
+  if (kind === undefined && !(await isUp(serverOf(partner, config))))
+    throw new AppError("not_found", `There is no run ${id} in ${config.home}, and no running server may have it.`);
+  const session = await openSession(partner, config, context);
   try {
-    return await act(session.client, { ...options, ...whose, passing: session.passing });
+    return await act(session.client, { ...options, ...partner, passing: session.passing });
   } finally {
     await session.close();
   }
 }
 
-/** Where the server is that a partner is talked to at. */
+/** The URL of the server that serves a partner. */
 function serverOf({ agent, flow, byGateway }: Partner, config: Config): string {
   const name = agent ?? firstAgent(config);
   const isDirect = flow === undefined && byGateway !== true && isOwnAgent(name, config);
@@ -187,8 +183,8 @@ async function storedKind(id: string, config: Config): Promise<string | undefine
 }
 
 /**
- * Whose runs are of this kind: a flow's, an agent's own, or the gateway's that hands a task on to
- * an agent.
+ * The agent or flow of runs of this kind. A kind `agent:NAME` is the gateway's run that passes a
+ * task to that agent.
  */
 function partnerOf(kind: string | undefined, config: Config): Partner {
   if (kind === undefined) return { agent: firstAgent(config) };
@@ -207,7 +203,7 @@ function openStore(
 
 function rowOf({ id, of, state, updatedAt, title }: TaskSummary, columns: number): string {
   const when = new Date(updatedAt).toISOString().replace("T", " ").slice(0, 19);
-  const whose = of === undefined ? "" : `${safeLine(of, 40).padEnd(13)}  `;
-  const facts = `${safeLine(id, 80)}  ${whose}${state.padEnd(14)}  ${when}  `;
+  const name = of === undefined ? "" : `${safeLine(of, 40).padEnd(13)}  `;
+  const facts = `${safeLine(id, 80)}  ${name}${state.padEnd(14)}  ${when}  `;
   return facts + safeLine(title, Math.max(20, columns - facts.length));
 }

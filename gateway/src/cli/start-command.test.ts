@@ -16,9 +16,9 @@ test("start tells address, model and sandbox of each agent and where the gateway
       /^ {2}manus {2}http:\/\/127\.0\.0\.1:\d+ {2}· {2}rehearsal model \(scripted; no model is configured\) {2}· {2}sandbox bwrap$/,
     ),
     expect.stringMatching(/^ {2}gateway {2}http:\/\/127\.0\.0\.1:\d+ {2}· {2}https:\/\/team\.example$/),
-    expect.stringMatching(/^Up\. State is in .*, logs in .*logs\. Ctrl-C stops\.$/),
+    expect.stringMatching(/^Up\. State is in .*, logs in .*logs\. Press Ctrl-C to stop\.$/),
     "",
-    "Stopping: running tasks come to a halt and go on at the next start.",
+    "Stopping: running tasks resume at the next start.",
     "",
   ]);
 });
@@ -28,6 +28,6 @@ test("start tells why an agent was given up, and what to do", async () => {
   await using checkout = await checkoutForTest({ gateway: manus, agents: { manus } });
   await using cli = await cliForTest({ ...checkout, env: { GATEWAY_PORT: "0" } });
   expect(await cli.run("start")).toBe(1);
-  const line = "manus ended before it was ready:\nno such key\n  Given up on manus. Mend the cause and start again.\n";
+  const line = "manus ended before it was ready:\nno such key\n  Given up on manus. Fix the cause and start again.\n";
   expect(cli.said()).toContain(line);
 });

@@ -9,8 +9,7 @@ import { exitCodes } from "../terminal/exit-code.ts";
 import { onInterrupt } from "../terminal/interrupts.ts";
 
 /**
- * Starts the agents and stays until Ctrl-C or SIGTERM, which drains them; a second one ends this
- * process, and with it theirs, at once.
+ * Starts the agents and the gateway. Ctrl-C or SIGTERM drains them; a second one ends them at once.
  */
 export async function startCommand(options: { readonly config?: string }, context: CliContext): Promise<number> {
   const { terminal } = context;
@@ -19,19 +18,19 @@ export async function startCommand(options: { readonly config?: string }, contex
   const drain = new AbortController();
   const interrupts = onInterrupt(
     () => {
-      terminal.say("\nStopping: running tasks come to a halt and go on at the next start.");
+      terminal.say("\nStopping: running tasks resume at the next start.");
       drain.abort();
     },
     () => process.exit(exitCodes.canceled),
   );
-  let told = Promise.resolve();
+  let printed = Promise.resolve();
   const report = (event: SystemEvent, held: Config) => {
-    told = told.then(async () => terminal.say(await eventText(event, held)));
+    printed = printed.then(async () => terminal.say(await eventText(event, held)));
   };
   try {
     const { root, cwd, env } = context;
     const sound = await startAgents({ root, cwd, env, config, report, signal: drain.signal });
-    await told;
+    await printed;
     return sound ? exitCodes.ok : exitCodes.failed;
   } finally {
     interrupts.dispose();
@@ -41,7 +40,7 @@ export async function startCommand(options: { readonly config?: string }, contex
 async function eventText(event: SystemEvent, config: Config): Promise<string> {
   switch (event.type) {
     case "system-up":
-      return `Up. State is in ${config.home}, logs in ${join(config.home, "logs")}. Ctrl-C stops.`;
+      return `Up. State is in ${config.home}, logs in ${join(config.home, "logs")}. Press Ctrl-C to stop.`;
     case "server-up": {
       const again = event.restarts === 0 ? "" : `  (restart ${event.restarts})`;
       return `  ${await serverLine(event, config)}${again}`;
@@ -49,7 +48,7 @@ async function eventText(event: SystemEvent, config: Config): Promise<string> {
     case "server-down":
       return troubleText(event);
     case "server-given-up":
-      return `${troubleText(event)} Mend the cause and start again.`;
+      return `${troubleText(event)} Fix the cause and start again.`;
   }
 }
 

@@ -74,7 +74,7 @@ test("what is piped in beside a task goes along as a file", async () => {
   expect(await cli.run("run", "-", "--file", "-")).toBe(2);
   await using nothing = await cliForTest({ play });
   expect(await nothing.run("run", "Summarise it", "--file", "-")).toBe(2);
-  expect(nothing.said()).toContain("--file - takes what is piped in, and nothing is.");
+  expect(nothing.said()).toContain("--file - reads standard input, but nothing is piped in.");
 });
 
 test("--schema sends a JSON Schema along and the answer comes as data", async () => {
@@ -142,7 +142,7 @@ test("files are refused for their size together", async () => {
   await writeFile(join(cli.cwd, "half.bin"), new Uint8Array(4_000_000));
   expect(await cli.run("run", "x", "--file", "half.bin")).toBe(0);
   expect(await cli.run("run", "x", "--file", "half.bin", "--file", "half.bin")).toBe(2);
-  expect(cli.said()).toContain("larger than 7 MB together");
+  expect(cli.said()).toContain("exceed 7 MB in total");
 });
 
 test("what a task made before it asked is saved too, below manyhands-out whatever the task is called", async () => {

@@ -5,8 +5,8 @@ import { ageText } from "./words.js";
 const everyMs = 2_000;
 
 /**
- * The agents that are known here, how they are and how their cards changed; kept up to date until
- * `signal` aborts.
+ * The known agents, their health and how their cards changed; kept up to date until `signal`
+ * aborts.
  *
  * @param {AbortSignal} signal @param {(error: unknown) => void} report @returns {HTMLElement}
  */
@@ -17,7 +17,7 @@ export function agentsView(signal, report) {
     const { agents } = await get("/agents", signal);
     const now = JSON.stringify(agents);
     if (now !== shown)
-      fill(list, agents.length === 0 ? element("li", { class: "quiet" }, "None.") : agents.map(agentView));
+      fill(list, agents.length === 0 ? element("li", { class: "quiet" }, "No agents.") : agents.map(agentView));
     shown = now;
     setTimeout(() => signal.aborted || start(), everyMs);
   };
@@ -31,8 +31,8 @@ function agentView({ name, title = name, url, health, reason, breaker, model, sa
     url,
     model?.name && `model ${model.name} (${model.provider})`,
     sandbox && `sandbox ${sandbox}`,
-    breaker !== "closed" && `left alone for a while (${breaker})`,
-    checkedAt && `looked at ${ageText(checkedAt)} ago`,
+    breaker !== "closed" && `paused after failures (${breaker})`,
+    checkedAt && `checked ${ageText(checkedAt)} ago`,
   ];
   return element(
     "li",
@@ -41,7 +41,7 @@ function agentView({ name, title = name, url, health, reason, breaker, model, sa
     element("p", { class: "quiet" }, facts.filter(Boolean).join(" · ")),
     reason !== undefined && element("p", { class: "error" }, reason),
     card?.description && element("p", {}, card.description),
-    changes.length > 0 && element("h4", {}, "Its card changed"),
+    changes.length > 0 && element("h4", {}, "Card changes"),
     changes.length > 0 &&
       element(
         "ul",

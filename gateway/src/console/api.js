@@ -2,7 +2,7 @@ import { askToken } from "./token-dialog.js";
 
 const tokenKey = "manyhands-token";
 
-/** An error that the gateway answered with: its code, and its sentence as the message. */
+/** An error response of the gateway: its code, and its detail as the message. */
 export class ProblemError extends Error {
   /** @param {{ code?: string, detail?: string, status: number }} problem */
   constructor({ code, detail, status }) {
@@ -13,9 +13,9 @@ export class ProblemError extends Error {
 }
 
 /**
- * A request to this gateway. Where it wants a token the user is asked for it once; it is kept as
- * long as the tab. Rejects with a ProblemError for what the gateway refuses, with a TypeError while
- * it cannot be reached.
+ * A request to this gateway. If it requires a token, the user is asked for it once, and the token
+ * is kept until the tab closes. Rejects with a ProblemError when the gateway refuses, with a
+ * TypeError when it cannot be reached.
  *
  * @param {string} path @param {RequestInit} init @returns {Promise<Response>}
  */
@@ -38,7 +38,7 @@ async function problemOf(response) {
 }
 
 /**
- * What is read at a path, as JSON.
+ * Gets JSON from a path.
  *
  * @param {string} path
  * @param {AbortSignal} [signal]
@@ -48,7 +48,7 @@ export async function get(path, signal) {
 }
 
 /**
- * Posts JSON, and gives the answer's.
+ * Posts JSON and returns the JSON of the response.
  *
  * @param {string} path
  * @param {unknown} body
@@ -64,8 +64,8 @@ export async function post(path, body, headers = {}) {
 }
 
 /**
- * A key that no other request has. `crypto.randomUUID` is missing where the page came by plain HTTP
- * from another machine.
+ * A unique key for a request. `crypto.randomUUID` is missing when the page came by plain HTTP from
+ * another machine.
  */
 export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -137,10 +137,10 @@ test("the token is asked for once, kept for the tab, and asked for again when it
   await using opened = await openConsole(gateway);
   const { page } = opened;
   await page.getByLabel("Token").fill("guess");
-  await page.getByRole("button", { name: "Go on" }).click();
-  await page.getByText("That is not the token").waitFor();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText("Wrong token").waitFor();
   await page.getByLabel("Token").fill("secret");
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByLabel("Files").setInputFiles({ name: "chart.png", mimeType: "image/png", buffer: png });
   await start(page, "parade", "Show it all");
   await page.reload();
@@ -160,12 +160,12 @@ test("the connection breaks in the middle, and the page goes on where it was", a
   const before = await page.locator(".timeline li").count();
   proxy.closed = true;
   proxy.cut();
-  await page.getByText("The connection broke").waitFor();
+  await page.getByText("Connection lost").waitFor();
   const id = page.url().split("/").at(-1);
   const said = { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"input": "yes"}' };
   await fetch(`${gateway.url}/runs/${id}/answer`, said);
   proxy.closed = false;
-  await page.getByText("The run is completed").waitFor();
+  await page.getByText("Run completed").waitFor();
   const lines = await page.locator(".timeline li").allTextContents();
   expect(lines.length).toBeGreaterThan(before);
   expect(lines.filter((line) => line.includes("Really?"))).toHaveLength(1);
@@ -183,7 +183,7 @@ test("options of a flow are fields of their kind; only those that were set are s
   await page.getByLabel("steps").fill("[");
   await page.getByLabel("Task").fill("go");
   await page.getByRole("button", { name: "Start" }).click();
-  await page.getByText("steps is no JSON").waitFor();
+  await page.getByText("steps is not valid JSON").waitFor();
   await page.getByLabel("steps").fill('[{"agent": "manus"}]');
   await page.getByLabel("Agents, in order").fill("manus, swe");
   const sent = page.waitForRequest((request) => request.method() === "POST");
@@ -201,7 +201,7 @@ test("agents show how they are, why one is not there, and how their cards change
   await page.locator(".agents .state.up").waitFor();
   agent.card = { ...agent.card, version: "2.0.0", description: hostile };
   await gateway.registry.refresh();
-  await page.getByText("Its card changed").waitFor();
+  await page.getByText("Card changes").waitFor();
   agent.answer = () => new Response("", { status: 502 });
   await gateway.registry.refresh();
   await page.locator(".agents .state.down").waitFor();

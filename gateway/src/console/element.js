@@ -17,7 +17,7 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** What children stand for, as nodes. */
+/** The children as nodes. */
 function nodesOf(children) {
   return children
     .flat(Number.POSITIVE_INFINITY)
@@ -26,7 +26,7 @@ function nodesOf(children) {
 }
 
 /**
- * Puts other children in the place of those an element has.
+ * Replaces the children of an element.
  *
  * @param {Element} parent
  * @param {...unknown} children
@@ -36,16 +36,16 @@ export function fill(parent, ...children) {
 }
 
 /**
- * Characters that move, reorder or hide what is read: controls but tab and newline, bidirectional
- * controls, zero-width characters.
+ * Characters that move, reorder or hide text: control characters except tab and newline,
+ * bidirectional controls, zero-width characters.
  */
 const misleading =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these very characters are what must not pass.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 /**
- * A text from a model, a tool or a peer as it may be shown: what would mislead the reader shows as
- * its code instead.
+ * A text from a model, a tool or a peer, safe to show: characters that would mislead the reader are
+ * shown as escapes.
  *
  * @param {string} text @returns {string}
  */

@@ -2,11 +2,11 @@ import { request } from "./api.js";
 import { element } from "./element.js";
 import { sizeText } from "./words.js";
 
-/** Images that are shown: those that cannot hold a script. */
+/** Image types that are shown: only those that cannot contain scripts. */
 const imageType = /^image\/(?:png|jpeg|gif|webp)$/;
 
 /**
- * The files of a run: links that save them, and the images among them shown.
+ * The files of a run as download links, with previews of images.
  *
  * @param {readonly { name: string, mediaType: string, size: number, url: string }[]} files
  * @returns {HTMLElement}
@@ -16,7 +16,7 @@ export function filesView(files) {
 }
 
 function fileView(file) {
-  // This page may be open under another address of the gateway than its public one.
+  // The page may be open at an address other than the gateway's public one.
   const pathname = file.url.slice(file.url.lastIndexOf("/artifacts/"));
   const name = file.name.split("/").at(-1);
   const link = element(
@@ -40,7 +40,7 @@ function fileView(file) {
   );
 }
 
-/** Fetched by hand, since neither links nor images carry the token. */
+/** Fetched by script, because neither links nor images carry the token. */
 async function contentOf(pathname, type) {
   const bytes = await (await request(pathname)).arrayBuffer();
   return URL.createObjectURL(new Blob([bytes], { type }));

@@ -1,15 +1,15 @@
 import { ProblemError, request } from "./api.js";
 
-/** The gateway sends a comment every 8 s: silence of this long is a dead connection. */
+/** The gateway sends a comment every 8 s: a connection silent for this long is dead. */
 const silenceMs = 30_000;
 const firstWaitMs = 300;
 const longestWaitMs = 10_000;
 
 /**
- * What happens in a run, from its first event to its last: `{seq, at, event}` for what is stored,
- * `{progress}` for what is only live, and `{connected}` when the connection breaks or is there
- * again. After a break it goes on with the next event, without gap or repetition. Rejects with a
- * ProblemError when the gateway refuses.
+ * The events of a run from first to last: `{seq, at, event}` for stored events, `{progress}` for
+ * live progress, and `{connected}` when the connection breaks or is restored. After a break it
+ * continues with the next event, without gap or repetition. Rejects with a ProblemError when the
+ * gateway refuses.
  *
  * @param {string} id @param {AbortSignal} signal
  */
@@ -39,8 +39,8 @@ export async function* followRun(id, signal) {
 }
 
 /**
- * The frames of a stream of server-sent events as they come: `id` where a frame has one. Comments
- * only show that the stream lives. Rejects when nothing at all came for `silenceMs`.
+ * The frames of a stream of server-sent events as they arrive, with `id` if a frame has one.
+ * Comments only keep the connection alive. Rejects after `silenceMs` without any data.
  *
  * @param {ReadableStream<Uint8Array>} body @param {number} silenceMs @returns {AsyncGenerator<{
  * id?: string, event?: string, data: string }>}

@@ -1,25 +1,25 @@
 import { element, fill } from "./element.js";
 
-/** Characters of each voice that stay in view; the whole comes with the event that is stored. */
+/** Characters kept in view per speaker; the stored event brings the whole text. */
 const mostCharacters = 4_000;
 const titles = {
-  "text-delta": "answers",
-  "reasoning-delta": "thinks",
-  "tool-output": "a tool says",
-  "notice-given": "note",
+  "text-delta": "Answer",
+  "reasoning-delta": "Reasoning",
+  "tool-output": "Tool output",
+  "notice-given": "Note",
 };
 
 /**
- * What is being said right now and not stored: the model's words, a tool's output, an asked
- * agent's. `clear` empties it once what was said is told by an event.
+ * Live output that is not stored yet: the model's words, a tool's output, another agent's. `clear`
+ * empties it once an event has stored the text.
  *
  * @returns {{ root: HTMLElement, add(progress: object): void, clear(): void }}
  */
 export function liveView() {
-  const voices = new Map();
+  const speakers = new Map();
   const root = element("section", { class: "live", hidden: true, "aria-label": "Live" });
   const clear = () => {
-    voices.clear();
+    speakers.clear();
     fill(root);
     root.hidden = true;
   };
@@ -30,14 +30,14 @@ export function liveView() {
       if (progress.type === "deltas-void") return clear();
       if (typeof progress.text !== "string") return;
       const title = progress.agent ?? titles[progress.type] ?? progress.type;
-      let voice = voices.get(title);
-      if (voice === undefined) {
-        voice = { text: "", pre: element("pre") };
-        voices.set(title, voice);
-        root.append(element("h4", {}, title), voice.pre);
+      let speaker = speakers.get(title);
+      if (speaker === undefined) {
+        speaker = { text: "", pre: element("pre") };
+        speakers.set(title, speaker);
+        root.append(element("h4", {}, title), speaker.pre);
       }
-      voice.text = (voice.text + progress.text).slice(-mostCharacters);
-      fill(voice.pre, voice.text);
+      speaker.text = (speaker.text + progress.text).slice(-mostCharacters);
+      fill(speaker.pre, speaker.text);
       root.hidden = false;
     },
   };

@@ -8,7 +8,7 @@ import { startForm } from "./start-form.js";
 const noticeMs = 12_000;
 const [main, side, notices, facts] = ["main", "side", "notices", "facts"].map((id) => document.getElementById(id));
 
-/** Tells the user of a failure, for a while. */
+/** Shows the user a failure, for a while. */
 function report(error) {
   const notice = element("p", { class: "notice" }, error.message);
   notices.append(notice);

@@ -1,12 +1,12 @@
 import { element } from "./element.js";
 
 /**
- * Fields for the options of a flow, made from their JSON Schema: simple ones as inputs, the others
- * as JSON.
+ * Fields for the options of a flow, made from their JSON Schema: simple types get an input, all
+ * others a box for JSON.
  *
  * @param {{ properties?: Record<string, object> }} schema @returns {{ root: HTMLElement, values():
- * Record<string, unknown> }} `values` gives those that were set; it throws an Error naming the
- * option whose JSON cannot be read.
+ * Record<string, unknown> }} `values` returns the options that were set; it throws an Error that
+ * names the option whose JSON is invalid.
  */
 export function optionFields({ properties = {} }) {
   const fields = Object.entries(properties).map(([name, about]) => ({ name, ...fieldOf(name, about) }));
@@ -38,7 +38,7 @@ function fieldOf(name, about) {
     return { about, input, read: () => (input.checked === (about.default === true) ? undefined : input.checked) };
   }
   if (Array.isArray(about.enum)) {
-    const names = ["", ...about.enum].map((value) => element("option", { value }, value === "" ? "as usual" : value));
+    const names = ["", ...about.enum].map((value) => element("option", { value }, value === "" ? "default" : value));
     const input = element("select", common, names);
     return { about, input, read: () => input.value || undefined };
   }
@@ -61,6 +61,6 @@ function parsed(name, text) {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`${name} is no JSON: ${error.message}`);
+    throw new Error(`${name} is not valid JSON: ${error.message}`);
   }
 }

@@ -4,8 +4,8 @@ const marks = { not_started: " ", in_progress: "→", completed: "✓", blocked:
 const meanings = { not_started: "not started", in_progress: "in progress", completed: "completed", blocked: "blocked" };
 
 /**
- * The plan of a run as it now stands. `show` takes what a `plan-changed` event tells; until the
- * first one there is nothing to see.
+ * The current plan of a run. `show` takes the data of a `plan-changed` event; the view is hidden
+ * until the first one.
  *
  * @returns {{ root: HTMLElement, show(event: { steps: object[] }): void }}
  */

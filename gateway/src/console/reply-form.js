@@ -2,8 +2,8 @@ import { newKey, post } from "./api.js";
 import { element, fill } from "./element.js";
 
 /**
- * The box for what is said to a run: the answer to its question, or something it should know while
- * it works.
+ * The form for messages to a run: the answer to its question, or something it should know while it
+ * works.
  *
  * @param {string} id The run. @param {(error: unknown) => void} report @returns {{ root:
  * HTMLElement, show(run: { status: string, question?: string }): void }}
@@ -51,7 +51,7 @@ export function replyForm(id, report) {
       const isAsked = asked !== undefined;
       root.classList.toggle("asked", isAsked);
       fill(question, asked ?? "");
-      fill(label, isAsked ? "Your answer" : "Tell it something while it works");
+      fill(label, isAsked ? "Your answer" : "Send a message to the run");
       fill(button, isAsked ? "Answer" : "Send");
     },
   };

@@ -6,7 +6,7 @@ const everyMs = 2_000;
 const pageSize = 30;
 
 /**
- * The caller's runs, newest first, looked at again every other second while the page is seen.
+ * The caller's runs, newest first, refreshed every two seconds while the page is visible.
  *
  * @param {(error: unknown) => void} report
  * @returns {HTMLElement}
@@ -23,7 +23,7 @@ export function runList(report) {
       more.hidden = total <= size || size >= 200;
       failed = false;
     } catch (error) {
-      // Once is enough: it is tried again in any case.
+      // Reported once; the list keeps retrying.
       if (!failed) report(error);
       failed = true;
     }
@@ -41,7 +41,7 @@ export function runList(report) {
   return element("nav", { "aria-label": "Runs" }, element("h2", {}, "Runs"), list, more);
 }
 
-/** Keeps the entries that stay, so that a focused one keeps its focus. */
+/** Keeps unchanged entries in place, so that a focused one keeps its focus. */
 function update(list, runs) {
   const known = new Map([...list.children].map((item) => [item.dataset.id, item]));
   const items = runs.map((run) => {
@@ -56,7 +56,7 @@ function update(list, runs) {
     return item;
   });
   const isSame = items.length === list.children.length && items.every((item, at) => item === list.children[at]);
-  if (!isSame) fill(list, items.length === 0 ? element("li", { class: "quiet" }, "None yet.") : items);
+  if (!isSame) fill(list, items.length === 0 ? element("li", { class: "quiet" }, "No runs yet.") : items);
   markCurrent(list);
 }
 

@@ -9,7 +9,7 @@ import { replyForm } from "./reply-form.js";
 import { timelineView } from "./timeline-view.js";
 import { usageText } from "./words.js";
 
-/** Events after which what was said live is told. */
+/** Events that store what was shown live. */
 const settling = new Set(["model-replied", "tool-ended", "agent-answered", "run-ended", "question-asked"]);
 const refreshMs = 100;
 
@@ -25,11 +25,7 @@ export function runView(id, signal, report) {
   const [plan, timeline, live] = [planView(), timelineView(), liveView()];
   const reply = replyForm(id, report);
   const [head, result] = [element("div", { class: "head" }), element("section", { "aria-label": "Result" })];
-  const broken = element(
-    "p",
-    { class: "broken", hidden: true, role: "status" },
-    "The connection broke; it is tried again.",
-  );
+  const broken = element("p", { class: "broken", hidden: true, role: "status" }, "Connection lost, reconnecting …");
   const path = `/runs/${encodeURIComponent(id)}`;
   const act = (verb) => post(`${path}/${verb}`, {}).then(refresh, report);
   let shown = "";
@@ -64,23 +60,23 @@ export function runView(id, signal, report) {
 }
 
 function headView(run, act) {
-  const goesOn = !["completed", "failed", "canceled"].includes(run.status);
+  const isActive = !["completed", "failed", "canceled"].includes(run.status);
   return [
     element(
       "div",
       { class: "title" },
       element("h2", {}, run.name),
       element("span", { class: `state ${run.status}`, role: "status" }, run.status),
-      goesOn && element("button", { onclick: () => void act("cancel") }, "Cancel"),
+      isActive && element("button", { onclick: () => void act("cancel") }, "Cancel"),
       run.status === "paused" && element("button", { class: "primary", onclick: () => void act("resume") }, "Resume"),
     ),
     element("p", { class: "task" }, run.input),
     element(
       "p",
       { class: "quiet" },
-      `${usageText(run.usage)} · begun ${new Date(run.createdAt).toLocaleString()} · ${run.id}`,
+      `${usageText(run.usage)} · started ${new Date(run.createdAt).toLocaleString()} · ${run.id}`,
     ),
-    goesOn &&
+    isActive &&
       run.question === undefined &&
       run.progress !== undefined &&
       element("p", { class: "progress" }, run.progress),

@@ -3,7 +3,7 @@ import { element, fill } from "./element.js";
 import { optionFields } from "./option-fields.js";
 
 /**
- * The form that starts a run of a flow or an agent, and then shows it.
+ * The form that starts a run of a flow or an agent and then opens its page.
  *
  * @param {(error: unknown) => void} report
  * @returns {HTMLElement}
@@ -23,9 +23,9 @@ function form(flows, agents, report) {
     group("One agent", agents),
   ]);
   const about = element("p", { class: "quiet", id: "about-what" });
-  const task = element("textarea", { id: "task", rows: 5, placeholder: "What is to be done?" });
+  const task = element("textarea", { id: "task", rows: 5, placeholder: "What should be done?" });
   const files = element("input", { id: "files", type: "file", multiple: true });
-  const budget = element("input", { id: "budget", type: "number", min: 0, step: "any", placeholder: "no bound" });
+  const budget = element("input", { id: "budget", type: "number", min: 0, step: "any", placeholder: "no limit" });
   const chosen = agentsField(agents);
   const place = element("div");
   const button = element("button", { class: "primary" }, "Start");
@@ -62,8 +62,8 @@ function form(flows, agents, report) {
     try {
       await send();
     } catch (error) {
-      // A request that was refused may be put right under a new key; one that got no answer is sent
-      // again under the same.
+      // A refused request is corrected and gets a new key; one without a response is sent again
+      // under the same key.
       if (error.status !== undefined) key = newKey();
       report(error);
     } finally {
@@ -78,7 +78,7 @@ function form(flows, agents, report) {
     field("Files", files),
     chosen.root,
     place,
-    field("Most it may cost, in $", budget),
+    field("Spending limit (USD)", budget),
     button,
   );
   choose();
@@ -98,9 +98,9 @@ function group(label, list) {
   return element("optgroup", { label, disabled: named.length === 0 }, named);
 }
 
-/** The agents of a flow in their order: written by hand, or put there by a click on their names. */
+/** The agents of a flow, in order: typed, or added by a click on their names. */
 function agentsField(agents) {
-  const input = element("input", { id: "agents", placeholder: "all; or names, addresses, skills, with commas" });
+  const input = element("input", { id: "agents", placeholder: "all, or names, URLs or skills separated by commas" });
   const values = () => input.value.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
   const names = agents.map(({ name }) => {
     const onclick = () => {
@@ -111,12 +111,12 @@ function agentsField(agents) {
   return { root: field("Agents, in order", input, element("div", { class: "chips" }, names)), values };
 }
 
-/** What a request may hold, with room for what base64 adds. */
+/** The largest request, with room for what base64 adds. */
 const mostBytes = 7_000_000;
 
 /**
- * Chosen files as they are sent: their content in base64. Rejects with an Error when they are too
- * large for one request.
+ * The chosen files with their content in base64. Rejects with an Error when they are too large for
+ * one request.
  *
  * @param {FileList} chosen @returns {Promise<{ name: string, mediaType?: string, bytes: string
  * }[]>}
@@ -124,7 +124,7 @@ const mostBytes = 7_000_000;
 async function incomingFiles(chosen) {
   const files = [...chosen];
   const size = files.reduce((sum, file) => sum + file.size, 0);
-  if (size > mostBytes) throw new Error("The files are larger than 7 MB together; send links to them instead.");
+  if (size > mostBytes) throw new Error("The files exceed 7 MB in total; send links to them instead.");
   return Promise.all(
     files.map(async (file) => ({
       name: file.name,

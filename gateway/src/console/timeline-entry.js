@@ -5,8 +5,8 @@ const textOf = (parts) => parts.flatMap((part) => (part.type === "text" ? [part.
 const nothing = () => undefined;
 
 /**
- * For each type of event, what the timeline shows: a mark, its tone, one line, and more that can be
- * opened; nothing for some.
+ * How the timeline shows each type of event: a mark, its tone, one line, and more text to open.
+ * Some types are not shown.
  */
 export const entries = {
   "message-received": ({ parts }) => ({ mark: "›", tone: "said", ...opened(textOf(parts)) }),
@@ -33,7 +33,7 @@ export const entries = {
   "context-compacted": ({ summary }) => ({
     mark: "~",
     tone: "quiet",
-    line: "Older messages were folded into a summary",
+    line: "Older messages were summarized",
     more: summary,
   }),
   "agent-asked": ({ agent, text, parts }) => ({
@@ -57,17 +57,17 @@ export const entries = {
     return { mark: "+", tone: "good", line: [name, ...sizes].join(" · ") };
   },
   "run-paused": ({ error }) => ({ mark: "!", tone: "asks", line: `Paused: ${error?.message ?? ""}` }),
-  "run-resumed": () => ({ mark: "·", tone: "quiet", line: "It goes on" }),
+  "run-resumed": () => ({ mark: "·", tone: "quiet", line: "Resumed" }),
   "run-ended": ({ status, error }) => ({
     mark: status === "completed" ? "✓" : "✗",
     tone: status === "completed" ? "good" : "bad",
-    line: error === undefined ? `The run is ${status}` : `The run is ${status}: ${error.message}`,
+    line: error === undefined ? `Run ${status}` : `Run ${status}: ${error.message}`,
   }),
 };
 
 /**
- * What the timeline shows of an event; undefined for what it does not show, and for types this
- * version does not know. What has a note is of a flow.
+ * The timeline entry of an event; undefined for types that it does not show or this version does
+ * not know. An event with a note comes from a flow.
  *
  * @param {{ type: string, note?: string, data?: object }} event @returns {{ mark: string, tone?:
  * string, line: string, more?: string } | undefined}
@@ -86,19 +86,18 @@ const outcomes = {
   canceled: { mark: "-", tone: "quiet" },
 };
 
-/** How the events of our own flows are marked where neither an outcome nor a beginning says it. */
+/** Marks for events of our own flows that have neither an outcome nor a start. */
 const marks = {
   "choice-made": { mark: "●" },
   "round-begun": { mark: "●" },
   "verdict-given": { mark: "●" },
 };
-/** What has an outcome and is yet something said. */
+/** Events that have an outcome but are shown as statements. */
 const said = { "argument-made": { mark: "“" }, "debater-absent": { mark: "!", tone: "asks" } };
 
 /**
- * What the timeline shows of what a flow tells beside the events of every run, whoever wrote the
- * flow: its note, which has all that people want to know, marked by the outcome or beginning in its
- * data.
+ * The timeline entry of an event that a flow emitted itself, whoever wrote the flow: its note,
+ * marked by the outcome or the start in its data.
  *
  * @param {{ type: string, note: string, data?: { outcome?: string, begun?: boolean, text?: string }
  * }} event

@@ -2,29 +2,29 @@ import { element } from "./element.js";
 import { timelineEntry } from "./timeline-entry.js";
 import { clockText } from "./words.js";
 
-/** How near the end of the page the reader has to be for the page to follow what comes. */
+/** The page scrolls with new lines when the reader is this close to its end. */
 const nearPixels = 120;
 
 /**
- * What happened in a run, line by line. `add` takes an item of its stream.
+ * The timeline of a run, one line per event. `add` takes an item of its stream.
  *
  * @returns {{ root: HTMLElement, add(item: { at: string, event: { type: string } }): void }}
  */
 export function timelineView() {
   const list = element("ol", { class: "timeline" });
-  /** The note of the flow's last event, and the texts that were told: a plan, a transcript. */
-  let told;
+  /** The note of the flow's last event, and the texts already shown: a plan, a transcript. */
+  let lastNote;
   const texts = new Set();
   return {
-    root: element("section", { "aria-label": "What happened" }, element("h3", {}, "What happened"), list),
+    root: element("section", { "aria-label": "Timeline" }, element("h3", {}, "Timeline"), list),
     add({ at, event }) {
       const entry = timelineEntry(event);
-      // A plan that changes with a step says no more than the step did; the plan itself stands
-      // above.
+      // When a plan item changes the plan, its own line says so; the plan itself is shown above.
       const isText = event.type === "artifact-added" && event.parts.every(({ type }) => type !== "file");
-      const isRepeated = event.type === "plan-changed" ? event.note === told : isText && texts.has(event.artifactId);
+      const isRepeated =
+        event.type === "plan-changed" ? event.note === lastNote : isText && texts.has(event.artifactId);
       if (isText) texts.add(event.artifactId);
-      if (event.note !== undefined) told = event.note;
+      if (event.note !== undefined) lastNote = event.note;
       if (entry === undefined || isRepeated) return;
       const page = document.scrollingElement;
       const follows = page.scrollTop > 0 && page.scrollHeight - page.scrollTop - page.clientHeight < nearPixels;

@@ -1,12 +1,13 @@
 import { element } from "./element.js";
 
-/** The dialog that is open, and what it will answer. */
+/** The open dialog's answer. */
 const open = { answer: undefined };
 
 /**
- * Asks the user for this gateway's token. Who asks while the dialog is open gets the same answer.
+ * Asks the user for this gateway's token. Callers that ask while the dialog is open share its
+ * answer.
  *
- * @param {boolean} wasWrong Whether one was given and refused.
+ * @param {boolean} wasWrong Whether a token was refused before.
  * @returns {Promise<string>}
  */
 export function askToken(wasWrong) {
@@ -34,15 +35,15 @@ function show(wasWrong) {
           resolve(input.value.trim());
         },
       },
-      element("h2", {}, wasWrong ? "That is not the token" : "This gateway wants a token"),
+      element("h2", {}, wasWrong ? "Wrong token" : "This gateway requires a token"),
       element("label", { for: "token" }, "Token"),
       input,
       element(
         "p",
         { id: "token-note", class: "quiet" },
-        "MANYHANDS_TOKEN of the gateway. It is kept until this tab closes.",
+        "The gateway's MANYHANDS_TOKEN. It is kept until this tab closes.",
       ),
-      element("button", { class: "primary" }, "Go on"),
+      element("button", { class: "primary" }, "Continue"),
     );
     const dialog = element("dialog", { oncancel: (event) => event.preventDefault() }, form);
     document.body.append(dialog);

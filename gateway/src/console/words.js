@@ -1,5 +1,5 @@
 /**
- * How long ago a time was, for people.
+ * How long ago a time was, as people say it.
  *
  * @param {string} iso
  * @param {number} now
@@ -28,10 +28,10 @@ export function durationText(milliseconds) {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** What a run used. A cost that is not known is said to be unknown, never shown as nothing. */
+/** What a run used. Unknown cost is shown as unknown, never as zero. */
 export function usageText({ tokens, usd, unpriced }) {
   const known = `$${usd.toFixed(usd > 0 && usd < 0.01 ? 4 : 2)}`;
-  const cost = unpriced ? (usd === 0 ? "cost unknown" : `${known} and some unknown`) : known;
+  const cost = unpriced ? (usd === 0 ? "cost unknown" : `${known} plus unknown cost`) : known;
   return `${tokens.toLocaleString("en")} tokens · ${cost}`;
 }
 
@@ -41,7 +41,7 @@ export function shortLine(text, length = 160) {
   return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
 }
 
-/** A text as a line of the timeline, with the whole to open where the line is not all of it. */
+/** A text as one line of the timeline; `more` holds the whole text when the line is cut. */
 export function opened(text) {
   const line = shortLine(text);
   return { line, ...(line !== text.trim() && { more: text }) };

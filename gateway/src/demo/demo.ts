@@ -24,8 +24,8 @@ const waitForFilesMs = 60_000;
 
 /**
  * The demo: starts the whole system and a small web site, gives the planning flow a task for all
- * agents, shows the plan and the work, checks everything that came of it by itself, leaves the
- * results in `manyhands-demo/` and stops. Exit code 0 only when all of it is right.
+ * agents, shows the plan and the work, checks the results itself, saves them in `manyhands-demo/`
+ * and stops. Exit code 0 only if every result is right.
  */
 export async function demoCommand(options: { readonly config?: string }, context: CliContext): Promise<number> {
   const { terminal } = context;
@@ -82,15 +82,15 @@ async function filesFor({ runsCode }: Abilities, csv: string, project: ProjectFi
 }
 
 /**
- * The settings with a home of its own where a system is up already: servers that share one take
- * each other's runs, and only ours know the site.
+ * The settings with a separate home if a system is already running: servers that share a home take
+ * each other's runs, and only ours can reach the site.
  */
 async function withOwnHome(config: Config): Promise<Config> {
   const others = await isUp(urlOf({ name: "gateway" }, config));
   return others ? { ...config, home: join(config.home, "demo") } : config;
 }
 
-/** The environment in which the site may be reached although it is on this machine. */
+/** The environment that allows tools to reach the site on this machine. */
 function reaching(host: string, { egress }: Config, env: CliContext["env"]): CliContext["env"] {
   return {
     ...env,
@@ -100,10 +100,10 @@ function reaching(host: string, { egress }: Config, env: CliContext["env"]): Cli
 }
 
 function leftOut({ runsCode, operatesPages }: Abilities): string[] {
-  const how = `${ownCommand} doctor tells why`;
+  const how = `${ownCommand} doctor says why`;
   return [
-    ...(runsCode ? [] : [`Left out: mending a Python project. SWE cannot run its tests here; ${how}.`]),
-    ...(operatesPages ? [] : [`Left out: filling in a form. No agent can operate web pages here; ${how}.`]),
+    ...(runsCode ? [] : [`Skipped: fixing a Python project. SWE cannot run its tests here; ${how}.`]),
+    ...(operatesPages ? [] : [`Skipped: filling in a form. No agent can operate web pages here; ${how}.`]),
   ];
 }
 

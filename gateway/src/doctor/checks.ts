@@ -6,15 +6,14 @@ import type { ModelConfig } from "manyhands/internal/models/config";
 import { openBrowser } from "manyhands/internal/server/open-browser";
 import * as z from "zod";
 
-/** One finding of the doctor: whether it is well and, where it is not, what to do. */
+/** One finding of the doctor: its state and, unless that is ok, what to do. */
 export type Check = { readonly name: string; readonly state: "ok" | "warn" | "fail"; readonly text: string };
 
 const timeoutMs = 8000;
 const modelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 
 /**
- * Whether the configured model's endpoint answers, knows the key and has the model. Never shows the
- * key.
+ * Whether the configured endpoint answers, accepts the key and has the model. Never shows the key.
  */
 export async function checkModel(model: ModelConfig | undefined): Promise<Check> {
   const name = "model";
@@ -22,10 +21,10 @@ export async function checkModel(model: ModelConfig | undefined): Promise<Check>
     return {
       name,
       state: "warn",
-      text: "none configured: the rehearsal model answers, which knows only the demo. Set OPENAI_API_KEY and MANYHANDS_MODEL (and OPENAI_BASE_URL for another endpoint).",
+      text: "not configured: the rehearsal model is used, which knows only the demo. Set OPENAI_API_KEY and MANYHANDS_MODEL (and OPENAI_BASE_URL for another endpoint).",
     };
   const where = `${model.name} at ${new URL(model.baseUrl).host}`;
-  if (model.apiType === "azure") return { name, state: "ok", text: `${where} (Azure: not tried)` };
+  if (model.apiType === "azure") return { name, state: "ok", text: `${where} (Azure: not checked)` };
   const headers: Record<string, string> = model.apiKey === undefined ? {} : { Authorization: `Bearer ${model.apiKey}` };
   try {
     const url = `${model.baseUrl.replace(/\/+$/, "")}/models`;
@@ -47,13 +46,13 @@ export async function checkModel(model: ModelConfig | undefined): Promise<Check>
   }
 }
 
-/** Which sandbox tier this machine has, found out by trying it as a server does at its start. */
+/** The sandbox tier of this machine, found by trying it, as a server does when it starts. */
 export async function checkSandbox(config: Config): Promise<Check> {
   const sandbox = await createSandbox({ mode: config.sandbox.tier, folder: join(config.home, "workspaces") });
   try {
     const { tier, description } = sandbox;
     if (tier === "none")
-      return { name: "sandbox", state: "warn", text: `none, so no shell and no Python: ${description}` };
+      return { name: "sandbox", state: "warn", text: `none, so shell and Python are off: ${description}` };
     if (tier === "off") return { name: "sandbox", state: "warn", text: `off: ${description}` };
     return { name: "sandbox", state: "ok", text: description };
   } finally {
@@ -64,9 +63,8 @@ export async function checkSandbox(config: Config): Promise<Check> {
 const page = "<!doctype html><title>before</title><script>document.title = 'after'</script>";
 
 /**
- * Whether a page really opens: one of this process, whose script has to run, by way of the proxy
- * that a conversation's pages go through. A browser elsewhere does not see this machine and is
- * asked for an empty page.
+ * Whether the browser opens a page of this process and runs its script, through the same proxy as a
+ * conversation's pages. A remote browser cannot reach this machine and opens an empty page.
  */
 export async function checkBrowser({ home, browser }: Config): Promise<Check> {
   const site = Bun.serve({
@@ -77,7 +75,7 @@ export async function checkBrowser({ home, browser }: Config): Promise<Check> {
   const allow = [`127.0.0.1:${site.port}`];
   const elsewhere = browser.cdp_url !== undefined || browser.wss_url !== undefined;
   try {
-    // The operator's own proxy would not find this machine either.
+    // The operator's own proxy cannot reach this machine either.
     const near = { home, browser: { ...browser, proxy: {} }, egress: { allow, deny: [], only: [], proxy: undefined } };
     const { browsers, missing } = await openBrowser(near);
     if (browsers === undefined) return { name: "browser", state: "warn", text: missing };
@@ -86,7 +84,7 @@ export async function checkBrowser({ home, browser }: Config): Promise<Check> {
       const { html } = await browsers.render(elsewhere ? "about:blank" : `http://127.0.0.1:${site.port}/`, options);
       const { kind, version, sandbox, egress } = browsers.describe();
       if (!elsewhere && !html.includes("<title>after</title>"))
-        return { name: "browser", state: "fail", text: "It opens a page but runs no scripts." };
+        return { name: "browser", state: "fail", text: "It opens pages but runs no scripts." };
       return { name: "browser", state: "ok", text: `${kind} ${version}, sandbox: ${sandbox}, policy: ${egress}` };
     } finally {
       await browsers.close();

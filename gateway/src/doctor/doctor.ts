@@ -15,8 +15,8 @@ import type { Check } from "./checks.ts";
 import { checkBrowser, checkModel, checkSandbox } from "./checks.ts";
 
 /**
- * Looks at everything the system needs and says what to do about what is missing. Exit code 1 when
- * something must be mended.
+ * Checks everything the system needs and says how to fix what is missing. Exit code 1 when
+ * something must be fixed.
  */
 export async function doctorCommand(
   options: { readonly config?: string; readonly json?: boolean },
@@ -59,7 +59,7 @@ function checkPrograms({ desktop }: Config): Check[] {
     const path = findProgram(program);
     if (path !== undefined) return { name: program.name, state: "ok", text: path };
     const command = installCommand([program]);
-    const how = command === undefined ? "" : ` To add it: ${command}`;
+    const how = command === undefined ? "" : ` To install it: ${command}`;
     return { name: program.name, state: "warn", text: `missing: ${program.without}.${how}` };
   });
 }
@@ -76,21 +76,21 @@ async function checkPorts(config: Config, root: string): Promise<Check[]> {
       return {
         name: label,
         state: "fail",
-        text: `in use by something that does not answer as ${name}. Stop it or set ${portEnv}.`,
+        text: `in use by a program that does not answer as ${name}. Stop it or set ${portEnv}.`,
       };
     }),
   );
 }
 
-/** Whether other accounts of this machine are kept out of servers that have no token. */
+/** Whether servers without a token refuse other accounts of this machine. */
 async function checkLocalUsers(token: string | undefined): Promise<Check> {
   const { note } = await openLocalUsers(token);
   if (note !== undefined) return { name: "local users", state: "warn", text: note };
-  const text = token === undefined ? "only you and root are answered without a token" : "every request needs the token";
+  const text = token === undefined ? "without a token, only you and root have access" : "every request needs the token";
   return { name: "local users", state: "ok", text };
 }
 
-/** Runs, files and logs are kept there: it must be writable and have room. */
+/** The home keeps runs, files and logs: it must be writable and have room. */
 async function checkHome(home: string): Promise<Check> {
   try {
     await mkdir(home, { recursive: true, mode: 0o700 });
@@ -102,10 +102,10 @@ async function checkHome(home: string): Promise<Check> {
     return {
       name: "home",
       state: gigabytes < 0.1 ? "fail" : "warn",
-      text: `${text}. Make room or set MANYHANDS_HOME.`,
+      text: `${text}. Free some space or set MANYHANDS_HOME.`,
     };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { name: "home", state: "fail", text: `${home} cannot be written (${why}). Mend it or set MANYHANDS_HOME.` };
+    return { name: "home", state: "fail", text: `${home} is not writable (${why}). Fix it or set MANYHANDS_HOME.` };
   }
 }

@@ -5,19 +5,19 @@ import type { Flow, FlowDefinition } from "manyhands/internal/core/flow";
 import * as z from "zod";
 
 /**
- * The kind of the runs that hand a task to one agent. Agents of the same home have runs of their
- * own, of their own kind.
+ * The kind of the gateway's runs that pass a task to one agent. The agents' own runs have other
+ * kinds.
  */
 export function agentKind(name: string): string {
   return `agent:${name}`;
 }
 
-/** What may be set for an agent alone: nothing. */
+/** A single agent has no options. */
 export const agentOptions = z.strictObject({});
 
 /**
- * One agent as a flow: the task goes to it as it is, in the conversation it had before, and what
- * comes of it is the result.
+ * One agent as a flow: passes the task on unchanged, in the agent's earlier conversation, and
+ * returns its result.
  */
 export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">): FlowDefinition {
   return {
@@ -48,8 +48,7 @@ export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">)
 }
 
 /**
- * The conversation at the agent that belongs to this run's: the one that the run before it had
- * there.
+ * The agent's conversation for this run's conversation: that of the previous run.
  */
 async function conversation(
   name: string,

@@ -21,7 +21,7 @@ export function agentsOfRegistry(registry: Registry, flows: readonly FlowDefinit
   );
   return {
     async list() {
-      // Right after the start nothing is known of the agents yet.
+      // Right after the start no agent has been checked yet.
       if (registry.list().some(({ health }) => health === "unknown")) await registry.refresh();
       return [...registry.list().map(entryOf), ...own];
     },
@@ -32,19 +32,19 @@ export function agentsOfRegistry(registry: Registry, flows: readonly FlowDefinit
   };
 }
 
-/** Where this gateway's own flows and agents are reached over A2A, up to their names. */
+/** The A2A address of this gateway's flows and agents, up to their names. */
 export function flowAddress(url: string): string {
   return `${url.replace(/\/+$/, "")}/a2a/`;
 }
 
-/** What is told of an agent whose card was never seen. */
+/** The description of an agent whose card was never read. */
 export const notSeen = "It could not be reached so far.";
 
 type Seen = Pick<AgentState, "name" | "url" | "card" | "reason"> & Partial<Pick<AgentState, "health">>;
 
 /**
- * An agent whose card was never seen, or may not be used, can be asked too: things may be different
- * by then, and why not is told.
+ * An agent whose card was never read or is refused is listed too, with the reason: that may have
+ * changed by the time it is asked.
  */
 function entryOf({ name, url, card, health, reason = "" }: Seen): AgentEntry {
   if (health === "refused" || card === undefined) {

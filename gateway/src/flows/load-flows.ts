@@ -8,7 +8,7 @@ import type { FlowDefinition } from "manyhands/internal/core/flow";
 import * as z from "zod";
 import { registryFile } from "../registry/registry-file.ts";
 
-/** What a flow made with `defineFlow` looks like, whichever copy of this package made it. */
+/** The shape of a flow made with `defineFlow`, from whichever copy of this package. */
 const flowShape = z.looseObject({
   name: z.string(),
   title: z.string(),
@@ -21,7 +21,7 @@ const flowShape = z.looseObject({
 });
 
 /**
- * The flows there are: this system's, and those of `[flows.NAME]`, each called as its table is.
+ * All flows: this system's and those of `[flows.NAME]`, each named after its table.
  * Rejects with `config_invalid` for a name that is taken, by a flow or by an agent, and for a
  * module that cannot be loaded or exports no flow, or several.
  */
@@ -43,7 +43,7 @@ export async function loadFlows(config: FlowSettings): Promise<readonly FlowDefi
 
 type FlowSettings = Pick<Config, "flows" | "agents" | "home">;
 
-/** What has this name already; undefined when nothing has. */
+/** What already has this name; undefined if it is free. */
 async function ownerOf(name: string, { agents, home }: FlowSettings): Promise<string | undefined> {
   if (ownFlows.some((flow) => flow.name === name)) return "a flow of this system";
   if (Object.hasOwn(agents, name)) return "an agent of this system";
@@ -51,7 +51,7 @@ async function ownerOf(name: string, { agents, home }: FlowSettings): Promise<st
   return registered && `the agent that was registered at ${registered.url}`;
 }
 
-/** The flow of this name; `invalid_input` names those there are. */
+/** The flow of this name. Throws `invalid_input` with the known names. */
 export function flowNamed(flows: readonly FlowDefinition[], name: string): FlowDefinition {
   const flow = flows.find((one) => one.name === name);
   if (flow !== undefined) return flow;

@@ -29,7 +29,7 @@ export function runnablesOf(flows: readonly FlowDefinition[], registry: Pick<Reg
 }
 
 /**
- * The agents of a flow's example, as far as they are there; all there are where none of them is.
+ * The agents of a flow's example that exist here, or all agents if none of them does.
  */
 export function exampleTeam(
   { agents }: Pick<FlowExample, "agents">,
@@ -40,7 +40,7 @@ export function exampleTeam(
   return team.length === 0 ? there : team;
 }
 
-/** Whether a flow goes on no agents by itself. */
+/** Whether a flow requires named agents. */
 function needsAgents({ check, options }: FlowDefinition): boolean {
   return check?.({ options: options.parse({}) }) !== undefined;
 }

@@ -4,8 +4,8 @@ import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { type ChatMessage, messageText } from "./chat-request.ts";
 
 /**
- * What a run is told of a chat: the newest message whole, and, for one that does not know the chat
- * yet, what was said before.
+ * The parts of a run's message: the newest message of the chat and, for a run that does not know
+ * the chat yet, the messages before it.
  */
 export async function chatParts(
   messages: readonly ChatMessage[],
@@ -13,7 +13,7 @@ export async function chatParts(
   artifacts: ArtifactStore,
 ): Promise<Part[]> {
   const newest = messages.findLast(({ role }) => role === "user");
-  if (newest === undefined) throw new AppError("invalid_input", "messages: there is no message of a user to answer.");
+  if (newest === undefined) throw new AppError("invalid_input", "messages: there is no user message to answer.");
   const earlier = knowsChat ? [] : messages.slice(0, messages.indexOf(newest)).filter((one) => messageText(one) !== "");
   const parts: Part[] = [{ type: "text", text: [...preface(earlier), messageText(newest)].join("\n") }];
   if (typeof newest.content === "string") return parts;
@@ -40,5 +40,5 @@ async function fileOf(source: string, name: string, artifacts: ArtifactStore): P
   }
   const url = URL.parse(source);
   if (url?.protocol === "http:" || url?.protocol === "https:") return { type: "url", url: url.href };
-  throw new AppError("invalid_input", "messages: a file is given as a data URL in base64 or as an http address.");
+  throw new AppError("invalid_input", "messages: a file must be a base64 data URL or an http(s) URL.");
 }

@@ -27,14 +27,13 @@ const responseFormat = z.discriminatedUnion("type", [
   }),
 ]);
 
-const ownTools = "A flow or agent works with tools of its own and calls none of its caller's: leave this out.";
+const ownTools = "Flows and agents use their own tools and never call yours: leave this out.";
 
-/** A list that has to be empty. Left alone, a client would wait for calls that never come. */
+/** A list that must be empty. Otherwise a client would wait for calls that never come. */
 const none = z.array(z.unknown()).max(0, ownTools).nullish();
 
 /**
- * A request of the chat completions API, as far as a flow or agent heeds it; what else a client
- * sends is left alone.
+ * A request of the chat completions API: the fields that flows and agents use; others are ignored.
  */
 export const chatRequest = z.looseObject({
   model: z.string().min(1).max(200),
@@ -50,13 +49,13 @@ export const chatRequest = z.looseObject({
 /** A request, checked. */
 export type ChatRequest = z.output<typeof chatRequest>;
 
-/** The text of a message, its parts one a line. */
+/** The text of a message, one line per part. */
 export function messageText({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
   return (content ?? []).flatMap((one) => (one.type === "text" ? [one.text] : [])).join("\n");
 }
 
-/** The JSON Schema that the answer has to fit, where the client wants JSON. */
+/** The JSON Schema for the answer, if the client requests JSON. */
 export function outputSchemaOf({ response_format: format }: ChatRequest): AgentInput["outputSchema"] {
   if (format?.type === "json_schema") return format.json_schema.schema;
   return format?.type === "json_object" ? { type: "object" } : undefined;

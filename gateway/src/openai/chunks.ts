@@ -17,9 +17,9 @@ export type ChunkOptions = {
 };
 
 /**
- * A run as the chunks of a completion: what it does comes as `reasoning_content`, which chat front
- * ends show apart, and its answer or question as `content`; what an agent or a flow's model writes
- * as the answer comes as it is written. Throws what the run failed with.
+ * A run as the chunks of a completion: its activity is `reasoning_content`, which chat front ends
+ * show separately; its answer or question is `content`, streamed as it is written. Throws the run's
+ * error.
  */
 export async function* chunks(
   run: RunRecord,
@@ -59,8 +59,8 @@ export async function* chunks(
 }
 
 /**
- * What of the answer an event shows. Several agents may write at the same time, and what is not
- * marked is no part of the answer.
+ * The piece of the answer in an event. Several agents may write at the same time; only marked text
+ * belongs to the answer.
  */
 function contentOf(event: PeerWriting | Progress, written: WrittenText): string {
   if (!("isAnswer" in event) || event.isAnswer !== true) return "";
@@ -68,7 +68,7 @@ function contentOf(event: PeerWriting | Progress, written: WrittenText): string 
   return event.at === undefined ? "" : written.piece(event.text, event.at);
 }
 
-/** The steps of a plan with their marks, where an event tells a new one. */
+/** The items of a changed plan with their marks. */
 function planLines(event: ReadEvent): string[] {
   const text = event.type === "flow-told" && event.of === "plan-changed" ? event.data.text : undefined;
   return typeof text === "string"

@@ -2,14 +2,12 @@ import { AppError } from "manyhands/internal/core/errors";
 import type { RunView } from "manyhands/internal/runs/run-view";
 
 /**
- * How an answer is told: as JSON alone, or as a text to which `written` says what of it was not
- * sent already.
+ * The form of an answer: only JSON, or a text, of which `written` returns the part not sent yet.
  */
 export type AnswerForm = { readonly json: boolean; readonly written?: (answer: string) => string };
 
 /**
- * What a chat client is told of where a run got to: the answer with its files, or the question.
- * Throws what the run failed with.
+ * The content of a completion: the answer with its files, or the question. Throws the run's error.
  */
 export function completionText(run: RunView, { json, written = (answer) => answer }: AnswerForm): string {
   switch (run.status) {
@@ -33,7 +31,7 @@ function filesOf({ files }: RunView): string[] {
   return ["", ...files.map(({ name, url, size }) => `- [${name.replaceAll(/[[\]]/g, "")}](${url}) (${size} bytes)`)];
 }
 
-/** The body of a completion that is no stream. */
+/** The body of a completion without streaming. */
 export function completion(run: RunView, model: string, form: AnswerForm) {
   return {
     id: `chatcmpl-${run.id}`,
@@ -53,8 +51,7 @@ export function completion(run: RunView, model: string, form: AnswerForm) {
 }
 
 /**
- * Tokens of everything the run used. Those of agents that do not tell apart what was read and what
- * was written count as prompt.
+ * The tokens the run used. For agents that report only a total, it counts as prompt tokens.
  */
 export function usageOf({ usage: { tokens, outputTokens = 0 } }: Pick<RunView, "usage">) {
   return { prompt_tokens: tokens - outputTokens, completion_tokens: outputTokens, total_tokens: tokens };

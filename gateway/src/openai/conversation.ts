@@ -4,10 +4,10 @@ import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import type { ChatMessage } from "./chat-request.ts";
 
-/** Under which a run's first message tells the chat it was started from. */
+/** The metadata key in a run's first message that identifies the chat it was started from. */
 const chatKey = "openai/chat";
 
-/** How many of a caller's newest runs a chat may go on in. */
+/** How many of a caller's newest runs are searched for a chat. */
 const mostRuns = 100;
 
 const started = z.looseObject({
@@ -15,9 +15,8 @@ const started = z.looseObject({
 });
 
 /**
- * The run that a chat came from: a client of this API sends the whole chat every time and knows of
- * no run, so it is found by what was said before the answer it goes on from. Undefined for a chat
- * that begins here.
+ * The run that a chat continues. A client of this API sends the whole chat every time and knows no
+ * run id, so the run is found by the messages before its answer. Undefined for a new chat.
  */
 export async function runOfChat(
   messages: readonly ChatMessage[],
@@ -25,16 +24,16 @@ export async function runOfChat(
   runs: Runs,
   principal: string,
 ): Promise<RunRecord | undefined> {
-  const beginnings = messages.flatMap(({ role }, at) => (role === "assistant" ? [digest(messages.slice(0, at))] : []));
-  if (beginnings.length === 0) return undefined;
+  const prefixes = messages.flatMap(({ role }, at) => (role === "assistant" ? [digest(messages.slice(0, at))] : []));
+  if (prefixes.length === 0) return undefined;
   const page = await runs.list({ of: runnable, limit: mostRuns }, principal);
   return page.runs.find((run) => {
     const chat = started.safeParse(run.input).data?.message.metadata[chatKey];
-    return chat !== undefined && beginnings.includes(chat);
+    return chat !== undefined && prefixes.includes(chat);
   });
 }
 
-/** The metadata that the first message of a run gets, to be found by. */
+/** The metadata of a run's first message by which `runOfChat` finds it. */
 export function chatMetadata(messages: readonly ChatMessage[]): { readonly [chatKey]: string } {
   return { [chatKey]: digest(messages) };
 }

@@ -14,7 +14,7 @@ import { chunks } from "./chunks.ts";
 import { completion } from "./completion.ts";
 import { chatMetadata, runOfChat } from "./conversation.ts";
 
-/** What the OpenAI-compatible face needs. */
+/** What the OpenAI-compatible adapter needs. */
 export type OpenAiAdapterDeps = {
   readonly runs: Runs;
   readonly runnables: Runnables;
@@ -29,9 +29,8 @@ const longestRunMs = 3_600_000;
 
 /**
  * `/v1/models` and `/v1/chat/completions`: every flow and agent as a model, for any chat front end.
- * A chat that goes on where a run asked something answers it; one that goes on after an answer
- * stays in the run's conversation. Who goes away cancels the run, as the stop button of a front end
- * means it.
+ * A chat that continues after a run's question answers it; one that continues after an answer stays
+ * in the run's conversation. Disconnecting cancels the run: front ends stop that way.
  */
 export function openAiAdapter(deps: OpenAiAdapterDeps): Hono {
   const app = new Hono({ strict: false });
@@ -65,7 +64,7 @@ async function requestOf(c: Context): Promise<ChatRequest> {
   try {
     body = parseJsonBytes(new Uint8Array(await c.req.arrayBuffer()));
   } catch (error) {
-    throw new AppError("invalid_input", error instanceof Error ? error.message : "The body is no JSON.");
+    throw new AppError("invalid_input", error instanceof Error ? error.message : "The body is not JSON.");
   }
   const checked = chatRequest.safeParse(body);
   if (checked.success) return checked.data;
@@ -74,8 +73,8 @@ async function requestOf(c: Context): Promise<ChatRequest> {
 }
 
 /**
- * The run that answers this chat: the one it was asking in, or a new one, in its conversation where
- * there is one.
+ * The run that answers this chat: the one that asked a question in it, or a new one in the chat's
+ * conversation.
  */
 async function begin(request: ChatRequest, principal: string, deps: OpenAiAdapterDeps): Promise<RunRecord> {
   const { model, messages } = request;
@@ -118,13 +117,13 @@ function streamed(run: RunRecord, request: ChatRequest, c: Context, deps: OpenAi
       over.abort();
       giveUp(run, deps.runs).catch(deps.report);
     },
-    // Where the client is gone the stream fails for that, and nobody hears of it.
+    // A stream that fails because its client is gone is not reported.
     failure: (error) => ({ data: { error: errorBody(error, gone.aborted ? () => undefined : deps.report) } }),
     headers: {},
   });
 }
 
-/** Ends a run that nobody waits for any more; one that has ended, or asks, stays as it is. */
+/** Cancels a run nobody waits for any more, unless it has ended or asks a question. */
 async function giveUp({ id, principal }: RunRecord, runs: Runs): Promise<void> {
   const { status, question } = await runs.view(await runs.own(id, principal));
   if (["completed", "failed", "canceled"].includes(status) || question !== undefined) return;

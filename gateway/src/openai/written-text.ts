@@ -1,13 +1,13 @@
 /**
- * Turns what an agent writes into the pieces a reader is sent: in order, each once, and never one
- * that a reply turns out not to have.
+ * Turns an agent's output into the pieces sent to a reader: in order, each once, and none that the
+ * final reply lacks.
  */
 export interface WrittenText {
-  /** A piece of the present reply, as it comes; empty where it cannot be sent yet. */
+  /** A streamed piece of the current reply: the text to send now, possibly none. */
   piece(text: string, at: number): string;
-  /** The present reply, whole: what of it is still to be sent. */
+  /** The complete current reply: the part that was not sent yet. */
   reply(text: string): string;
-  /** The end, with the answer: what of it was not sent as the last reply. */
+  /** The final answer: the part that was not sent as the last reply. */
   answer(text: string): string;
 }
 
@@ -18,7 +18,7 @@ export function writtenText(): WrittenText {
   let sentAny = false;
   let sent = "";
   let last = "";
-  /** The present attempt at the reply, as far as its pieces are there without a gap. */
+  /** The current attempt at the reply, up to the first gap in its pieces. */
   let attempt = "";
   const send = (text: string): string => {
     if (text === "") return "";
@@ -32,7 +32,7 @@ export function writtenText(): WrittenText {
       if (at === 0) attempt = "";
       if (at !== attempt.length) return "";
       attempt += text;
-      // A reply begun anew may be another than the one of which a part was sent.
+      // A retried reply may differ from the part that was sent.
       return attempt.startsWith(sent) ? send(attempt.slice(sent.length)) : "";
     },
     reply(text) {

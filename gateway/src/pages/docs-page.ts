@@ -3,8 +3,8 @@ import { type Endpoint, problemsOf } from "../rest/endpoint.ts";
 import { type Html, html } from "./html.ts";
 
 /**
- * `/docs`: the operations of the REST face for people, from the same place that checks them. One
- * page without scripts.
+ * `/docs`: the operations of the REST API for people, made from the schemas that validate requests.
+ * One page without scripts.
  */
 export function docsPage(
   endpoints: readonly Endpoint[],
@@ -22,11 +22,11 @@ export function docsPage(
 <body>
 <header><h1>Manyhands</h1><nav><a href=".">console</a> <a href="openapi.json">openapi.json</a></nav></header>
 <main>
-<p>Agents and flows of agents, version ${about.version}. Everything that takes long is a run: start it, watch it, answer it, cancel it. Errors are
+<p>Agents and flows, version ${about.version}. All work is a run: start it, watch it, answer it, cancel it. Errors are
 <code>application/problem+json</code> with a stable <code>code</code>.</p>
 <pre>curl ${about.publicUrl}/flows/planning -H 'content-type: application/json' \\
   -H 'prefer: wait=60' -d '{"input": "Compare these two files."}'</pre>
-<h2>Other ways in</h2>
+<h2>Other protocols</h2>
 <ul>
 <li><code>${about.publicUrl}/a2a/NAME</code>: every flow and agent as an A2A server, 1.0 and 0.3</li>
 <li><code>${about.publicUrl}/mcp</code>: every flow and agent as a tool of an MCP server</li>

@@ -3,15 +3,15 @@ import { Hono, type MiddlewareHandler } from "hono";
 import type { Endpoint } from "../rest/endpoint.ts";
 import { docsPage } from "./docs-page.ts";
 
-/** What pages may do: run their own scripts, ask this server, and nothing of anyone else's. */
+/** Pages may run their own scripts and call this server, and nothing else. */
 const policy =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data: blob:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
 const consoleFolder = resolve(import.meta.dir, "../console");
 
 /**
- * The pages for people: the console at `/`, what it is made of, and the API's description. None of
- * them holds anything that is secret.
+ * The pages for people: the console at `/`, its modules, and the API's description. None of them
+ * contains secrets.
  */
 export function pagesApp(
   endpoints: readonly Endpoint[],

@@ -2,26 +2,26 @@ import { AppError } from "manyhands/internal/core/errors";
 import { type AgentAddress, type KnownAgent, type KnownAgentDeps, knownAgent } from "./known-agent.ts";
 import type { KeptAgent, RegistryFile } from "./registry-file.ts";
 
-/** What a book needs beside the agents of the settings. */
+/** What a book needs besides the agents of the settings. */
 export type BookDeps = KnownAgentDeps & {
   readonly file: RegistryFile;
   readonly reserved: readonly string[];
 };
 
-/** The agents by name: those of the settings, and those that are kept in the file. */
+/** The agents by name: those of the settings and those registered in the file. */
 export interface AgentBook {
   all(): readonly KnownAgent[];
-  /** Rejects with `not_found`, naming those there are. */
+  /** Rejects with `not_found` and the known names. */
   find(name: string): KnownAgent;
   get(name: string): KnownAgent | undefined;
-  /** Takes over what the file says, which another gateway may have changed. */
+  /** Reads the file again, which another gateway may have changed. */
   reread(): Promise<void>;
   /** Keeps an agent. Rejects with `conflict` when its name is taken. */
   keep(agent: KeptAgent): Promise<KnownAgent>;
   forget(name: string): Promise<void>;
-  /** Calls with every name the book has or comes to have, once each. */
+  /** Calls the listener once for every current and future name. */
   each(listener: (name: string) => void): void;
-  /** The token of the agent at an address; addresses below an agent's are its own. */
+  /** The token of the agent at an address or at a path above it. */
   tokenFor(url: string): string | undefined;
 }
 
@@ -31,17 +31,17 @@ export function agentBook(
   { file, reserved, ...deps }: BookDeps,
 ): AgentBook {
   const agents = new Map<string, KnownAgent>();
-  const met = new Set<string>();
+  const announced = new Set<string>();
   const listeners: ((name: string) => void)[] = [];
-  const resolveAgent = (name: string) => {
-    if (met.has(name)) return;
-    met.add(name);
+  const announce = (name: string) => {
+    if (announced.has(name)) return;
+    announced.add(name);
     for (const listener of listeners) listener(name);
   };
   const know = (address: AgentAddress): KnownAgent => {
     const agent = knownAgent(address, deps);
     agents.set(address.name, agent);
-    resolveAgent(address.name);
+    announce(address.name);
     return agent;
   };
   for (const address of configured) know({ ...address, source: "configured" });
@@ -79,13 +79,13 @@ export function agentBook(
     },
     async forget(name) {
       if (find(name).address.source === "configured")
-        throw new AppError("conflict", `${name} is an agent of the settings; take it out there.`);
+        throw new AppError("conflict", `${name} is an agent of the settings; remove it there.`);
       await file.update((kept) => kept.filter((one) => one.name !== name));
       agents.delete(name);
     },
     each(listener) {
       listeners.push(listener);
-      for (const name of met) listener(name);
+      for (const name of announced) listener(name);
     },
     tokenFor(url) {
       const owner = [...agents.values()].find(({ address }) => isBelow(url, address.url));

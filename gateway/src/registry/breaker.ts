@@ -1,51 +1,51 @@
 import type { A2aClient, CallOptions } from "manyhands/internal/a2a/client/client";
 import { AppError, type ErrorCode } from "manyhands/internal/core/errors";
 
-/** How long an agent that fails is left alone. */
+/** When the breaker opens, and for how long. */
 export type BreakerPolicy = {
-  /** Failures in a row after which it is left alone. */
+  /** Failures in a row that open it. */
   readonly failures: number;
   /** The first pause in milliseconds; doubled each time, up to `maxPauseMs`. */
   readonly pauseMs: number;
   readonly maxPauseMs: number;
 };
 
-/** `open`: nothing is sent. `trying`: one request is, to see whether the agent is back. */
+/** `open`: nothing is sent. `trying`: one request is sent to test whether the agent is back. */
 export type BreakerState = "closed" | "open" | "trying";
 
-/** Keeps requests from an agent that fails, so that neither waits for the other. */
+/** A circuit breaker: stops requests to a failing agent, so that callers don't wait for it. */
 export interface Breaker {
   state(): BreakerState;
-  /** What the last failure was, while it is not closed. */
+  /** The last failure, while the breaker is not closed. */
   reason(): string | undefined;
   /**
-   * Throws `unavailable`, with the last failure and when it will be tried again, while the agent is
-   * left alone.
+   * While the breaker is open, throws `unavailable` with the last failure and the time of the next
+   * try.
    */
   check(): void;
   /**
-   * Makes a call unless the agent is left alone; one that comes when its time is over is the only
-   * one until it has ended. A failure counts only where the call began after the breaker last
-   * opened or closed: of many calls that one outage ends, none makes the pause longer.
+   * Makes a call unless the breaker is open. After the pause, a single call tests the agent; others
+   * are refused until it ends. A failure counts only if the call started after the breaker last
+   * opened or closed: many calls that fail in one outage don't lengthen the pause.
    */
   watch<Value>(call: () => Promise<Value>, signal?: AbortSignal): Promise<Value>;
-  /** The agent is well, whoever found it so: closes at once. */
+  /** Reports that the agent works: closes the breaker at once. */
   succeeded(): void;
-  /** The agent was found out of order without a call. Never makes a pause longer. */
+  /** Reports a failure found without a call. Never lengthens a pause. */
   failed(reason: string): void;
-  /** Aborted at the next moment at which a call that was refused is worth making again. */
+  /** Aborts as soon as a refused call is worth repeating. */
   retrySignal(): AbortSignal;
 }
 
-/** What says that the agent's server is broken; any other refusal is an answer. */
+/** Errors that mean the agent's server is broken; any other refusal is an answer. */
 export const sick: ReadonlySet<ErrorCode> = new Set(["unavailable", "timeout", "storage_unavailable"]);
 
-/** A breaker that is closed. `now` is a clock that is never set, in milliseconds. */
+/** A closed breaker. `now` is a monotonic clock in milliseconds. */
 export function createBreaker(name: string, policy: BreakerPolicy, now = () => performance.now()): Breaker {
   let failures = 0;
-  /** Times it was opened since it was last closed. */
+  /** How often it has opened since it last closed. */
   let openings = 0;
-  /** Counts its openings and closings: a call tells of the time it began in. */
+  /** Counts openings and closings: a call's result belongs to the era in which it started. */
   let era = 0;
   let retryAt = 0;
   let trying = false;
@@ -96,7 +96,7 @@ export function createBreaker(name: string, policy: BreakerPolicy, now = () => p
     },
     async watch(call, signal) {
       check();
-      const begunIn = era;
+      const startedIn = era;
       const isTry = isOpen();
       if (isTry) trying = true;
       try {
@@ -104,11 +104,11 @@ export function createBreaker(name: string, policy: BreakerPolicy, now = () => p
         succeeded();
         return value;
       } catch (error) {
-        // What the caller gives up tells nothing of the agent.
+        // A call that the caller aborts says nothing about the agent.
         const isGivenUp = signal?.aborted === true || !(error instanceof AppError);
         if (!isGivenUp && !sick.has(error.code)) succeeded();
-        else if (begunIn === era && !isGivenUp) counted(error.message);
-        else if (begunIn === era && isTry) {
+        else if (startedIn === era && !isGivenUp) counted(error.message);
+        else if (startedIn === era && isTry) {
           trying = false;
           wake();
         }
@@ -119,9 +119,9 @@ export function createBreaker(name: string, policy: BreakerPolicy, now = () => p
 }
 
 /**
- * A client that a breaker watches: its short calls, each with the repetitions it makes itself,
- * count as one success or failure. Cancellations count for nothing, and so does what is read as a
- * stream, which may end for many reasons; neither begins while the agent is left alone.
+ * A client watched by a breaker: each short call, with its own retries, counts as one success or
+ * failure. Cancellations and streams, which may end for many reasons, don't count; while the
+ * breaker is open they don't start either.
  */
 export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
   const watch = <Value>(call: () => Promise<Value>, options: CallOptions = {}) => breaker.watch(call, options.signal);
@@ -130,8 +130,8 @@ export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
     submit: (message, options) => watch(() => client.submit(message, options), options),
     notify: (taskId, receiver, options) => watch(() => client.notify(taskId, receiver, options), options),
     get: (taskId, options) => watch(() => client.get(taskId, options), options),
-    // An agent may fail to cancel and be well, or know of no message and be ill: neither says
-    // whether it takes messages.
+    // A working agent may fail to cancel, and a broken one may answer: neither shows whether it
+    // takes messages.
     async cancel(taskId, options) {
       breaker.check();
       return client.cancel(taskId, options);

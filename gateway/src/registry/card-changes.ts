@@ -1,7 +1,7 @@
 import type { AgentCard } from "@a2a-js/sdk";
 
 /**
- * What is different in a newer card of the same agent, a sentence each, in what a caller relies on.
+ * The changes in a newer card of the same agent that matter to callers, one sentence each.
  */
 export function cardChanges(before: AgentCard, after: AgentCard): string[] {
   const changes: string[] = [];
@@ -17,7 +17,7 @@ export function cardChanges(before: AgentCard, after: AgentCard): string[] {
     const old = earlier.get(skill.id);
     earlier.delete(skill.id);
     if (old === undefined) changes.push(`skill ${quoted(skill.id)} is new`);
-    else if (!Bun.deepEquals(old, skill)) changes.push(`skill ${quoted(skill.id)} is described otherwise`);
+    else if (!Bun.deepEquals(old, skill)) changes.push(`skill ${quoted(skill.id)} has a new description`);
   }
   for (const id of earlier.keys()) changes.push(`skill ${quoted(id)} is gone`);
   return changes;

@@ -12,13 +12,12 @@ export type CardKey = z.output<typeof cardKey>;
 const cardKey = z.looseObject({ kid: z.string(), kty: z.string(), exp: z.number().exactOptional() });
 const keySet = z.looseObject({ keys: z.array(cardKey).min(1) });
 
-/** Every card will do. */
+/** Accepts every card. */
 export const anyCard: CardPolicy = async () => undefined;
 
 /**
- * Only cards with a signature by one of these keys (A2A 1.0 section 8.4.3). Keys come from nowhere
- * else: what a card says of where its key may be fetched is not followed. A key whose `exp`
- * (seconds since 1970) has passed verifies nothing.
+ * Accepts only cards signed by one of these keys (A2A 1.0 section 8.4.3). A card's own link to a
+ * key is never followed. A key whose `exp` (seconds since 1970) has passed verifies nothing.
  */
 export function signedCards(keys: readonly CardKey[], now: () => number = Date.now): CardPolicy {
   return async (card) => {
@@ -35,7 +34,7 @@ export function signedCards(keys: readonly CardKey[], now: () => number = Date.n
   };
 }
 
-/** Why a signature does not vouch for a text; undefined when it does. */
+/** Why a signature is not valid for a text; undefined if it is. */
 async function problemOf(
   { protected: head, signature }: AgentCardSignature,
   text: string,
@@ -53,17 +52,17 @@ async function problemOf(
     await flattenedVerify(jws, key);
     return undefined;
   } catch (error) {
-    return `a signature that is not right (${error instanceof Error ? error.message : error})`;
+    return `an invalid signature (${error instanceof Error ? error.message : error})`;
   }
 }
 
 /** The keys of a JWK set file. Rejects with `config_invalid`. */
 export async function readCardKeys(path: string): Promise<readonly CardKey[]> {
   const file = Bun.file(path);
-  if (!(await file.exists())) throw new AppError("config_invalid", `There is no file ${path} with keys of cards.`);
+  if (!(await file.exists())) throw new AppError("config_invalid", `There is no file ${path} with card keys.`);
   try {
     return keySet.parse(await file.json()).keys;
   } catch (error) {
-    throw new AppError("config_invalid", `${path} is no JWK set with a kid for every key.`, { cause: error });
+    throw new AppError("config_invalid", `${path} is not a JWK set with a kid for every key.`, { cause: error });
   }
 }

@@ -6,7 +6,7 @@ import { type Breaker, type BreakerPolicy, type BreakerState, createBreaker, wat
 import { cardChanges } from "./card-changes.ts";
 import type { CardPolicy } from "./card-policy.ts";
 
-/** Where an agent is and who says so: the settings, or a caller who registered it. */
+/** An agent's address and its source: the settings, or a caller who registered it. */
 export type AgentAddress = {
   readonly name: string;
   readonly url: string;
@@ -19,18 +19,18 @@ export type AgentState = {
   readonly name: string;
   readonly url: string;
   readonly source: AgentAddress["source"];
-  /** `unknown` until it was looked at. */
+  /** `unknown` until the first check. */
   readonly health: "unknown" | "up" | "down" | "refused";
   readonly breaker: BreakerState;
   readonly card?: AgentCard;
-  /** Why it is down, refused or left alone. */
+  /** Why it is down, refused or behind an open breaker. */
   readonly reason?: string;
   /** How its card changed since the gateway first saw it, newest last. */
   readonly changes: readonly { readonly at: number; readonly what: readonly string[] }[];
   readonly checkedAt?: number;
 };
 
-/** What looking at an agent needs. */
+/** What checking an agent needs. */
 export type KnownAgentDeps = {
   readonly policy: CardPolicy;
   readonly inside: InsideAddress;
@@ -42,8 +42,7 @@ export interface KnownAgent {
   readonly address: AgentAddress;
   state(): AgentState;
   /**
-   * Reads the card again. Never rejects but with the signal's reason: what is wrong is in the
-   * state.
+   * Reads the card again. Rejects only with the signal's reason; problems show in the state.
    */
   look(signal: AbortSignal): Promise<void>;
   /**
@@ -52,13 +51,11 @@ export interface KnownAgent {
    */
   connect(signal: AbortSignal): Promise<A2aClient>;
   /**
-   * Milliseconds since it was last looked at, whatever the machine's clock was set to; infinite
-   * before the first look.
+   * Milliseconds since the last check, by a monotonic clock; infinite before the first.
    */
   unseenMs(): number;
   /**
-   * Aborted at the next moment at which asking it again is worthwhile, after it was refused or
-   * failed.
+   * Aborts as soon as it is worth asking again after a refusal or a failure.
    */
   retrySignal(): AbortSignal;
 }
@@ -66,7 +63,7 @@ export interface KnownAgent {
 const lookMs = 5_000;
 const mostChanges = 20;
 
-/** An agent that was not looked at yet. */
+/** An agent that was not checked yet. */
 export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAgent {
   const breaker: Breaker = createBreaker(address.name, deps.breaker);
   const headers = address.token === undefined ? {} : { authorization: `Bearer ${address.token}` };
@@ -77,7 +74,7 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
   const changes: { at: number; what: readonly string[] }[] = [];
 
   const open = async (signal: AbortSignal): Promise<A2aClient> => {
-    // Who asks has patience of its own; within a call a hiccup is all that is waited out.
+    // Callers retry by themselves; within a call only a hiccup is waited out.
     const retry = { retries: 2, firstPauseMs: 100 };
     const found = await createA2aClient(address.url, {
       inside: deps.inside,
@@ -118,8 +115,7 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
       const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
       try {
         await open(limit);
-        // A card that can be read says that the server is back, but not that calls it answers
-        // wrongly are right now.
+        // A readable card shows that the server is back, but not that failing calls work again.
         if (problem?.health === "down") breaker.succeeded();
         problem = undefined;
       } catch (error) {

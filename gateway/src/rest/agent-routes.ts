@@ -11,14 +11,14 @@ const agentSchema = z
     url: z.string(),
     source: z.enum(["configured", "registered"]),
     health: z.enum(["unknown", "up", "down", "refused"]),
-    reason: z.string().exactOptional().describe("Why it is down, refused or left alone."),
+    reason: z.string().exactOptional().describe("Why it is down, refused or behind an open breaker."),
     breaker: z
       .enum(["closed", "open", "trying"])
-      .describe("`open`: it has failed often and is left alone for a while."),
+      .describe("`open`: after repeated failures it is not called for a while."),
     checkedAt: z.iso.datetime().exactOptional(),
     title: z.string().exactOptional(),
-    model: z.json().exactOptional().describe("The model in use, where the agent tells."),
-    sandbox: z.string().exactOptional().describe("How its commands are confined, where the agent tells."),
+    model: z.json().exactOptional().describe("The model in use, if the agent reports it."),
+    sandbox: z.string().exactOptional().describe("How its commands are sandboxed, if the agent reports it."),
     changes: z
       .array(z.object({ at: z.iso.datetime(), what: z.array(z.string()) }))
       .describe("How its card changed since it was first seen here."),
@@ -26,7 +26,7 @@ const agentSchema = z
   })
   .meta({ id: "Agent" });
 
-/** `/agents` and what is below it. */
+/** `/agents` and the routes below it. */
 export function agentRoutes(registry: Registry): Endpoint[] {
   return [listAgents(registry), addAgent(registry), removeAgent(registry)];
 }
@@ -36,7 +36,7 @@ function listAgents(registry: Registry): Endpoint {
     method: "get",
     path: "/agents",
     tag: "agents",
-    summary: "The agents, their cards and how they are",
+    summary: "The agents, their cards and their health",
     request: {},
     answers: { 200: { description: "The agents.", body: z.object({ agents: z.array(agentSchema) }) } },
     problems: [],
@@ -49,12 +49,12 @@ function addAgent(registry: Registry): Endpoint {
     url: z
       .url({ protocol: /^https?$/ })
       .max(2000)
-      .describe("Where the agent or its card is."),
+      .describe("The URL of the agent or its card."),
     name: z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,59}$/)
       .exactOptional()
-      .describe("Made from the card when left out."),
+      .describe("Taken from the card when left out."),
     token: z.string().min(1).max(4000).exactOptional().describe("Sent to the agent as a bearer token; never shown."),
   });
   const about = {
@@ -74,9 +74,9 @@ function removeAgent(registry: Registry): Endpoint {
     method: "delete",
     path: "/agents/{name}",
     tag: "agents",
-    summary: "Forgets a registered agent",
+    summary: "Removes a registered agent",
     request: { params: z.object({ name: z.string().min(1).max(200) }) },
-    answers: { 204: { description: "It is forgotten; its runs stay." } },
+    answers: { 204: { description: "Removed; its runs stay." } },
     problems: [404, 409],
   } as const;
   return endpoint(about, async ({ params: { name } }, c) => {

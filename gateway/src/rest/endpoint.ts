@@ -2,10 +2,10 @@ import type { Context } from "hono";
 import { AppError } from "manyhands/internal/core/errors";
 import type * as z from "zod";
 
-/** What requests carry through the REST face: who sends them. */
+/** Request variables of the REST API: the caller. */
 export type RestEnv = { readonly Variables: { readonly principal: string } };
 
-/** A request's parts by their schemas; those left out are not read. Header names are lower case. */
+/** Schemas of a request's parts; parts without one are not read. Header names are lower case. */
 type Parts = {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
@@ -17,10 +17,10 @@ type Checked<Given extends Parts> = {
   readonly [Part in keyof Given]: Given[Part] extends z.ZodType ? z.output<Given[Part]> : never;
 };
 
-/** An answer of an endpoint: what it means, and its body where it has one. */
+/** A response of an endpoint: its meaning, and its body if it has one. */
 export type ResponseSpec = { readonly description: string; readonly body?: z.ZodType; readonly mediaType?: string };
 
-/** What an endpoint is told and says, for the description of the API. */
+/** The description of an endpoint for the API's documentation. */
 export type EndpointAbout = {
   readonly method: "get" | "post" | "delete";
   /** With parameters in braces, as OpenAPI writes them. */
@@ -31,18 +31,17 @@ export type EndpointAbout = {
   readonly request: Parts;
   readonly answers: Readonly<Record<number, ResponseSpec>>;
   /**
-   * The statuses of the errors it may answer with, beside those that `problemsOf` knows from the
-   * request.
+   * The error statuses of this endpoint, besides those that `problemsOf` derives from the request.
    */
   readonly problems: readonly number[];
 };
 
-/** One operation of the REST face: described, checked and carried out from one place. */
+/** One operation of the REST API: described, checked and carried out from one place. */
 export type Endpoint = EndpointAbout & { handle(c: Context<RestEnv>): Promise<Response> };
 
 /**
- * The statuses of all errors an operation may answer with, in order: its own, and those that a
- * request of its form can meet.
+ * All error statuses of an operation, in order: its own, and those that follow from the form of its
+ * request.
  */
 export function problemsOf({ request, problems }: EndpointAbout): readonly number[] {
   const ofForm = Object.keys(request).length > 0 ? [400] : [];
@@ -51,8 +50,8 @@ export function problemsOf({ request, problems }: EndpointAbout): readonly numbe
 }
 
 /**
- * An endpoint whose `run` gets the request's parts as their schemas make them. Throws
- * `invalid_input` naming the field that does not fit.
+ * An endpoint whose `run` receives the validated parts of the request. Throws `invalid_input` and
+ * names the invalid field.
  */
 export function endpoint<Given extends Parts>(
   about: Omit<EndpointAbout, "request"> & { readonly request: Given },

@@ -8,13 +8,13 @@ export type EventStreamOptions = {
   /** The newest event the reader has; 0 for none. */
   readonly after: number;
   readonly heartbeatMs: number;
-  /** Aborted when the reader goes. */
+  /** Aborted when the reader disconnects. */
   readonly signal: AbortSignal;
 };
 
 /**
- * A run's events as server-sent events: each with its number as `id`, so that `Last-Event-ID` gives
- * exactly the rest, and live progress between them without one. Ends after the run's last event.
+ * A run's events as server-sent events. Each event has its number as `id`, so that `Last-Event-ID`
+ * returns exactly the rest; live progress has none. Ends after the run's last event.
  */
 export function eventStream(engine: Engine, run: RunRecord, options: EventStreamOptions): Promise<Response> {
   const gone = new AbortController();
@@ -44,8 +44,7 @@ async function* frames(
 }
 
 /**
- * The place a reader wants to go on from: the header a browser sends, or `after` in the address; 0
- * where neither says a number.
+ * The event to continue after: from the header a browser sends, or from `after` in the URL, or 0.
  */
 export function placeOf(header: string | undefined, query: string | undefined): number {
   return Number(header ?? query ?? 0);

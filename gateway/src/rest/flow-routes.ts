@@ -67,7 +67,7 @@ function startFlow({ runs, runnables, artifacts }: FlowRoutesDeps): Endpoint {
     },
     answers: {
       200: { description: "The run, when it was waited for and has ended or asks something.", body: startedSchema },
-      202: { description: "The run goes on; `Location` is where it is seen.", body: startedSchema },
+      202: { description: "The run continues; `Location` is its URL.", body: startedSchema },
     },
     problems: [404, 409],
   } as const;

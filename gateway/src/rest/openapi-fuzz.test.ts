@@ -211,7 +211,7 @@ test("whatever is sent, an operation answers as the description says, and nothin
   expect(Object.prototype).not.toHaveProperty("a");
 }, 90_000);
 
-test("what is no operation is refused as such, on every face", async () => {
+test("an unknown operation is refused by every adapter", async () => {
   await using gateway = await startGateway();
   const property = fc.asyncProperty(stray, async (sent) => {
     const { status } = await send(gateway, sent);

@@ -3,7 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
 import * as z from "zod";
 
-/** The body of every error of the REST face (RFC 9457), with the code all faces share. */
+/** The body of every error of the REST API (RFC 9457), with the code all adapters share. */
 export const problemSchema = z
   .object({
     type: z.literal("about:blank"),
@@ -19,8 +19,8 @@ export const problemSchema = z
   });
 
 /**
- * An error as a response. `report` gets what is no expected failure; the outside learns only that
- * it happened.
+ * An error as a response. Unexpected errors go to `report`; the caller learns only that one
+ * happened.
  */
 export function problem(error: unknown, report: (bug: unknown) => void): Response {
   const known = expected(error);
@@ -33,7 +33,7 @@ export function problem(error: unknown, report: (bug: unknown) => void): Respons
   return problemResponse({ status, code, detail: message, retryable }, headers);
 }
 
-/** The refusal of a method that a path does not have. */
+/** The response for a method that a path does not have. */
 export function methodRefused(allowed: readonly string[]): Response {
   const allow = allowed.join(", ");
   const detail = `This address takes ${allow}.`;

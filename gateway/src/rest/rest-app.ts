@@ -5,15 +5,15 @@ import { limitedBody } from "manyhands/internal/http/request-body";
 import type { Endpoint, RestEnv } from "./endpoint.ts";
 import { methodRefused, problem } from "./problem.ts";
 
-/** What the REST face needs. */
+/** What the REST API needs. */
 export type RestDeps = {
-  /** Who sends a request; throws `unauthorized` when that cannot be told. */
+  /** The caller of a request; throws `unauthorized` if unknown. */
   readonly identify: (request: Request) => Promise<string> | string;
-  /** Gets what fails without being an expected error. */
+  /** Receives unexpected errors. */
   readonly report: (bug: unknown) => void;
 };
 
-/** The endpoints as an app. Every error leaves as a problem of the table all faces share. */
+/** The endpoints as an app. Every error leaves as a problem of the table all adapters share. */
 export function restApp(endpoints: readonly Endpoint[], deps: RestDeps): Hono<RestEnv> {
   const app = new Hono<RestEnv>({ strict: false });
   app.onError((error) => problem(error, deps.report));
@@ -36,7 +36,7 @@ function routeOf(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
-/** Refuses a body that is no JSON, or nested so deep that what walks it would break. */
+/** Refuses a body that is not JSON or is nested too deeply. */
 const jsonBody: MiddlewareHandler = async (c, next) => {
   const type = c.req.header("Content-Type") ?? "";
   if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type))

@@ -18,7 +18,7 @@ export type RunRoutesDeps = {
   readonly heartbeatMs: number;
 };
 
-/** `/runs` and what is below it. */
+/** `/runs` and the routes below it. */
 export function runRoutes(deps: RunRoutesDeps): Endpoint[] {
   return [listRuns(deps), getRun(deps), runEvents(deps), answerRun(deps), cancelRun(deps), resumeRun(deps)];
 }
@@ -55,7 +55,7 @@ function getRun({ runs }: RunRoutesDeps): Endpoint {
     method: "get",
     path: "/runs/{id}",
     tag: "runs",
-    summary: "A run as it stands",
+    summary: "The current state of a run",
     request: { params },
     answers: { 200: { description: "The run.", body: runSchema } },
     problems: [404],
@@ -67,16 +67,16 @@ function getRun({ runs }: RunRoutesDeps): Endpoint {
 
 const frameSchema = z
   .object({
-    id: z.string().exactOptional().describe("The number of the event, for those that are kept."),
+    id: z.string().exactOptional().describe("The number of the event, for stored events."),
     event: z.string().exactOptional(),
-    data: z.string().describe("JSON: `{seq, at, event}`, or `{progress}` for what is only live."),
+    data: z.string().describe("JSON: `{seq, at, event}`, or `{progress}` for live progress."),
   })
   .meta({ id: "Frame" });
 
 function runEvents({ runs, engine, heartbeatMs }: RunRoutesDeps): Endpoint {
   const place = z
     .string()
-    .regex(/^\d{0,15}$/, "It is the number of the last event you have.")
+    .regex(/^\d{0,15}$/, "It must be the number of the last event you have.")
     .exactOptional();
   const about = {
     method: "get",
@@ -84,7 +84,7 @@ function runEvents({ runs, engine, heartbeatMs }: RunRoutesDeps): Endpoint {
     tag: "runs",
     summary: "What happens in a run, as server-sent events",
     description:
-      "Every event has its number as `id`; with `Last-Event-ID` (or `?after=`) a stream goes on after it, without gap or repetition. It ends after `run-ended`.",
+      "Every event has its number as `id`; with `Last-Event-ID` (or `?after=`) a stream continues after it, without gap or repetition. It ends after `run-ended`.",
     request: { params, query: z.object({ after: place }), headers: z.object({ "last-event-id": place }) },
     answers: { 200: { description: "The stream.", body: frameSchema, mediaType: "text/event-stream" } },
     problems: [404],
@@ -101,13 +101,13 @@ function answerRun({ runs, artifacts }: RunRoutesDeps): Endpoint {
     method: "post",
     path: "/runs/{id}/answer",
     tag: "runs",
-    summary: "Answers a run's question, or tells it something while it works",
+    summary: "Answers a run's question, or sends a message to a running one",
     request: {
       params,
       headers: z.object({ "idempotency-key": idempotencyKey }),
       body: z.strictObject({ input: saidSchema }),
     },
-    answers: { 202: { description: "Kept; the run goes on.", body: runSchema } },
+    answers: { 202: { description: "Stored; the run continues.", body: runSchema } },
     problems: [404, 409],
   } as const;
   return endpoint(about, async ({ params: { id }, headers, body }, c) => {
@@ -121,7 +121,7 @@ function cancelRun({ runs }: RunRoutesDeps): Endpoint {
     method: "post",
     path: "/runs/{id}/cancel",
     tag: "runs",
-    summary: "Cancels a run and the tasks it has at agents",
+    summary: "Cancels a run and its tasks at agents",
     request: { params },
     answers: { 200: { description: "The run.", body: runSchema } },
     problems: [404, 409],

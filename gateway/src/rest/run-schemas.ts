@@ -5,7 +5,7 @@ const fileSchema = z
   .object({ name: z.string(), mediaType: z.string(), size: z.int(), sha256: z.string(), url: z.string() })
   .meta({ id: "File", description: "A file by its content; the URL is where this gateway serves it." });
 
-/** Where a run can stand, as callers see it. */
+/** The states of a run, as callers see them. */
 export const runStates = [
   "queued",
   "running",
@@ -18,7 +18,7 @@ export const runStates = [
   "canceled",
 ] as const;
 
-/** A run as the REST face shows it. */
+/** A run as the REST API shows it. */
 export const runSchema = z
   .object({
     id: z.string(),
@@ -26,20 +26,20 @@ export const runSchema = z
     contextId: z.string().describe("The conversation it belongs to."),
     status: z
       .enum(runStates)
-      .describe("`input-required` waits for an answer; `paused` for somebody to remove the cause."),
+      .describe("`input-required` waits for an answer; `paused` waits until somebody fixes the cause."),
     input: z.string(),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
     lastEvent: z.int().describe("The sequence number of its newest event."),
     progress: z.string().exactOptional().describe("The newest line worth showing."),
-    question: z.string().exactOptional().describe("What it asks, while it waits for an answer."),
+    question: z.string().exactOptional().describe("Its question, while it waits for an answer."),
     answer: z.string().exactOptional(),
-    data: z.json().exactOptional().describe("The answer as data, where it has that form."),
+    data: z.json().exactOptional().describe("The answer as data, if a schema was given."),
     files: z.array(fileSchema),
     usage: z
       .object({ tokens: z.number(), outputTokens: z.number().exactOptional(), usd: z.number(), unpriced: z.boolean() })
       .describe(
-        "What it used so far, agents included; of the tokens `outputTokens` were written; `unpriced` when some of it had no known price.",
+        "Usage so far, agents included; `outputTokens` is the part of `tokens` that was written; `unpriced` if some calls had no known price.",
       ),
     error: z
       .object({ code: z.enum(Object.keys(errorCodes) as [keyof typeof errorCodes]), message: z.string() })
@@ -61,9 +61,9 @@ const incomingFile = z
     }),
     z.strictObject({ url: z.url({ protocol: /^https?$/ }), name: z.string().min(1).max(255).exactOptional() }),
   ])
-  .meta({ id: "IncomingFile", description: "A file that goes along: its content, or where it can be fetched." });
+  .meta({ id: "IncomingFile", description: "An attached file: its content or its URL." });
 
-/** What a caller says: a text, or a text with data and files. */
+/** A caller's message: a text, or a text with data and files. */
 export const saidSchema = z
   .union([
     z.string().min(1),
@@ -75,7 +75,7 @@ export const saidSchema = z
   ])
   .meta({ id: "Said" });
 
-/** What a caller says, checked. */
+/** A validated message of a caller. */
 export type Said = z.output<typeof saidSchema>;
 
 /** What starts a flow. */
@@ -88,8 +88,8 @@ export const flowRequestSchema = z
       .max(50)
       .exactOptional()
       .describe("Names, URLs or skills; all agents when left out."),
-    options: z.record(z.string(), z.json()).exactOptional().describe("As the flow's own schema says."),
-    contextId: z.string().min(1).max(255).exactOptional().describe("A conversation to go on in."),
+    options: z.record(z.string(), z.json()).exactOptional().describe("See the flow's own schema."),
+    contextId: z.string().min(1).max(255).exactOptional().describe("A conversation to continue."),
     budget: z
       .strictObject({
         steps: z.int().min(1).exactOptional(),
@@ -98,15 +98,15 @@ export const flowRequestSchema = z
         wallMs: z.int().min(1).exactOptional(),
       })
       .exactOptional()
-      .describe("What the run may spend at most, agents included."),
-    outputSchema: z.record(z.string(), z.json()).exactOptional().describe("A JSON Schema the answer has to fit."),
+      .describe("The run's limits, agents included."),
+    outputSchema: z.record(z.string(), z.json()).exactOptional().describe("JSON Schema for the answer."),
   })
   .meta({ id: "FlowRequest" });
 
-/** The key under which the same request is the same run or message. */
+/** The idempotency key of a run or message. */
 export const idempotencyKey = z
   .string()
   .min(1)
   .max(255)
   .optional()
-  .describe("The same key of a caller is the same run or message; with another content it is refused.");
+  .describe("Repeating a key returns the same run or message; with other content it is refused.");

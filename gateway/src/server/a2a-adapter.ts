@@ -6,7 +6,7 @@ import type { Engine } from "manyhands/internal/core/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
 
-/** What the A2A face needs. */
+/** What the A2A adapter needs. */
 export type A2aAdapterDeps = {
   readonly runnables: Runnables;
   readonly engine: Engine;
@@ -26,9 +26,9 @@ export type A2aAdapterDeps = {
 type Server = { readonly runnable: Runnable; readonly app: ReturnType<typeof agentApp> };
 
 /**
- * `/a2a/{name}`: every flow and every agent as an A2A server of its own, with its own card, over
- * the same runs as the other faces. At `/.well-known/` is the card of the first agent, for clients
- * that are told the gateway's address alone; where there is none, the first flow's.
+ * `/a2a/{name}`: every flow and every agent as an A2A server with its own card, over the same runs
+ * as the other adapters. `/.well-known/` has the card of the first agent, or else of the first
+ * flow, for clients that know only the gateway's address.
  */
 export function a2aAdapter(deps: A2aAdapterDeps): Hono {
   const servers = new Map<string, Server>();
@@ -55,7 +55,7 @@ export function a2aAdapter(deps: A2aAdapterDeps): Hono {
   return app;
 }
 
-/** A name as it was meant; as it was sent where it is no encoding of anything. */
+/** A decoded name; unchanged if it is not valid percent-encoding. */
 function decodedName(name: string): string {
   try {
     return decodeURIComponent(name);
@@ -64,7 +64,7 @@ function decodedName(name: string): string {
   }
 }
 
-/** Where a flow or an agent is reached over A2A. */
+/** The A2A address of a flow or an agent. */
 export function adapterUrl(publicUrl: string, name: string): string {
   return `${publicUrl.replace(/\/+$/, "")}/a2a/${name}`;
 }

@@ -27,7 +27,7 @@ async function metrics({ url }: TestGateway): Promise<string> {
   return (await fetch(`${url}/metrics`)).text();
 }
 
-test("a client that goes away in the middle of its request is no bug, whatever face it came by", async () => {
+test("a client that disconnects in mid-request is not reported as a bug by any adapter", async () => {
   await using gateway = await startGateway();
   for (const path of paths) await breakOff(gateway, path);
   // Every request is answered in the end, though nobody hears it.
@@ -39,7 +39,7 @@ test("a client that goes away in the middle of its request is no bug, whatever f
   expect(await metrics(gateway)).toMatch(/^manyhands_internal_failures_total\S* 0$/m);
 });
 
-test("a client that goes away while it waits is no bug; a completion that nobody waits for is cancelled, a run goes on", async () => {
+test("a client that disconnects while it waits is not a bug; its completion is cancelled, a run continues", async () => {
   await using gateway = await startGateway();
   const headers = { "Content-Type": "application/json", Prefer: "wait=20" };
   const messages = [{ role: "user", content: "sleep" }];

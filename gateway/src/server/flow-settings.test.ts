@@ -19,7 +19,7 @@ const mirror: TestFlow = {
   },
 };
 
-test("every face puts what is set for a flow into the message's metadata, and leaves the task's data alone", async () => {
+test("every adapter puts a flow's settings into the message's metadata and leaves the task's data alone", async () => {
   await using gateway = await startGateway({ flows: [mirror] });
   const headers = { "content-type": "application/json" };
   const post = async (path: string, body: object, more: Record<string, string> = {}) =>

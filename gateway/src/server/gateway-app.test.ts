@@ -114,7 +114,7 @@ test("files go in by content and come out by address", async () => {
   expect(await (await fetch(files[0].url)).text()).toBe("a,b\n1,2\n");
 });
 
-test("one run is the same run through every face", async () => {
+test("one run is the same run through every adapter", async () => {
   await using gateway = await startGateway();
   const client = await createA2aClient(`${gateway.url}/a2a/echo`);
   expect(client.card.name).toBe("Echo");

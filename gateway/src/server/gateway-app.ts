@@ -42,15 +42,14 @@ export type GatewayAppDeps = {
   readonly facts: A2aAdapterDeps["facts"];
   readonly webhooks?: Webhooks;
   readonly cardStyle?: A2aAdapterDeps["cardStyle"];
-  /** Where agents elsewhere ring; there is none when left out. */
+  /** Receives push callbacks from agents elsewhere; none when left out. */
   readonly pushCallbacks?: PushCallbacks | undefined;
   readonly identify: (request: Request) => Promise<string> | string;
   readonly report: (bug: unknown) => void;
 };
 
 /**
- * The gateway as a server: every face over the same runs. It holds no state of its own but the
- * registry's.
+ * The gateway as a server: every adapter over the same runs. Its only state is the registry's.
  */
 export function gatewayApp(options: GatewayAppDeps): Hono {
   const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
@@ -66,7 +65,7 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   const endpoints = [...flowRoutes(deps), ...runRoutes(deps), ...agentRoutes(options.registry)];
   const app = new Hono({ strict: false });
   app.onError((error) => problem(error, report));
-  app.notFound(() => problem(new AppError("not_found", "There is nothing here. /docs tells what there is."), report));
+  app.notFound(() => problem(new AppError("not_found", "There is nothing at this address. See /docs."), report));
   app.use(async (c, next) => {
     await next();
     metrics.answered(routePath(c, -1), c.res.status);

@@ -8,19 +8,19 @@ import type { FlowDefinition } from "manyhands/internal/core/flow";
 import { flowRun } from "manyhands/internal/flow/flow-run";
 
 /**
- * Runs whose bodies are executed at once. They wait for agents most of their time and hold little.
+ * Runs executed at the same time. They mostly wait for agents and hold little memory.
  */
 const concurrency = 1_000;
 
-/** What executing flows needs, and how receivers are told of their runs. */
+/** What executing flows and notifying receivers of their runs needs. */
 export type WorkDeps = Parameters<typeof flowRun>[1] & {
   readonly peers: Peers;
   readonly push: Omit<PushDeps, "kind" | "publicUrl">;
 };
 
 /**
- * Has the engine execute the runs of a flow reached at `url`, recall what those that are cancelled
- * asked of agents, and tell receivers of them.
+ * Registers with the engine: the runs of a flow reached at `url`, the runs that cancel its asks
+ * after a cancellation, and those that notify receivers.
  */
 export function workOn(flow: FlowDefinition, url: string, engine: Engine, deps: WorkDeps): void {
   engine.work([flowRun(flow, deps), cancelChildrenRun(flow.name, deps.peers)], { concurrency });
@@ -28,8 +28,7 @@ export function workOn(flow: FlowDefinition, url: string, engine: Engine, deps: 
 }
 
 /**
- * Whose a run is: this gateway's, or an agent's of the same home, which then has to be asked to
- * cancel it.
+ * The owner of a run: this gateway, or an agent of the same home, which then has to cancel it.
  */
 export type Owners = {
   isOurs(kind: string): boolean;
@@ -43,9 +42,9 @@ export type Owners = {
 const askMs = 5_000;
 
 /**
- * The engine, whose `cancel` of a run of its own also cancels what that asked of agents. A run that
- * was started at an agent is ended by the agent, which has things to let go of; where that cannot
- * be reached, here.
+ * The engine, whose `cancel` also cancels what the gateway's own run asked of agents. A run started
+ * at an agent is cancelled by that agent, so that it releases its tools; if the agent cannot be
+ * reached, it is cancelled here.
  */
 export function gatewayEngine(engine: Engine, { isOurs, agentOf }: Owners): Engine {
   return {

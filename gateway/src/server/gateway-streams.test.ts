@@ -115,7 +115,7 @@ test.each([
 const silence = Number(process.env.SILENCE_SECONDS ?? 13);
 
 test(
-  `${silence} seconds of silence end no stream, of whatever face`,
+  `${silence} seconds of silence end no stream, through any adapter`,
   async () => {
     await using gateway = await startGateway();
     const id = await start(gateway, "echo", "ask me");
@@ -148,7 +148,7 @@ test(
   (silence + 27) * 1000,
 );
 
-test("another's run looks like one that never was, through every verb and face", async () => {
+test("another caller's run looks as if it did not exist, through every operation and adapter", async () => {
   await using gateway = await startGateway({ token: "secret" });
   const as = (who: string) => ({ authorization: `Bearer secret ${who}`, "Content-Type": "application/json" });
   const init = { method: "POST", headers: as("ann"), body: JSON.stringify({ input: "sleep" }) };
@@ -180,7 +180,7 @@ test("another's run looks like one that never was, through every verb and face",
   expect(["running", "waiting"]).toContain(own.status);
 }, 20_000);
 
-test("no face answers under another name or to a page of another site", async () => {
+test("every adapter refuses other host names and pages of other sites", async () => {
   await using gateway = await startGateway();
   const adapters = [
     "/",

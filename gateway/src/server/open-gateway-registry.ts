@@ -8,12 +8,11 @@ import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";
 
 /**
- * What the agents of this home sign their cards with: they are used whoever else's keys are
- * trusted.
+ * The key with which agents of this home sign their cards; it is always trusted.
  */
 const ownKey = async (home: string) => (await openCardKey(home)).publicKey;
 
-/** The registry as the settings say: the agents of this system, and those that were registered. */
+/** The registry of this system's agents and the registered ones. */
 export async function openGatewayRegistry(
   { agents, gateway, home }: Config,
   flows: readonly FlowDefinition[],

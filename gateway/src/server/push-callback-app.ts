@@ -6,12 +6,12 @@ import { AppError } from "manyhands/internal/core/errors";
 import { limitedBody } from "manyhands/internal/http/request-body";
 import { ownSecret } from "manyhands/internal/machine/own-secret";
 
-/** The path below the gateway's address where agents ring. */
+/** The path of push callbacks below the gateway's address. */
 const pushCallbackPath = "/doorbell";
 
 /**
- * Where agents elsewhere ring, for a gateway that was told where it is reached from outside; nobody
- * could find one that was not.
+ * Push callbacks for agents elsewhere; undefined without a public URL, because nobody could reach
+ * them.
  */
 export async function openPushCallbacks(
   home: string,
@@ -23,11 +23,11 @@ export async function openPushCallbacks(
   return createPushCallbacks({ url, secret: secret.toString() });
 }
 
-/** Where agents ring: a notification of A2A, of which only the token counts. */
+/** Receives A2A push notifications, of which only the token is read. */
 export function pushCallbackApp(pushCallbacks: PushCallbacks | undefined): Hono {
   const app = new Hono({ strict: false });
   app.post(`${pushCallbackPath}/:ask`, limitedBody(), (c) => {
-    if (pushCallbacks === undefined) throw new AppError("not_found", "Nobody rings here.");
+    if (pushCallbacks === undefined) throw new AppError("not_found", "This gateway receives no push notifications.");
     pushCallbacks.notify(c.req.param("ask"), c.req.header("X-A2A-Notification-Token") ?? "");
     return c.body(null, 204);
   });

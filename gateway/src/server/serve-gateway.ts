@@ -32,9 +32,9 @@ import { openPushCallbacks } from "./push-callback-app.ts";
 const connectMs = 30_000;
 
 /**
- * Runs the gateway until a signal ends it: takes up the runs a former process left, listens, and
- * prints `ready URL`. Ends with exit code 2 for a bad configuration, 1 for anything else that keeps
- * it from starting; both say why.
+ * Runs the gateway until a signal ends it: resumes the runs of a former process, listens, and
+ * prints `ready URL`. Exits with code 2 for an invalid configuration and 1 for anything else that
+ * prevents its start; both print the reason.
  */
 export function serveGateway(): Promise<void> {
   return runServer("gateway", start);
@@ -82,14 +82,14 @@ type Parts = {
   readonly flows: readonly FlowDefinition[];
   readonly engine: Engine;
   readonly model: Model;
-  /** Where it is reached from here, and where from outside. */
+  /** Its address from here, and from outside. */
   readonly url: string;
   readonly publicUrl: string;
   readonly logger: pino.Logger;
   readonly report: (bug: unknown) => void;
 };
 
-/** The gateway's parts put together: registry, flows, runs and their faces. */
+/** Assembles the gateway: registry, flows, runs and their adapters. */
 async function open({
   config,
   flows,
@@ -113,8 +113,8 @@ async function open({
     pushCallbacks,
     inside,
     headers: (address) => (isOwn(address.url) ? ownHeaders : registry.headers(address.url)),
-    // What may be asked and how its cards are checked is the registry's; our own flows need no
-    // leave of it.
+    // The registry decides which agents may be asked and checks their cards; our own flows don't
+    // need it.
     connect: (address, signal) =>
       isOwn(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
     known(name) {
@@ -172,8 +172,8 @@ async function open({
 }
 
 /**
- * An agent that the settings name; one that was registered is where it was registered, under
- * whatever name.
+ * The address of an agent of the settings; undefined for a registered agent, which stays at the
+ * address a run already has for it.
  */
 function configured(registry: Registry, name: string): PeerAddress | undefined {
   const agent = registry.get(name);

@@ -10,10 +10,10 @@ import { isNowhere, isUp } from "./is-up.ts";
 const readyTimeoutMs = 30_000;
 const graceMs = 10_000;
 
-/** An agent or a flow to talk to, perhaps one that was started for this. */
+/** A connection to an agent or a flow, possibly one started for this command. */
 export interface AgentSession {
   readonly client: AgentClient;
-  /** Whether its servers were started for it and end with it, and with them what they hold open. */
+  /** Whether its servers were started for it and end with it, closing pages and shells. */
   readonly passing: boolean;
   /** Stops the servers that this session started. */
   close(): Promise<void>;
@@ -25,21 +25,21 @@ export function isOwnAgent(name: string, { agents }: Pick<Config, "agents">): bo
 }
 
 /**
- * An agent of this system where the settings say it is, when a server answers there; otherwise one
- * started for the duration on a free port.
+ * An agent of this system: at its configured address if a server answers there, otherwise started
+ * for this session on a free port.
  */
 export async function openAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const { entry, url, token, publicUrl } = agentNamed(config, name);
-  // One that nothing here can start is asked where it is, and says itself what is wrong.
+  // An agent without an entry point cannot be started here; connecting to it reports what is wrong.
   if (entry === undefined || (await isUp(url)))
     return { client: await context.connect(url, token, publicUrl), passing: false, async close() {} };
   return startAgent(name, config, context);
 }
 
 /**
- * Servers of the agent and of those it may give parts of its task to, started for the duration on
- * free ports of loopback. Only the first is waited for; the others come up while it works, and one
- * that is up already stays the one that is asked. That one of them ends is told at once.
+ * Starts servers of the agent and of the agents it may delegate to, for this session, on free
+ * loopback ports. Only the first is waited for; the others start while it works. An agent that is
+ * already up is used as it is. When a server ends, the user is told at once.
  */
 async function startAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const missing = [name];
@@ -77,7 +77,7 @@ async function startAgent(name: string, config: Config, context: CliContext): Pr
   }
 }
 
-/** The agents of this system that a task of an agent can come to. */
+/** The agents of this system that a task of this agent can reach by delegation. */
 function askable(name: string, config: Config): readonly string[] {
   const found = [name];
   for (const one of found)

@@ -12,8 +12,8 @@ export type CliContext = {
   /** Reads the settings; rejects with `config_invalid`. */
   configure(file: string | undefined): Promise<Config>;
   /**
-   * A client of the agent at a URL, whose card may name its public address instead; rejects when
-   * none answers there.
+   * A client of the agent at a URL, whose card may name its public address instead. Rejects when no
+   * agent answers there.
    */
   connect(url: string, token: string | undefined, publicUrl?: string): Promise<AgentClient>;
 };

@@ -2,12 +2,12 @@ import { agentNamed, type Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { isLoopback } from "manyhands/internal/http/loopback-guard";
 
-/** A busy server is up: taking it for none would start a second one beside it. */
+/** A busy server is up: otherwise a second one would be started beside it. */
 const patienceMs = 15_000;
 
 /**
- * Whether a server that can take work answers there: at once when nobody listens, and as late as a
- * busy one needs. Rejects with `unavailable` when one takes the connection and is silent for 15 s.
+ * Whether a ready server answers there. Returns at once when nobody listens, and waits for a busy
+ * server. Rejects with `unavailable` when a server accepts the connection and is silent for 15 s.
  */
 export async function isUp(url: string): Promise<boolean> {
   try {
@@ -16,14 +16,14 @@ export async function isUp(url: string): Promise<boolean> {
     return response.ok;
   } catch (error) {
     if (!(error instanceof Error && error.name === "TimeoutError")) return false;
-    const found = `What listens at ${url} has not answered for ${patienceMs / 1000} s`;
-    throw new AppError("unavailable", `${found}. Wait, or end it and try again.`, { cause: error });
+    const found = `The server at ${url} has not answered for ${patienceMs / 1000} s`;
+    throw new AppError("unavailable", `${found}. Wait, or stop it and try again.`, { cause: error });
   }
 }
 
 /**
- * Whether no server answers where the settings say the agent is, and one of ours could: an agent of
- * another machine is for that to start.
+ * Whether no server answers at the agent's configured address and we can start one: an agent of
+ * another machine has to be started there.
  */
 export async function isNowhere(name: string, config: Config): Promise<boolean> {
   const { entry, url } = agentNamed(config, name);

@@ -14,20 +14,20 @@ import { openSystem } from "./system-session.ts";
 
 const lookMs = 5_000;
 
-/** Whom a command talks with: a flow, or an agent. */
+/** The flow or agent a command talks to. */
 export type Partner = {
   readonly agent?: string | undefined;
   readonly flow?: string | undefined;
   /**
-   * The agent is talked to by way of the gateway, also where it could be talked to itself: that is
-   * where the run is.
+   * The agent is reached through the gateway even if it could be reached directly, because the run
+   * is the gateway's.
    */
   readonly byGateway?: boolean;
 };
 
 /**
- * Opens a flow, an agent of this system, or one that was registered, which is talked to by way of
- * the gateway. Rejects with `invalid_input` for a name that is none of them.
+ * Opens a flow, an agent of this system, or a registered agent, which is reached through the
+ * gateway. Rejects with `invalid_input` for an unknown name.
  */
 export async function openSession({ flow, byGateway, ...partner }: Partner, config: Config, context: CliContext) {
   if (flow !== undefined) return openFlow(flow, config, context);
@@ -48,8 +48,8 @@ async function openRegistered(name: string, config: Config, context: CliContext)
 }
 
 /**
- * Whether a gateway answers that has an agent of this name; one of another home knows others than
- * the file here.
+ * Whether a running gateway has an agent of this name; a gateway of another home has other agents
+ * than the file here.
  */
 async function isKnownAt(gateway: string, name: string, { server }: Config): Promise<boolean> {
   if (!(await isUp(gateway))) return false;
@@ -64,9 +64,8 @@ async function isKnownAt(gateway: string, name: string, { server }: Config): Pro
 }
 
 /**
- * A flow at the gateway, where one answers, otherwise in a system started for the duration, which
- * needs the agents that the flow is to use: all when nobody named them. A name that is none is
- * `invalid_input`.
+ * A flow at the running gateway, or in a system started for this session with the agents that the
+ * flow uses: all when none are named. Rejects with `invalid_input` for an unknown flow.
  */
 export async function openFlow(
   name: string,
@@ -78,8 +77,7 @@ export async function openFlow(
 }
 
 /**
- * A flow or an agent as the gateway offers it, at the one that answers or in a system started for
- * the duration.
+ * A flow or an agent at the running gateway, or in a system started for this session.
  */
 async function openAtGateway(
   name: string,

@@ -6,11 +6,11 @@ import { troubleText } from "../supervisor/supervise.ts";
 import type { CliContext } from "./context.ts";
 import { isNowhere, isUp } from "./is-up.ts";
 
-/** The gateway and its agents, perhaps started for this. */
+/** The gateway and its agents, possibly started for this session. */
 interface SystemSession {
   /** Where the gateway is. */
   readonly url: string;
-  /** The settings as they hold, with the ports in use. */
+  /** The settings in effect, with the ports in use. */
   readonly config: Config;
   /** Whether it was started for this. */
   readonly passing: boolean;
@@ -19,8 +19,8 @@ interface SystemSession {
 }
 
 /**
- * The gateway where the settings say it is, when it answers there; otherwise one started for the
- * duration on free ports, with the agents that are nowhere, as `startSystem` does.
+ * The gateway at its configured address if it answers there; otherwise one started for this session
+ * on free ports, with the agents that are not running, as `startSystem` does.
  */
 export async function openSystem(
   config: Config,
@@ -38,9 +38,9 @@ export async function openSystem(
 type Started = Pick<CliContext, "root" | "cwd" | "env" | "terminal">;
 
 /**
- * The gateway and these agents, started for the duration on free ports of loopback; the others are
- * where the settings say. The trouble of a server is told at once. Rejects with `unavailable` and
- * its last words when the gateway, or an agent that is needed, is given up before all are up.
+ * Starts the gateway and these agents for this session on free loopback ports; other agents are at
+ * their configured addresses. A server's failure is reported at once. Rejects with `unavailable`
+ * and the server's last words when the gateway or a needed agent is given up before all are up.
  */
 export async function startSystem(
   config: Config,
@@ -68,7 +68,7 @@ export async function startSystem(
       const isNeeded = name === "gateway" || needed.includes(name);
       if (type === "server-given-up" && isNeeded && !isRunning)
         return reject(new AppError("unavailable", `Given up on ${name}. ${reason}`));
-      // What it says at each of its tries is told once.
+      // The same reason is reported only once.
       if (type === "server-given-up" || told.get(name) !== reason) terminal.say(troubleText(event));
       told.set(name, reason);
     },

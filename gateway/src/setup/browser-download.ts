@@ -1,9 +1,7 @@
 import { dirname, join } from "node:path";
 import { type CommandOutcome, runCommand } from "./command.ts";
 
-/**
- * Playwright's own Chromium, where it has been downloaded by whoever this is: the folder it is in.
- */
+/** The folder of Playwright's own Chromium, if this user has downloaded it. */
 export function downloadedBrowser(): string | undefined {
   const home = process.env.HOME ?? "/";
   const cache = process.platform === "darwin" ? join(home, "Library", "Caches") : join(home, ".cache");
@@ -16,12 +14,12 @@ export function downloadedBrowser(): string | undefined {
   }
 }
 
-/** The command a person would type to download it. */
+/** The command that downloads it. */
 export const browserDownloadCommand = `${import.meta.path.endsWith(".ts") ? "bunx" : "npx"} playwright install chromium`;
 
 /**
- * Downloads it, for this user alone; needs what is installed with the workspace or the package.
- * Bounded to four minutes.
+ * Downloads it for this user only, with the Playwright of the workspace or the package. Takes at
+ * most four minutes.
  */
 export function downloadBrowser(root: string): Promise<CommandOutcome> {
   const cli = join(dirname(Bun.resolveSync("playwright/package.json", join(root, "shared"))), "cli.js");

@@ -1,6 +1,5 @@
 /**
- * What became of a command: its exit code (null when the deadline ended it) and the end of what it
- * printed.
+ * The outcome of a command: its exit code (null when it timed out) and the end of its output.
  */
 export type CommandOutcome = { readonly exitCode: number | null; readonly output: string };
 

@@ -9,7 +9,7 @@ const macBrowsers = [
 
 const fontFolders = ["/usr/share/fonts", "/usr/local/share/fonts"];
 
-/** Where a program or a font is on this machine, undefined when it is not. */
+/** The path of a program or a font on this machine; undefined if it is missing. */
 export function findProgram(program: Program): string | undefined {
   for (const command of program.commands) {
     const path = Bun.which(command);

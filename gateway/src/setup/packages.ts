@@ -9,15 +9,14 @@ const installCommands: Readonly<Record<PackageManager, readonly string[]>> = {
   apk: ["apk", "add"],
 };
 
-/** The package manager of this machine, undefined when it is none of those known. */
+/** The package manager of this machine; undefined if it is unknown. */
 function packageManager(): PackageManager | undefined {
   const managers: readonly PackageManager[] = ["apt-get", "dnf", "pacman", "apk", "brew"];
   return managers.find((manager) => Bun.which(manager) !== null);
 }
 
 /**
- * The command a person would type to install these programs; undefined when this machine has no
- * known package manager.
+ * The command that installs these programs; undefined without a known package manager.
  */
 export function installCommand(programs: readonly Program[]): string | undefined {
   const manager = packageManager();
@@ -29,8 +28,8 @@ export function installCommand(programs: readonly Program[]): string | undefined
 }
 
 /**
- * Whether set-up may install by itself: as root where apt-get is. Anything else is the owner's
- * decision.
+ * Whether set-up may install programs itself: only as root with apt-get. Otherwise the owner
+ * decides.
  */
 export function canInstall(): boolean {
   return packageManager() === "apt-get" && process.getuid?.() === 0;
@@ -38,8 +37,8 @@ export function canInstall(): boolean {
 
 /**
  * Installs small programs in one apt-get call and the browser, which is big and has another name in
- * some distributions, in one of its own. Bounded: about seven minutes in all, and 15 seconds for a
- * server that does not answer. Answers the outcome of the last command that failed.
+ * some distributions, in a second one. Takes at most about seven minutes, and 15 seconds for a
+ * server that does not answer. Returns the outcome of the first command that failed.
  */
 export async function installPrograms(programs: readonly Program[], cwd: string): Promise<CommandOutcome> {
   const options = [

@@ -1,14 +1,14 @@
 /** A program of the system, or a font, that some part of Manyhands uses. */
 export type Program = {
   readonly name: string;
-  /** Commands any of which will do, best first. */
+  /** Commands that provide it, best first; any one will do. */
   readonly commands: readonly string[];
-  /** Files below the folders of fonts any of which will do, for what is no command. */
+  /** For a font: a glob of font files; any one will do. */
   readonly fonts?: string;
   readonly platforms: readonly NodeJS.Platform[];
   /** Package names by package manager. */
   readonly packages: Readonly<Record<PackageManager, string | undefined>>;
-  /** What is switched off, or done less well, without it. */
+  /** What is off, or works less well, without it. */
   readonly without: string;
 };
 
@@ -16,7 +16,7 @@ export type PackageManager = "apt-get" | "brew" | "dnf" | "pacman" | "apk";
 
 const everywhere: readonly NodeJS.Platform[] = ["linux", "darwin"];
 
-/** Every program set-up looks for, in the order it tells about them. */
+/** Every program set-up looks for, in the order of its report. */
 export const programs: readonly Program[] = [
   {
     name: "bubblewrap",
@@ -63,8 +63,8 @@ export const programs: readonly Program[] = [
   {
     name: "cjk font",
     commands: [],
-    // The names by which charts look for one too. Of the packages this is the small one: 2 MB to
-    // fetch, where fonts-noto-cjk is 57 MB.
+    // The same names that charts look for. This package is small: 2 MB, while fonts-noto-cjk is
+    // 57 MB.
     fonts:
       "**/{*CJK*,wqy-*,*Hei*,*Song*,*Mincho*,ipa*,Takao*,Nanum*,SourceHan*,DroidSansFallback*,unifont*}.{ttf,ttc,otf,pcf}",
     platforms: ["linux"],
@@ -82,7 +82,7 @@ export const programs: readonly Program[] = [
 const platforms: readonly NodeJS.Platform[] = ["linux"];
 const off = "computer_use is off";
 
-/** What `[desktop]` needs. Set-up leaves them alone: whoever enables the desktop installs them. */
+/** What `[desktop]` needs. Set-up does not install them: people who enable the desktop do. */
 export const desktopPrograms: readonly Program[] = [
   {
     name: "Xvfb",

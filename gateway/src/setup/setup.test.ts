@@ -51,7 +51,7 @@ test("what is there is found, and what is missing is said with what that switche
     ...(process.platform === "linux" ? [expect.stringMatching(/^cjk font (?:found|missing)$/)] : []),
   ]);
   expect(table).toContain("python_execute is off");
-  expect(table).not.toContain("To add what is missing");
+  expect(table).not.toContain("To install what is missing");
 });
 
 test("as root with apt-get the missing programs are installed, the browser apart from the others", async () => {
@@ -61,7 +61,7 @@ test("as root with apt-get the missing programs are installed, the browser apart
   if (process.getuid?.() === 0) {
     expect(findings).toContain("python3 installed");
     expect(findings).toContain("chromium missing");
-    expect(table).toContain("A browser for yourself alone: bunx playwright install chromium");
+    expect(table).toContain("Or, for the browser alone: bunx playwright install chromium");
   } else expect(table).toContain("sudo apt-get install");
 });
 
@@ -72,5 +72,7 @@ test("a package manager that fails is no failure of set-up, and its words are sh
   });
   expect(findings).toContain("python3 missing");
   if (process.getuid?.() === 0) expect(table).toContain("Installing failed: no network");
-  expect(table).toMatch(/To add what is missing: (sudo )?apt-get install -y --no-install-recommends python3 chromium/);
+  expect(table).toMatch(
+    /To install what is missing: (sudo )?apt-get install -y --no-install-recommends python3 chromium/,
+  );
 });

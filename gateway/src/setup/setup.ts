@@ -21,23 +21,23 @@ export type SetupOutcome = {
 };
 
 type SetupOptions = {
-  /** The folder of the workspace, or of the package. */
+  /** The folder of the workspace or the package. */
   readonly root: string;
-  /** Whether it is the workspace, whose packages are installed by its lock file. */
+  /** Whether it is the workspace, whose packages are installed from its lock file. */
   readonly workspace: boolean;
-  /** Whether missing programs of the system may be installed, where that is possible. */
+  /** Whether missing system programs may be installed, where that is possible. */
   readonly system: boolean;
-  /** Whether a browser is downloaded for this user where the system's cannot be installed. */
+  /** Whether to download a browser for this user when the system's cannot be installed. */
   readonly browser: boolean;
-  /** Told before something that takes longer than a moment. */
+  /** Called before anything that takes longer than a moment. */
   readonly say: (line: string) => void;
 };
 
 /**
- * Makes a machine ready, again and again at no cost: installs the workspace from its lock file,
- * finds the programs agents use, and installs missing ones where it may. Uses nothing but Bun,
- * since it runs before any dependency is there. A missing program is never an error: it switches
- * off what needs it.
+ * Prepares a machine; repeating it costs nothing: installs the workspace from its lock file, finds
+ * the programs agents use, and installs missing ones where it may. It needs only Bun, because it
+ * runs before any package is installed. A missing program is never an error: it turns off what
+ * needs it.
  */
 export async function setUp(options: SetupOptions): Promise<SetupOutcome> {
   const here = programs.filter((program) => program.platforms.includes(process.platform));
@@ -62,11 +62,11 @@ export async function setUp(options: SetupOptions): Promise<SetupOutcome> {
     packages,
     findings,
     advice: installCommand(missing),
-    failure: failed === undefined ? undefined : failed.output || "It did not end in time.",
+    failure: failed === undefined ? undefined : failed.output || "It timed out.",
   };
 }
 
-/** Downloads Chromium where there is still none; answers the outcome of a failure. */
+/** Downloads Chromium if it is still missing; returns the outcome only if that fails. */
 async function addBrowser(here: readonly Program[], { root, say }: SetupOptions): Promise<CommandOutcome | undefined> {
   const chromium = here.find(({ name }) => name === "chromium");
   if (chromium === undefined || findProgram(chromium) !== undefined) return undefined;
@@ -75,17 +75,17 @@ async function addBrowser(here: readonly Program[], { root, say }: SetupOptions)
   return outcome.exitCode === 0 ? undefined : outcome;
 }
 
-/** Why the packages of the lock file are not there, in the package manager's own words. */
+/** Why the packages were not installed, in the package manager's own words. */
 type InstallFailure = { readonly reason: string };
 
 /**
- * Installs exactly what the lock file says, with the Bun that runs this. Instant when nothing is
- * missing; tried twice, since registries hiccup. Answers undefined when all is well.
+ * Installs exactly what the lock file says, with the current Bun. Instant when nothing is missing;
+ * tried twice, because registries hiccup. Returns undefined on success.
  */
 async function installWorkspace(root: string): Promise<InstallFailure | undefined> {
   const command = [process.execPath, "install", "--frozen-lockfile"];
   let outcome = await runCommand(command, { cwd: root, timeoutMs: 120_000 });
   if (outcome.exitCode !== 0) outcome = await runCommand(command, { cwd: root, timeoutMs: 120_000 });
   if (outcome.exitCode === 0) return undefined;
-  return { reason: outcome.output === "" ? "bun install did not end in two minutes." : outcome.output };
+  return { reason: outcome.output === "" ? "bun install took longer than two minutes." : outcome.output };
 }

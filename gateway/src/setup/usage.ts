@@ -1,15 +1,14 @@
-/** What `setup` takes. */
+/** The help of `setup`. */
 const usage = `Usage: manyhands setup [--quiet]
 
 Installs what is missing: in a checkout the packages of its lock file; sandbox tools, Python, and a browser.
 
 Options:
-  --quiet     say nothing where all is there, and download no browser
+  --quiet     print nothing if nothing is missing, and download no browser
   -h, --help  show this`;
 
 /**
- * What to say in place of setting up, and the exit code: for who asks how, or asks for what there
- * is not.
+ * The text and exit code for `--help` or an unknown argument; undefined when set-up should run.
  */
 export function setupUsage(args: readonly string[]): { readonly text: string; readonly exitCode: number } | undefined {
   if (args.includes("--help") || args.includes("-h")) return { text: usage, exitCode: 0 };

@@ -1,8 +1,8 @@
 import { AppError } from "manyhands/internal/core/errors";
 
 /**
- * Whether a server could listen here now. Throws what is not about the port being taken (a host
- * that is not ours, say).
+ * Whether a server could listen here now. Throws `config_invalid` for other problems, such as a
+ * host that is not an address of this machine.
  */
 export function isPortFree(host: string, port: number): boolean {
   try {

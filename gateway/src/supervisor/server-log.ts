@@ -7,13 +7,12 @@ const rotateAtBytes = 10 * 1024 * 1024;
 export type ServerLog = {
   readonly path: string;
   readonly descriptor: number;
-  /** What was written since it was opened; the end of it when that is long. */
+  /** What was written since it was opened; only the end if that is long. */
   text(): Promise<string>;
 };
 
 /**
- * Opens a log, putting one that has grown past 10 MiB aside as `.1`. Throws what the file system
- * throws.
+ * Opens a log, renaming one larger than 10 MiB to `.1`. Throws the file system's errors.
  */
 export function openServerLog(path: string): ServerLog {
   mkdirSync(dirname(path), { recursive: true });
@@ -35,7 +34,7 @@ export function openServerLog(path: string): ServerLog {
   };
 }
 
-/** The last lines of a log that tell something, for a message to people. */
+/** The last non-empty lines of a log, for a message to people. */
 export function lastLines(log: string, count = 8): string {
   return log
     .split("\n")

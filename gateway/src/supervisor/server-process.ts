@@ -6,7 +6,7 @@ import { lastLines, openServerLog } from "./server-log.ts";
 /** What to start, and with what. */
 export type ServerSpec = {
   readonly name: string;
-  /** Absolute path of the entry. */
+  /** Absolute path of the entry point. */
   readonly entry: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -24,8 +24,8 @@ export interface ServerProcess {
   /** The end of what this process wrote to its log. */
   logTail(): Promise<string>;
   /**
-   * Its address, once it accepts requests. Rejects with `unavailable`, telling the end of its log,
-   * when it ends before or is not ready in time, and with the signal's reason.
+   * Its address, once it accepts requests. Rejects with `unavailable` and the end of its log when
+   * it ends before or is not ready in time, and with the signal's reason.
    */
   ready(options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<string>;
   /** Lets it drain, ends it after `graceMs`, and resolves when it is gone. */
@@ -54,8 +54,8 @@ export function startServer(spec: ServerSpec): ServerProcess {
   const lastWords = async (exitCode: number | null) => {
     const said = await logTail();
     if (said !== "" || exitCode !== 0) return `:\n${said}`;
-    // A module that only exports its agent runs to its end.
-    return `, without a word. An entry has to serve its agent, with serveAgent, until a signal ends it: ${spec.entry}`;
+    // A module that only exports its agent ends at once.
+    return ` without any output. An entry point must serve its agent, with serveAgent, until a signal ends it: ${spec.entry}`;
   };
   return {
     name: spec.name,

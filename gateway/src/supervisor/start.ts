@@ -19,8 +19,8 @@ import { defaultPolicy, type SupervisorEvent, supervise } from "./supervise.ts";
 const graceMs = 20_000;
 
 /**
- * What happens to a system: to one of its servers, or that every one of them is up or given up, and
- * not all are given up.
+ * Events of a system: those of its servers, and `system-up` once every server is up or given up,
+ * and at least one is up.
  */
 export type SystemEvent = SupervisorEvent | { readonly type: "system-up" };
 
@@ -30,9 +30,9 @@ export type StartContext = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: Config;
-  /** The agents to start; all of this checkout when left out. */
+  /** The agents to start; all of the settings when left out. */
   readonly agents?: readonly string[];
-  /** Told what happens, with the settings as they hold: with the ports that were found. */
+  /** Called with each event and the settings in effect, with the ports that were found. */
   readonly report: (event: SystemEvent, config: Config) => void;
   /** Aborts when the system should drain and end. */
   readonly signal: AbortSignal;
@@ -42,14 +42,14 @@ export type StartContext = {
  * Starts the agents of the settings that have an entry, all or those named, and the gateway, and
  * keeps them up until `signal` aborts, then drains them. Resolves with whether all ended on
  * request. Rejects with `unavailable` when a port is taken, `config_invalid` when the settings name
- * what is not there.
+ * a file that is missing.
  */
 export async function startAgents(context: StartContext): Promise<boolean> {
   const { signal } = context;
   const config = withPorts(context.config);
   firstAgent(config);
   await checkNamedFiles(config);
-  // The gateway would find it out too, but only once the agents are up.
+  // The gateway would fail for it too, but only once the agents are up.
   await loadFlows(config);
   const agents = agentEntries(config).filter(({ name }) => context.agents?.includes(name) ?? true);
   const gateway = gatewayEntry(context.root);
@@ -61,7 +61,7 @@ export async function startAgents(context: StartContext): Promise<boolean> {
   const settled = new Set<string>();
   const { promise: agentsSettled, resolve: settle } = Promise.withResolvers<void>();
   const report = (event: SupervisorEvent) => {
-    // One that failed at first and came up at a later try is up: without it nothing would go on.
+    // A server that came up at a later try counts as up; the start would otherwise never finish.
     const isFirst = event.type !== "server-down" && !settled.has(event.name);
     if (event.type === "server-given-up") givenUp++;
     if (isFirst) {
@@ -79,7 +79,7 @@ export async function startAgents(context: StartContext): Promise<boolean> {
     supervise(specOf(entry, { ...context, config }), { signal, graceMs, policy: defaultPolicy, report });
   await Promise.all([
     ...agents.map(keep),
-    // The gateway looks at its agents when it starts, so they are to be there.
+    // The gateway reads its agents' cards when it starts, so they start first.
     agentsSettled.then(() => keep(gateway)),
   ]);
   return givenUp === 0;

@@ -66,11 +66,11 @@ test("a server that never lives is given up with its last words", async () => {
   expect(JSON.stringify(events[2])).toContain("no such thing");
 });
 
-test("a module that only exports its agent is told what an entry does", async () => {
+test("a module that only exports its agent fails with what an entry point must do", async () => {
   const { events, report } = recorder();
   const server = await spec("export const agent = {};");
   await supervise(server, { signal: new AbortController().signal, graceMs: 100, policy, report });
-  expect(JSON.stringify(events.at(-1))).toContain("An entry has to serve its agent, with serveAgent");
+  expect(JSON.stringify(events.at(-1))).toContain("An entry point must serve its agent, with serveAgent");
 });
 
 test("the pause before a start doubles up to its bound, and begins anew after a server that lived", async () => {

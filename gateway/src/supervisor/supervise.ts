@@ -2,16 +2,16 @@ import { setTimeout } from "node:timers/promises";
 import { publicError } from "manyhands/internal/core/errors";
 import { type ServerProcess, type ServerSpec, startServer } from "./server-process.ts";
 
-/** What happens to a supervised server, for whoever shows it. */
+/** Events of a supervised server. */
 export type SupervisorEvent =
   | { readonly type: "server-up"; readonly name: string; readonly url: string; readonly restarts: number }
   | { readonly type: "server-down"; readonly name: string; readonly reason: string; readonly restartInMs: number }
   | { readonly type: "server-given-up"; readonly name: string; readonly reason: string };
 
-/** A server's trouble, and what is done about it, for people. */
+/** A server's failure and what is done about it, as people read it. */
 export function troubleText(event: Exclude<SupervisorEvent, { type: "server-up" }>): string {
   if (event.type === "server-given-up") return `${event.reason}\n  Given up on ${event.name}.`;
-  return `${event.reason}\n  Starting it again in ${event.restartInMs / 1000} s.`;
+  return `${event.reason}\n  Restarting it in ${event.restartInMs / 1000} s.`;
 }
 
 /** How patient supervision is. */
@@ -20,9 +20,9 @@ export type SupervisionPolicy = {
   /** Pause before the first restart; doubled each time, up to `maxPauseMs`. */
   readonly firstPauseMs: number;
   readonly maxPauseMs: number;
-  /** A server that lived at least this long starts the count anew. */
+  /** A server that lived at least this long resets the count of failures. */
   readonly settledMs: number;
-  /** Failures in a row, none of which lived so long, after which it is left down. */
+  /** Failures in a row after which the server is given up. */
   readonly attempts: number;
 };
 
@@ -35,12 +35,12 @@ export const defaultPolicy: SupervisionPolicy = {
   attempts: 5,
 };
 
-/** Exit code of a process that was told nonsense: starting it again would change nothing. */
+/** Exit code of a process with an invalid configuration: restarting it would change nothing. */
 const configurationExitCode = 2;
 
 /**
- * Keeps a server up until `signal` aborts, restarting it with growing pauses, and gives up on one
- * that cannot live. Resolves when the server is down for good; rejects never.
+ * Keeps a server up until `signal` aborts, restarting it with growing pauses, and gives it up when
+ * it keeps failing. Resolves when the server is down for good; never rejects.
  */
 export async function supervise(
   spec: ServerSpec,
@@ -59,8 +59,8 @@ export async function supervise(
     const reason = await untilDown(server, starts, options);
     if (reason === undefined || signal.aborted) return;
     failures = performance.now() - startedAt >= policy.settledMs ? 1 : failures + 1;
-    const hopeless = (await server.exited) === configurationExitCode;
-    if (hopeless || failures >= policy.attempts) {
+    const isMisconfigured = (await server.exited) === configurationExitCode;
+    if (isMisconfigured || failures >= policy.attempts) {
       report({ type: "server-given-up", name: spec.name, reason });
       return;
     }
@@ -71,8 +71,7 @@ export async function supervise(
 }
 
 /**
- * Sees one process through its life. Answers why it went down, or undefined when it was stopped on
- * request.
+ * Waits until one process is down. Returns the reason, or undefined if it was stopped on request.
  */
 async function untilDown(
   server: ServerProcess,

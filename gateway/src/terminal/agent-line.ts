@@ -2,22 +2,22 @@ import { factsOfCard } from "../tasks/a2a-agent-client.ts";
 import type { AgentFacts } from "../tasks/agent-client.ts";
 import { safeLine } from "./safe-text.ts";
 
-/** An agent's model in words. The rehearsal model is never to be taken for a real one. */
+/** An agent's model in words. The rehearsal model must never look like a real one. */
 function modelText(model: AgentFacts["model"]): string {
   if (model === undefined) return "model unknown";
   if (model.provider === "rehearsal") return "rehearsal model (scripted; no model is configured)";
   return `model ${safeLine(model.name, 60)} at ${safeLine(model.provider, 60)}`;
 }
 
-/** Name, model and sandbox of an agent that is talked to. */
+/** Name, model and sandbox of an agent. */
 export function factsText({ title, model, sandbox }: AgentFacts): string {
   const confined = sandbox === undefined ? [] : [`sandbox ${safeLine(sandbox, 20)}`];
   return [safeLine(title, 60), modelText(model), ...confined].join(" · ");
 }
 
 /**
- * One line about a running agent: name, address, model, sandbox. Never rejects: what cannot be told
- * is left out.
+ * One line about a running agent: name, address, model, sandbox. Never rejects: what is unknown is
+ * left out.
  */
 export async function describeAgent(name: string, url: string): Promise<string> {
   const facts = await fetchFacts(url);

@@ -1,8 +1,8 @@
 import { safeLine } from "./safe-text.ts";
 
 /**
- * A tool call's arguments in short: the one value where there is one, else `key=value` pairs, long
- * ones cut.
+ * A tool call's arguments in short: a single value alone, several as `key=value` pairs, long ones
+ * cut.
  */
 export function argumentsText(json: string, columns: number): string {
   const parsed = parse(json);
@@ -15,8 +15,8 @@ export function argumentsText(json: string, columns: number): string {
 }
 
 /**
- * A line that may be a tool's name and its arguments, which may be cut, as `argumentsText` shows
- * them.
+ * Shows a line as `argumentsText` would if it is a tool's name and its arguments, which may be cut;
+ * shows any other line unchanged.
  */
 export function callText(line: string, columns: number): string {
   const [, name = "", json = ""] = /^(\w+) (\{.*)$/s.exec(line) ?? [];

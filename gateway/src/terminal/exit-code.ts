@@ -4,8 +4,8 @@ import type { ShownState } from "../tasks/task-item.ts";
 export const exitCodes = { ok: 0, failed: 1, usage: 2, rejected: 3, canceled: 130 } as const;
 
 /**
- * The exit code for how a task was left. A task that waits for an answer no one here can give
- * counts as rejected.
+ * The exit code for a task's state. A task that waits for an answer counts as rejected: nobody here
+ * can give one.
  */
 export function exitCodeOf(state: ShownState): number {
   if (state === "completed") return exitCodes.ok;

@@ -3,17 +3,17 @@ import * as z from "zod";
 import { safeLine } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
 
-/** What of a flow is on the screen already. */
+/** What the screen already shows of a flow. */
 export type FlowView = {
-  /** What was told last. */
+  /** The last note. */
   readonly note: string;
-  /** The plan's steps, those at work as if they were not begun. */
+  /** The plan items; those in progress count as not started. */
   readonly plan: string;
-  /** Agents that were given a step and not asked yet. */
+  /** Agents that were assigned a plan item and not asked yet. */
   readonly assigned: readonly string[];
 };
 
-/** Nothing. */
+/** Before the first event. */
 export const newFlowView: FlowView = { note: "", plan: "", assigned: [] };
 
 type Mark = readonly [colour: Parameters<typeof paint>[1], mark: string];
@@ -29,8 +29,8 @@ const marks = {
 } as const satisfies Record<string, Mark>;
 
 /**
- * What an event of a flow is shown as: its line, and the plan where it has changed by more than
- * that a step was begun, which its line has told.
+ * The lines for an event of a flow: its note, and the plan when it changed. The start of a plan
+ * item is no change: its note says so already.
  */
 export function flowLines(
   view: FlowView,
@@ -62,7 +62,7 @@ export function flowLines(
 
 const positions = z.array(z.object({ debater: z.string(), agent: z.string(), position: z.string() }));
 
-/** Who argues for what, as the first round of a debate tells it. */
+/** The debaters and their positions, announced in the first round of a debate. */
 function positionLines(data: FlowTold["data"], { columns }: Style): string[] {
   const held = positions.safeParse(data.positions).data ?? [];
   return held.map(
@@ -75,8 +75,7 @@ const colours = { " ": "dim", "→": "cyan", "✓": "green", "!": "yellow" } as 
 const stepLine = /^\d+\. \[([ →✓!])\] (.*)$/gmu;
 
 /**
- * The steps of the plan that a `planning` result shows, a line each with its mark; none where it
- * shows no plan.
+ * The plan items in a `planning` result, one line each with its mark; none if it has no plan.
  */
 export function planLines(result: string, style: Style): string[] {
   return [...result.matchAll(stepLine)].map(([, mark = " ", step = ""]) => {
@@ -85,7 +84,7 @@ export function planLines(result: string, style: Style): string[] {
   });
 }
 
-/** The same steps and marks, to be compared with those of another result. */
+/** The same items and marks, for comparison with another result. */
 function planMarks(result: string): string {
   return [...result.matchAll(stepLine)].map(([, mark = " ", step = ""]) => `${mark} ${step}`).join("\n");
 }

@@ -2,12 +2,11 @@
 type Interrupts = { readonly dispose: () => void };
 
 /**
- * One Ctrl-C may arrive twice: from the terminal, and passed on by the `bun run` around this
- * process.
+ * One Ctrl-C may arrive twice: from the terminal, and from the `bun run` that started this process.
  */
 const echoMs = 300;
 
-/** Calls `first` once and then `again` for each further one, until disposed. */
+/** Calls `first` on the first interrupt and `again` on each further one, until disposed. */
 export function onInterrupt(first: () => void, again: () => void, clock = () => performance.now()): Interrupts {
   let firstAt: number | undefined;
   const handle = () => {

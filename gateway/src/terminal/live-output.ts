@@ -1,22 +1,19 @@
 import { safeLine } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
 
-/**
- * The output of the calls that run, as far as it was shown: how many lines, and the one that has
- * not ended.
- */
+/** The output of running calls shown so far: the number of lines, and the line still open. */
 export type LiveOutput = { readonly lines: number; readonly open: { readonly callId: string; readonly text: string } };
 
 /** Before any output came. */
 export const noOutput: LiveOutput = { lines: 0, open: { callId: "", text: "" } };
 
-/** Lines of one call's live output that are shown; the rest is in its result. */
+/** Lines shown of a call's live output; the rest is in its result. */
 const lineLimit = 12;
 const widestIndent = 24;
 
 type Shown = { readonly output: LiveOutput; readonly shown: string[] };
 
-/** A piece of output, which may end within a line: what it completes is shown. */
+/** Adds a piece of output, which may end within a line; shows the lines it completes. */
 export function addOutput(before: LiveOutput, piece: { callId: string; text: string }, style: Style): Shown {
   const { output, shown } =
     before.open.callId === piece.callId ? { output: before, shown: [] } : endOutput(before, style);
@@ -26,7 +23,7 @@ export function addOutput(before: LiveOutput, piece: { callId: string; text: str
   return { output: { lines: more.lines, open }, shown: [...shown, ...more.shown] };
 }
 
-/** No more comes: the line that was open is shown as it is. */
+/** The output has ended: shows the open line. */
 export function endOutput({ lines, open }: LiveOutput, style: Style): Shown {
   const last = bounded(lines, [open.text], style);
   return { output: { lines: last.lines, open: noOutput.open }, shown: last.shown };
@@ -39,7 +36,7 @@ function bounded(lines: number, pieces: readonly string[], style: Style): { line
   return { lines: lines + all.length, shown: markedLines(cut, "│", style) };
 }
 
-/** Lines of output behind a mark of whose they are, indented as they were. */
+/** Lines of output, each behind a mark that names their source, with their indentation. */
 export function markedLines(written: readonly string[], mark: string, style: Style): string[] {
   return written
     .filter((line) => line.trim() !== "")

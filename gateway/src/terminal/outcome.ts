@@ -9,22 +9,22 @@ import { paint } from "./style.ts";
 import type { Terminal } from "./terminal.ts";
 import { plainTotals, sizeText } from "./totals.ts";
 
-/** How each way a task can be left reads. */
+/** The words for each state of a task. */
 const marks = {
   completed: ["green", "✓ completed"],
   failed: ["red", "✗ failed"],
   canceled: ["yellow", "■ canceled"],
   rejected: ["red", "✗ rejected"],
-  "input-required": ["yellow", "? waits for an answer"],
-  "auth-required": ["yellow", "? waits for an authorization"],
-  submitted: ["yellow", "… still waiting to start"],
-  working: ["yellow", "… still at work"],
+  "input-required": ["yellow", "? waiting for an answer"],
+  "auth-required": ["yellow", "? waiting for authorization"],
+  submitted: ["yellow", "… waiting to start"],
+  working: ["yellow", "… still running"],
   paused: ["yellow", "‖ paused"],
 } as const;
 
 /**
- * Tells how a task was left: state, time, tokens and cost, the cause where it failed, and where its
- * files are now, which is `manyhands-out/<task>/` in the working directory.
+ * Prints a task's outcome: state, time, tokens, cost, the cause of a failure, and its files, which
+ * it saves in `manyhands-out/<task>/` in the working directory.
  */
 export async function tellOutcome(
   outcome: TaskOutcome,
@@ -53,16 +53,16 @@ export async function tellOutcome(
   terminal.out(`\n${lines.join("\n")}\n`);
 }
 
-/** States that the text is the cause of. */
+/** States whose text is their cause. */
 const causes: ReadonlySet<TaskOutcome["state"]> = new Set(["failed", "canceled", "rejected", "paused"]);
 
-/** The final answer where there is one, else what the agent said last. */
+/** The final answer, or else the agent's last words. */
 function answerOf({ artifacts, text }: TaskOutcome): string {
   const answer = artifacts.findLast(({ name }) => name === "answer");
   return answer?.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n") ?? text;
 }
 
-/** The answer in the form that was asked for. */
+/** The answer in the requested form. */
 function dataOf({ artifacts }: TaskOutcome): Json | undefined {
   const part = artifacts.findLast(({ name }) => name === "answer")?.parts.find(({ type }) => type === "data");
   return part?.type === "data" ? part.data : undefined;

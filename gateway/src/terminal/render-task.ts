@@ -8,7 +8,7 @@ import { newView, render, type View } from "./render.ts";
 import { safeJson, safeText } from "./safe-text.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** How a stream of a task ended: where the task stands and what it made. */
+/** The task at the end of its stream: its state and what it produced. */
 export type TaskOutcome = {
   readonly taskId: string;
   readonly contextId: string;
@@ -19,14 +19,14 @@ export type TaskOutcome = {
   readonly view: View;
 };
 
-/** What a conducted stream is shown on, and how. */
+/** Where and how a task is rendered. */
 type RenderTaskOptions = {
-  /** Who is asked to cancel the task at Ctrl-C; without one, Ctrl-C only stops watching. */
+  /** Cancels the task on Ctrl-C; without it, Ctrl-C only stops watching. */
   readonly client: Pick<AgentClient, "cancel"> | undefined;
   readonly terminal: Terminal;
   /** Items as JSON lines instead of text. */
   readonly json?: boolean | undefined;
-  /** What the terminal shows already, when this goes on with a task. */
+  /** What the terminal already shows of the task. */
   readonly view?: View;
 };
 
@@ -34,7 +34,7 @@ const cancelTimeoutMs = 20_000;
 
 /**
  * Shows a task until it ends, waits or is paused. The first Ctrl-C asks the agent to cancel it and
- * goes on showing; the second leaves. Rejects with an AppError when the agent cannot be talked to.
+ * keeps showing it; the second leaves. Rejects with an AppError when the agent cannot be reached.
  */
 export async function renderTask(
   open: (signal: AbortSignal) => AsyncIterable<TaskItem>,
@@ -69,10 +69,10 @@ export async function renderTask(
   return { ...seen };
 }
 
-/** What was told before a pause comes at once; when nothing does, the pause is not over. */
+/** Items from before a pause arrive at once; after this much silence the task is still paused. */
 const quietMs = 500;
 
-/** The next item; of a paused task only one that is there already. */
+/** The next item; for a paused task, only one that is already there. */
 async function nextOf(items: AsyncIterator<TaskItem>, { state }: Seen): Promise<IteratorResult<TaskItem>> {
   const next = items.next();
   if (state !== "paused") return next;
@@ -82,15 +82,15 @@ async function nextOf(items: AsyncIterator<TaskItem>, { state }: Seen): Promise<
     return await Promise.race([next, quiet.promise]);
   } finally {
     clearTimeout(timer);
-    // Whoever reads no more is not told how it ended.
+    // Nobody reads this promise after a timeout.
     next.catch(() => undefined);
   }
 }
 
-/** A task that was begun goes on without its watcher, who is told where to find it. */
+/** A started task continues without its watcher: the error says how to watch it again. */
 function whereItIs(error: unknown, { taskId }: Seen): unknown {
   if (!(error instanceof AppError) || taskId === "") return error;
-  const how = `The run goes on where it is: ${ownCommand} runs watch ${taskId}`;
+  const how = `The run continues; follow it with: ${ownCommand} runs watch ${taskId}`;
   return new AppError(error.code, `${error.message.replace(/\.$/, "")}. ${how}`, { cause: error });
 }
 
@@ -115,8 +115,8 @@ function note(seen: Seen, item: TaskItem, { json, terminal }: RenderTaskOptions)
 }
 
 /**
- * Asks for the task's end and waits for it; leaves when there is no task yet or its end does not
- * come in time.
+ * Asks to cancel the task and waits for its end; leaves when there is no task yet or it does not
+ * end in time.
  */
 async function cancel(seen: Seen, { client, terminal }: RenderTaskOptions, leave: AbortController): Promise<void> {
   if (client === undefined || seen.taskId === "") return leave.abort();
@@ -126,12 +126,12 @@ async function cancel(seen: Seen, { client, terminal }: RenderTaskOptions, leave
     await client.cancel(seen.taskId, { signal: leave.signal });
   } catch (error) {
     if (error instanceof AppError && !leave.signal.aborted)
-      terminal.say(`It could not be canceled: ${safeText(error.message)}`);
+      terminal.say(`Could not cancel: ${safeText(error.message)}`);
     leave.abort();
   }
 }
 
-/** An item as programs read it: events in the form in which they are stored. */
+/** An item as programs read it: events in their stored form. */
 function written(item: TaskItem): object {
   return item.kind === "event" ? { ...item, event: writtenEvent(item.event) } : item;
 }

@@ -60,7 +60,7 @@ test("a task reads as steps, streaming text, calls and results", () => {
     event(2100, { type: "artifact-added", artifactId: "x", name: "report.md", parts: [] }),
     event(3500, { type: "artifact-added", artifactId: "y", name: "answer", parts: [{ type: "text", text: "Done." }] }),
   ]);
-  expect(text).toBe(`● Step 1 of at most 30
+  expect(text).toBe(`● Turn 1 of at most 30
   I look at it.
   Then
   · m · 1200 in, 30 out · 0.8 s
@@ -96,7 +96,7 @@ test("an answer that was begun anew is shown again after a word on why", () => {
     progress({ type: "deltas-void", cause: "connection lost" }),
     progress({ type: "text-delta", text: "Whole" }),
   ]);
-  expect(text).toBe("  Half\n  (the answer so far is void: connection lost)\n  Whole");
+  expect(text).toBe("  Half\n  (retrying: connection lost)\n  Whole");
 });
 
 test("what a terminal would obey is shown as text, wherever it comes from", () => {
@@ -180,7 +180,7 @@ test("no line but running text is wider than the terminal", () => {
 test("cost that is partly known says so", () => {
   const priced = { ...usage, costUsd: 0.0125 };
   const { view } = show([event(1, replied("a")), event(2, { ...replied("b"), usage: priced } as RunEvent)]);
-  expect(summaryText(view)).toContain("$0.0125 and 1 calls of unknown cost");
+  expect(summaryText(view)).toContain("$0.0125 plus 1 call of unknown cost");
 });
 
 test("colours appear only on a terminal that wants them", () => {
@@ -341,12 +341,12 @@ test("what a task has used is told with each step, summaries, tools and agents a
     step(6),
   ]);
   expect(text.split("\n").filter((line) => line.startsWith("●"))).toEqual([
-    "● Step 1 of at most 9",
-    "● Step 2 of at most 9 · 1,230 tokens · $0.5000",
-    "● Step 3 of at most 9 · 2,460 tokens · $1.00",
-    "● Step 4 of at most 9 · 4,920 tokens · $2.00",
-    "● Step 5 of at most 9 · 5,000 tokens · $3.00",
-    "● Step 6 of at most 9 · 5,020 tokens · $4.00",
+    "● Turn 1 of at most 9",
+    "● Turn 2 of at most 9 · 1,230 tokens · $0.5000",
+    "● Turn 3 of at most 9 · 2,460 tokens · $1.00",
+    "● Turn 4 of at most 9 · 4,920 tokens · $2.00",
+    "● Turn 5 of at most 9 · 5,000 tokens · $3.00",
+    "● Turn 6 of at most 9 · 5,020 tokens · $4.00",
   ]);
   expect(summaryText(view)).toContain(
     "4 model calls · 4,800 tokens in (4,000 cached) · 120 out · 100 by other agents · $4.00",

@@ -19,14 +19,14 @@ import {
 } from "./totals.ts";
 
 /**
- * What the renderer remembers between items. A value: rendering is a function of it and the next
+ * The renderer's state between items. It is a value: rendering is a function of it and the next
  * item.
  */
 export type View = {
-  /** What the line the cursor is on belongs to; `none` at the start of a line. */
+  /** What the open line belongs to; `none` at the start of a line. */
   readonly open: "none" | "text" | "reasoning" | "output";
   readonly atLineStart: boolean;
-  /** Whether text of the model's present answer was shown as it came. */
+  /** Whether the model's current answer was streamed. */
   readonly streamed: boolean;
   readonly lastText: string;
   readonly running: number;
@@ -34,9 +34,9 @@ export type View = {
   /** The question last shown. */
   readonly question: string | undefined;
   readonly flow: FlowView;
-  /** Whether it was told that a bound on money cannot be held: each agent of a task says so. */
+  /** Whether it has shown that a spending limit cannot be enforced: every agent reports it. */
   readonly boundTold: boolean;
-  /** The artifacts that were told. */
+  /** The artifacts already shown. */
   readonly texts: readonly string[];
   readonly totals: Totals;
   readonly startedAt: number | undefined;
@@ -63,15 +63,14 @@ export const newView: View = {
   endedAt: undefined,
 };
 
-/** What is told of other agents. */
+/** Events about other agents. */
 type PeerEvent = EventOf<"agent-asked" | "agent-accepted" | "agent-progressed" | "agent-answered">;
 
-/** How an answer of another agent is marked; every other state is a failure. */
+/** Marks for another agent's answer; every other state is a failure. */
 const answerMarks = { completed: ["green", "✓"], canceled: ["dim", "-"] } as const;
 
 /**
- * Renders one item. Everything that comes from a model, a tool or a peer is made harmless on the
- * way.
+ * Renders one item. Control characters in text from a model, a tool or a peer are escaped.
  */
 export function render(view: View, item: TaskItem, style: Style): Rendered {
   if (item.kind === "progress") return renderProgress(view, item.event, style);
@@ -83,15 +82,14 @@ export function render(view: View, item: TaskItem, style: Style): Rendered {
   return renderEvent(timed, item.event, style);
 }
 
-/** The closing line: time, tokens and cost, with unknown cost said to be unknown. */
+/** The closing line: time, tokens and cost; unknown cost is shown as unknown. */
 export function summaryText({ totals, startedAt, endedAt }: View): string {
   const time = startedAt === undefined || endedAt === undefined ? "" : `${durationText(endedAt - startedAt)} · `;
   return time + totalsText(totals);
 }
 
 /**
- * What an agent that tells no journal says of its work, and asks. How a task ends is told by
- * whoever shows it.
+ * The status text and questions of an agent without a journal. The caller shows how the task ends.
  */
 function renderState(view: View, { state, text }: Extract<TaskItem, { kind: "state" }>, style: Style): Rendered {
   if (text === undefined) return { view, text: "" };
@@ -112,11 +110,11 @@ function renderProgress(view: View, event: Progress, style: Style): Rendered {
       return stream(view, "reasoning", event.text, (line) => `  ${paint(style, "dim", line)}`);
     case "deltas-void":
       return lines({ ...view, streamed: false }, [
-        `  ${paint(style, "yellow", `(the answer so far is void: ${safeLine(event.cause, style.columns - 30)})`)}`,
+        `  ${paint(style, "yellow", `(retrying: ${safeLine(event.cause, style.columns - 30)})`)}`,
       ]);
     case "notice-given":
       return lines(view, [noticeLine(event.text, style)]);
-    // The call is shown whole when it begins.
+    // The whole call is shown when it starts.
     case "tool-call-delta":
       return { view, text: "" };
     case "tool-output":
@@ -138,7 +136,7 @@ function renderEvent(view: View, event: ReadEvent, style: Style): Rendered {
       return lines(view, []);
     case "step-started":
       return lines({ ...view, streamed: false }, [
-        paint(style, "bold", `● Step ${event.step}`) +
+        paint(style, "bold", `● Turn ${event.step}`) +
           paint(style, "dim", soFar(view, ` of at most ${event.maxSteps}`)),
       ]);
     case "model-replied":
@@ -154,7 +152,7 @@ function renderEvent(view: View, event: ReadEvent, style: Style): Rendered {
       return renderResult(view, event, style);
     case "context-compacted":
       return lines({ ...view, totals: addCall(view.totals, event) }, [
-        `  ${paint(style, "dim", "~ older messages were folded into a summary")}`,
+        `  ${paint(style, "dim", "~ older messages were summarized")}`,
       ]);
     case "agent-asked":
     case "agent-accepted":
@@ -178,7 +176,7 @@ function noticeLine(text: string, style: Style): string {
   return `  ${paint(style, "yellow", `! ${safeLine(text, style.columns - 4)}`)}`;
 }
 
-/** A line's end with what the task has used by then. */
+/** Appends what the task has used so far to a line. */
 function soFar({ totals }: View, text: string): string {
   const used = soFarText(totals);
   return used === "" ? text : `${text} · ${used}`;
@@ -198,7 +196,7 @@ function renderResult(before: View, event: EventOf<"tool-ended">, style: Style):
   const view = { ...before, output, running: Math.max(0, before.running - 1) };
   const plan = event.name === "planning" && !event.isError ? planLines(event.text, style) : [];
   if (plan.length > 0) return lines(view, [...rest, ...plan]);
-  // What was shown as it came is not shown again.
+  // Output that was shown live is not shown again.
   const isShown = output.lines > 0 && before.running === 1 && !event.isError;
   const shown = isShown ? [] : event.text.split("\n").filter((line) => line.trim() !== "");
   const mark = event.isError ? paint(style, "red", "✗") : paint(style, "green", "✓");
@@ -218,8 +216,7 @@ function renderArtifact(view: View, event: EventOf<"artifact-added">, style: Sty
     return lines(view, ["", ...indented(answer)]);
   }
   const sizes = event.parts.flatMap((part) => (part.type === "file" ? [sizeText(part.size)] : []));
-  // A text that changes, a plan's or a transcript's, is told once: what changes in it is told by
-  // its own events.
+  // A text that changes (a plan, a transcript) is shown once; other events report the changes.
   if (sizes.length === 0 && view.texts.includes(event.artifactId)) return lines(view, []);
   return lines({ ...view, texts: [...view.texts, event.artifactId] }, [
     `  ${paint(style, "green", "+")} ${safeLine(event.name, 80)}  ${paint(style, "dim", sizes.join(", "))}`,
@@ -231,15 +228,15 @@ function renderOutput(view: View, { output, shown }: ReturnType<typeof addOutput
 }
 
 /**
- * What another agent was asked, does and answered. Its answer itself is in the result of the call
- * that asked.
+ * What another agent was asked, its progress, and how it ended. Its answer is in the result of the
+ * call that asked.
  */
 function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
   const agent = safeLine(event.agent, 30);
   const room = style.columns - agent.length - 8;
   switch (event.type) {
     case "agent-asked": {
-      // The line of a flow's step has said it.
+      // The line of the plan item already says so.
       const at = view.flow.assigned.indexOf(event.agent);
       if (at !== -1)
         return lines({ ...view, flow: { ...view.flow, assigned: view.flow.assigned.toSpliced(at, 1) } }, []);
@@ -249,7 +246,7 @@ function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
       return lines(view, []);
     case "agent-progressed": {
       {
-        // How it ended is told by what it answered.
+        // Its answer says how it ended.
         const isBound = event.text.startsWith("The bound of $");
         const next = { ...view, boundTold: view.boundTold || isBound, totals: addOthers(view.totals, event) };
         if (event.text.startsWith("terminate ") || (isBound && view.boundTold)) return lines(next, []);
@@ -268,7 +265,7 @@ function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
   }
 }
 
-/** Whole lines, after ending a line that is open. */
+/** Whole lines, after ending an open line. */
 function lines(view: View, shown: readonly string[]): Rendered {
   const end = view.atLineStart ? "" : "\n";
   return {
@@ -277,7 +274,7 @@ function lines(view: View, shown: readonly string[]): Rendered {
   };
 }
 
-/** A piece of running text of one kind; `wrap` dresses each piece of a line. */
+/** A piece of streamed text of one kind; `wrap` formats each piece of a line. */
 function stream(view: View, kind: "text" | "reasoning", delta: string, wrap: (line: string) => string): Rendered {
   let text = view.open === kind || view.atLineStart ? "" : "\n";
   let atLineStart = view.open === kind ? view.atLineStart : true;

@@ -1,7 +1,7 @@
-/** How to write to where output goes. */
+/** How to format output. */
 export type Style = {
   readonly color: boolean;
-  /** Columns of a line; what is cut to fit is cut to this. */
+  /** Columns of a line; longer text is cut to fit. */
   readonly columns: number;
 };
 
@@ -16,7 +16,7 @@ export function styleOf(
 
 const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 
-/** A text in a colour, or as it is where there are none. */
+/** A text in a colour, or unchanged without colours. */
 export function paint(style: Style, color: keyof typeof codes, text: string): string {
   return style.color ? `\x1b[${codes[color]}m${text}\x1b[0m` : text;
 }

@@ -11,14 +11,13 @@ export interface Terminal {
   readonly interactive: boolean;
   /** Results. */
   out(text: string): void;
-  /** What is said about the work; never part of a result. */
+  /** Messages about the work; never part of a result. */
   say(line: string): void;
-  /** Asks a person; undefined when they would rather not, or input has ended. */
+  /** Asks a person; undefined when they decline or input has ended. */
   ask(question: string): Promise<string | undefined>;
   /**
-   * All that is piped in; undefined where a person sits at the keyboard. With `patienceMs`,
-   * undefined too where nothing at all comes in that time: a program that started this one may hold
-   * the pipe open and never write.
+   * Everything piped in; undefined when input is a keyboard. With `patienceMs`, also undefined when
+   * nothing arrives in that time: the parent program may hold the pipe open and never write.
    */
   read(patienceMs?: number): Promise<Uint8Array | undefined>;
 }

@@ -3,8 +3,8 @@ import type { Usage } from "manyhands/internal/core/model";
 import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "manyhands/internal/core/usage";
 
 /**
- * What a task used so far. Cost counts only calls whose price is known; the others are counted
- * beside it.
+ * What a task has used so far. Cost covers only calls whose price is known; the others are counted
+ * separately.
  */
 export type Totals = {
   readonly calls: number;
@@ -13,7 +13,7 @@ export type Totals = {
   readonly outputTokens: number;
   readonly costUsd: number;
   readonly callsOfUnknownCost: number;
-  /** What other agents used that were asked, those at work among them. */
+  /** What other agents used for this task, including those still working. */
   readonly others: UsageCount;
 };
 
@@ -28,7 +28,7 @@ export const noTotals: Totals = {
   others: noCount,
 };
 
-/** The totals after one more model call, with what was discarded on the way to its answer. */
+/** The totals after one more model call, including discarded attempts at its answer. */
 export function addCall(totals: Totals, { usage, discarded }: { usage?: Usage; discarded?: Usage }): Totals {
   return [usage, discarded].filter((each) => each !== undefined).reduce(addUsage, totals);
 }
@@ -45,18 +45,18 @@ function addUsage(totals: Totals, usage: Usage): Totals {
   };
 }
 
-/** The totals with what another agent told of what it used. */
+/** The totals with another agent's reported usage added. */
 export function addOthers(totals: Totals, event: ReadEvent): Totals {
   return { ...totals, others: countEvent(totals.others, event) };
 }
 
-/** The totals as programs read them: `costUsd` is of everything whose price is known. */
+/** The totals as programs read them: `costUsd` covers everything whose price is known. */
 export function plainTotals({ others, ...own }: Totals) {
   const { tokens, usd, unpriced } = usageOf(others);
   return { ...own, costUsd: own.costUsd + usd, tokensOfOthers: tokens, othersUnpriced: unpriced };
 }
 
-/** All of it in a few words, for while the task is at work; empty where nothing is used yet. */
+/** The totals in a few words while the task works; empty until something is used. */
 export function soFarText(totals: Totals): string {
   const tokens = totals.inputTokens + totals.outputTokens + usageOf(totals.others).tokens;
   return tokens === 0 ? "" : `${count(tokens)} tokens · ${costText(totals)}`;
@@ -64,11 +64,11 @@ export function soFarText(totals: Totals): string {
 
 /** What one agent used, in a few words. */
 export function usageText({ tokens, usd, unpriced }: TaskUsage): string {
-  const cost = unpriced ? (usd === 0 ? "cost unknown" : `${dollars(usd)} and some unknown`) : dollars(usd);
+  const cost = unpriced ? (usd === 0 ? "cost unknown" : `${dollars(usd)} plus unknown cost`) : dollars(usd);
   return `${count(tokens)} tokens · ${cost}`;
 }
 
-/** Tokens and cost in words. Unknown cost is said to be unknown, never shown as nothing. */
+/** Tokens and cost in words. Unknown cost is shown as unknown, never as zero. */
 export function totalsText(totals: Totals): string {
   const cached = totals.cachedInputTokens === 0 ? "" : ` (${count(totals.cachedInputTokens)} cached)`;
   const calls = `${totals.calls} model ${totals.calls === 1 ? "call" : "calls"}`;
@@ -96,8 +96,11 @@ function costText({ calls, costUsd: own, callsOfUnknownCost, others }: Totals): 
   if (calls === 0 && tokens === 0) return "no cost";
   if (callsOfUnknownCost === calls && (tokens === 0 || (unpriced && costUsd === 0))) return "cost unknown";
   const known = dollars(costUsd);
-  if (callsOfUnknownCost > 0) return `${known} and ${callsOfUnknownCost} calls of unknown cost`;
-  return unpriced ? `${known} and calls of other agents of unknown cost` : known;
+  if (callsOfUnknownCost > 0) {
+    const unknown = `${callsOfUnknownCost} ${callsOfUnknownCost === 1 ? "call" : "calls"} of unknown cost`;
+    return `${known} plus ${unknown}`;
+  }
+  return unpriced ? `${known} plus calls by other agents of unknown cost` : known;
 }
 
 function dollars(usd: number): string {

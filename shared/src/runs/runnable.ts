@@ -4,7 +4,7 @@ import type { UserMessage } from "../core/message.ts";
 import type { JsonSchema } from "../core/model.ts";
 import type { FlowSettings } from "../core/task.ts";
 
-/** What a caller of the gateway can start, through whatever face: a flow, or an agent. */
+/** What a caller of the gateway can start, through whatever adapter: a flow, or an agent. */
 export type Runnable = {
   readonly type: "flow" | "agent";
   /** The name in addresses and lists, of all runnables of a gateway. */

@@ -34,7 +34,7 @@ export type RunFilter = Pick<ListFilter, "contextId" | "limit" | "cursor"> & {
 };
 
 /**
- * The runs of this gateway, whatever face they came by. Everything rejects with an AppError;
+ * The runs of this gateway, whatever adapter they came by. Everything rejects with an AppError;
  * another principal's run is as unknown as one that never was.
  */
 export interface Runs {

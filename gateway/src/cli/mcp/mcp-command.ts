@@ -16,7 +16,7 @@ type Options = { readonly config?: string; readonly json?: boolean };
 
 const patienceMs = 60_000;
 
-/** Lists the servers of `mcp.json` and the exact commands; none is started. */
+/** Lists the servers of `mcp.json` and their exact commands without starting them. */
 export async function listServers(options: Options, { configure, env, terminal }: CliContext): Promise<number> {
   const { mcp } = await configure(options.config);
   const servers = await readServers(mcp.file, mcp.named, everyVariable(env));
@@ -33,12 +33,12 @@ export async function listServers(options: Options, { configure, env, terminal }
       `${paint(style, "bold", name.padEnd(names ?? 0))}  ${paint(style, "dim", kind.padEnd(kinds ?? 0))}  ${command}\n`,
     );
   if (rows.length === 0) terminal.say(`There are no MCP servers. Add one: ${ownCommand} mcp add NAME -- COMMAND …`);
-  // What is not set here may be so where agents start.
+  // A variable that is not set here may be set where agents start.
   await readServers(mcp.file, mcp.named, env).catch((error: Error) => terminal.say(error.message));
   return exitCodes.ok;
 }
 
-/** What it is, and whether it is confined or left out. */
+/** The kind of server, and whether it is sandboxed or disabled. */
 function kindOf(server: ServerConfig): string {
   if (server.disabled) return "disabled";
   if (isProgram(server)) return server.trust === "unconfined" ? "program, unconfined" : "program, sandboxed";
@@ -46,15 +46,15 @@ function kindOf(server: ServerConfig): string {
 }
 
 /**
- * Connects to a server as an agent does and shows its tools, and which of them are not as they were
- * approved. Fails where it cannot be used.
+ * Connects to a server as an agent does, and shows its tools and which of them changed since they
+ * were approved. Fails if the server cannot be used.
  */
 export async function testServer(name: string, options: Options, context: CliContext): Promise<number> {
   return withServers(options, context, async (mcp, signal) => {
     const server = await mcp.open(name);
-    const begun = performance.now();
+    const startedAt = performance.now();
     const { definitions, changed } = await server.inspect(signal);
-    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     const { command, version } = server.health();
     const mounted = await server.tools(signal);
     const { terminal } = context;
@@ -66,25 +66,27 @@ export async function testServer(name: string, options: Options, context: CliCon
       const ours = mounted.filter(({ name }) => /__mcp_(?:read_resource|get_prompt)$/.test(name)).length;
       const more = ours === 0 ? "" : `, and ${ours} for its resources and prompts`;
       const works = paint(terminal.style, "green", "Works");
-      const tools = `${mounted.length - ours} tools of ${definitions.length} defined${more}`;
-      terminal.out(`${works} after ${seconds} s, and speaks ${version}. ${tools}:\n`);
+      const count = mounted.length - ours;
+      const of = count === definitions.length ? "" : ` of ${definitions.length}`;
+      const tools = `${count}${of} ${definitions.length === 1 ? "tool" : "tools"}${more}`;
+      terminal.out(`${works}: connected in ${seconds} s, protocol ${version}. ${tools}:\n`);
       const width = Math.min(40, Math.max(0, ...mounted.map((tool) => tool.name.length)));
       for (const { name: tool, description } of mounted)
         terminal.out(`  ${tool.padEnd(width)}  ${line(ownWords(description), context, width + 4)}\n`);
       for (const tool of changed)
-        terminal.out(`  ${line(`disabled, as it changed since it was approved: ${tool}`, context)}\n`);
+        terminal.out(`  ${line(`disabled because it changed after approval: ${tool}`, context)}\n`);
     }
-    if (changed.size > 0) terminal.say(`Look at what changed, then: ${ownCommand} mcp approve ${name}`);
+    if (changed.size > 0) terminal.say(`Review the changes, then approve them: ${ownCommand} mcp approve ${name}`);
     return changed.size > 0 ? exitCodes.failed : exitCodes.ok;
   });
 }
 
-/** Approves what a server defines now. */
+/** Approves the tools a server defines now. */
 export async function approveServer(name: string, options: Options, context: CliContext): Promise<number> {
   return withServers(options, context, async (mcp, signal) => {
     const tools = await mcp.approve(name, signal);
     context.terminal.say(
-      `Approved ${tools} tools of ${name} as they are now. Running agents take them from their next step on.`,
+      `Approved ${tools} ${tools === 1 ? "tool" : "tools"} of ${name}. Running agents use ${tools === 1 ? "it" : "them"} from the next turn on.`,
     );
     return exitCodes.ok;
   });
@@ -123,28 +125,28 @@ async function withServers(
   }
 }
 
-/** A command is never cut: who reads it decides by it. */
+/** A command is never cut: people decide by it. */
 function whole(command: string): string {
   return safeLine(command, Number.POSITIVE_INFINITY);
 }
 
-/** What fits on a line beside what is there. */
+/** A text cut to the rest of a line. */
 function line(text: string, { terminal }: CliContext, beside = 2): string {
   return safeLine(text, Math.max(80, terminal.style.columns) - beside);
 }
 
-/** What a tool is for, without whose it is, which its name says. */
+/** A tool's own description, without the server's name, which is in the tool's name. */
 function ownWords(description: string): string {
   return description.replace(/^\[MCP server [^\]]*\] /, "");
 }
 
-/** What `mcp serve` is told. */
+/** Options of `mcp serve`. */
 export type ServeOptions = { readonly config?: string; readonly agent?: string };
 
 /**
- * Becomes an agent's process that speaks MCP over its standard streams: this one ends where that
- * begins, so that nothing stands between it and its caller. It listens on a free port of loopback
- * besides, where the files of its answers are. Comes back only by rejecting.
+ * Replaces this process with an agent's server that speaks MCP over its standard streams, so that
+ * nothing is between it and its caller. The server also listens on a free loopback port, which
+ * serves the files of its answers. Returns only by rejecting.
  */
 export async function serveMcp({ config: file, agent }: ServeOptions, context: CliContext): Promise<never> {
   const config = await context.configure(file);

@@ -4,7 +4,7 @@ import { editServers } from "manyhands/internal/mcp/client/servers/edit-servers"
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
 
-/** What `mcp add` is told. */
+/** Options of `mcp add`. */
 type AddOptions = {
   readonly config?: string;
   readonly url?: string;
@@ -19,8 +19,8 @@ type AddOptions = {
 };
 
 /**
- * Puts an entry into `mcp.json`, checked as agents check it, with all else in the file left as it
- * is. An entry of that name is replaced.
+ * Adds or replaces an entry in `mcp.json`, validated as agents validate it. The rest of the file is
+ * unchanged.
  */
 export async function addServer(
   name: string,
@@ -31,7 +31,7 @@ export async function addServer(
   const { mcp } = await context.configure(options.config);
   const [program, ...args] = command;
   if ((program === undefined) === (options.url === undefined))
-    throw new AppError("config_invalid", "Give a command behind --, or --url URL.");
+    throw new AppError("config_invalid", "Give a command after --, or --url URL.");
   const common = { ...(options.type !== undefined && { type: options.type }) };
   const entry =
     program === undefined
@@ -47,11 +47,11 @@ export async function addServer(
           ...(options.trust !== undefined && { trust: options.trust }),
         };
   await editServers(mcp.file, everyVariable(context.env), (servers) => ({ ...servers, [name]: entry }));
-  context.terminal.say(`Added ${name} to ${mcp.file}. See whether it works: ${ownCommand} mcp test ${name}`);
+  context.terminal.say(`Added ${name} to ${mcp.file}. Check it with: ${ownCommand} mcp test ${name}`);
   return exitCodes.ok;
 }
 
-/** Takes an entry out of `mcp.json`. */
+/** Removes an entry from `mcp.json`. */
 export async function removeServer(
   name: string,
   options: { readonly config?: string },
@@ -78,8 +78,8 @@ function pairs(key: string, texts: readonly string[] | undefined, sign: string):
 }
 
 /**
- * The environment as if every variable were set: agents may be started with others than this
- * command line.
+ * The environment as if every variable were set: agents may start with variables that this command
+ * line lacks.
  */
 export function everyVariable(env: CliContext["env"]): CliContext["env"] {
   return new Proxy(env, {

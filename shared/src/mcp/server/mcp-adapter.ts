@@ -13,7 +13,7 @@ import { listTools } from "./serve-tools.ts";
 import { type McpServerDeps, promptsOf } from "./serving.ts";
 import { createSessions, type SessionsDeps } from "./sessions.ts";
 
-/** What the MCP face needs. */
+/** What the MCP adapter needs. */
 export type McpAdapterDeps = McpServerDeps & {
   readonly identify: (request: Request) => Promise<string> | string;
   readonly sessions?: Pick<SessionsDeps, "awayMs" | "idleMs">;
