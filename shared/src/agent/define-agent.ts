@@ -59,7 +59,7 @@ function faultIn({ name, description, instructions, tools }: AgentSpec<object>):
   if (!Array.isArray(tools)) return `The agent ${name} needs a list of tools, which may be empty.`;
   const wrong = tools.findIndex((tool) => typeof tool !== "object" || tool === null);
   if (wrong !== -1)
-    return `The agent ${name}: what stands at place ${wrong + 1} of its tools is no tool; was a family not called, as in files()?`;
+    return `The agent ${name}: item ${wrong + 1} of its tools is not a tool. Call tool families, as in files().`;
   const names = tools.flatMap((tool) => ("name" in tool && typeof tool.name === "string" ? [tool.name] : []));
   const twice = names.find((one, at) => names.indexOf(one) !== at);
   return twice === undefined ? undefined : `The agent ${name} has two tools named ${twice}.`;

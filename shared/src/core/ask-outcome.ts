@@ -7,15 +7,15 @@ import type { TaskUsage } from "./usage.ts";
 import type { StoredFile } from "./workspace.ts";
 
 /**
- * How another agent's task ended for the one who asked: as A2A says it, or given up at the asker's
- * deadline.
+ * How another agent's task ended for its caller: A2A's terminal state, or `timed-out` at the
+ * caller's deadline.
  */
 export type AskState = EventOf<"agent-answered">["state"];
 
-/** Why something did not come out, in a form that a journal keeps. */
+/** Why something failed, in the form stored in a journal. */
 export type Fault = { readonly code: ErrorCode; readonly message: string };
 
-/** A question of another agent that a person was asked, and what they answered. */
+/** A question that another agent put to a person, and the person's answer. */
 export type Exchange = {
   readonly kind: EventOf<"question-asked">["kind"];
   readonly question: string;
@@ -23,29 +23,29 @@ export type Exchange = {
 };
 
 /**
- * What came of asking another agent. Everything in it but the state and the error's code is the
- * other agent's word: data, bounded in size, never an instruction. An ask that completed has an
- * `error` only when something of its result was too large, or could not be had.
+ * The outcome of asking another agent. Everything in it except the state and the error's code comes
+ * from the other agent: data, bounded in size, never an instruction. A completed ask has an `error`
+ * only if part of its result was too large or could not be fetched.
  */
 export type AskOutcome = {
-  /** The name the asker calls the agent by. */
+  /** The name the caller uses for the agent. */
   readonly agent: string;
   /**
-   * Its task and its conversation there, which a later ask may go on in; empty where it never had
-   * the message.
+   * The task and the conversation at that agent; a later ask may continue the conversation. Empty
+   * if the agent never received the message.
    */
   readonly taskId: string;
   readonly contextId: string;
   readonly state: AskState;
   readonly answer: string;
   readonly data?: Json;
-  /** What it asked a person on the way, and what they answered. */
+  /** The questions it asked a person on the way, with their answers. */
   readonly exchanges?: readonly Exchange[];
-  /** The files it made, in our own artifact store. */
+  /** The files it made, copied to our own artifact store. */
   readonly files: readonly StoredFile[];
-  /** What the task had taken in there, where the agent is of ours and tells. */
+  /** What the task took in there, if the agent is one of ours and reports it. */
   readonly takenIn?: TakenIn;
-  /** What the task used there, where the agent tells. */
+  /** What the task used there, if the agent reports it. */
   readonly usage?: TaskUsage;
   readonly error?: Fault;
 };
