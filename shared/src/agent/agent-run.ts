@@ -91,7 +91,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     };
   });
   if (begun.boundless !== null) {
-    const text = `The limit of $${begun.limits.usd} cannot be enforced: the price of ${begun.boundless} is unknown. Set it in [llm.price].`;
+    const text = `The bound of $${begun.limits.usd} cannot be held: the price of ${begun.boundless} is not known. [llm.price] sets it.`;
     run.emit({ type: "notice-given", kind: "budget", text });
   }
   const earlier = await readEarlier(begun.earlier, deps.engine);

@@ -13,22 +13,22 @@ import { Writer } from "./writer.ts";
 
 export type EmbeddedEngineOptions = {
   /**
-   * The database file; its folder must exist. Any number of processes of one machine may share it.
+   * The database file; its folder must exist. Any number of processes on one machine may share it.
    */
   readonly path: string;
   /**
-   * How long a worker that cannot be seen to be gone may be silent before its runs go on elsewhere.
-   * Default 15 s.
+   * How long a worker may be silent before other workers continue its runs, unless its process is
+   * known to be gone. Defaults to 15 s.
    */
   readonly leaseMs?: number;
-  /** How soon what another process did is noticed. Default 50 ms. */
+  /** How often changes by other processes are polled. Defaults to 50 ms. */
   readonly pollMs?: number;
-  /** How long a step may go on after its abort before it is left behind. Default 5 s. */
+  /** How long a step may continue after its abort before it is abandoned. Defaults to 5 s. */
   readonly stopMs?: number;
-  /** The machine's clocks; for tests of what becomes of runs when they are set. */
+  /** The machine's clocks; for tests that change them. */
   readonly clock?: MachineClock;
   readonly log?: Log;
-  /** For tests of what survives a crash. */
+  /** For crash tests. */
   readonly crashAt?: CrashPoint;
 };
 
@@ -37,9 +37,9 @@ const defaultGraceMs = 5000;
 const lastWritesMs = 1000;
 
 /**
- * The engine that needs nothing installed: runs, journal, events and signals in one SQLite file.
- * Throws `config_invalid` for a file of a newer version; a file that cannot be opened shows in
- * `health` and is tried again until it can.
+ * The embedded engine: runs, journal, events and signals in one SQLite file. Throws
+ * `config_invalid` for a file of a newer version; a file that cannot be opened is reported by
+ * `health` and retried until it can.
  */
 export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
   const { log = silentLog, leaseMs = 15_000, pollMs = 50, stopMs = 5000 } = options;
@@ -55,7 +55,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     ...(options.crashAt === undefined ? {} : { crashAt: options.crashAt }),
     onOpened: (tables) => {
       const reading = tables.clock.read();
-      if (reading !== null) clock.goOn(reading);
+      if (reading !== null) clock.continueFrom(reading);
     },
     onRecovered: changedElsewhere,
   });
@@ -90,7 +90,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     async close({ graceMs = defaultGraceMs } = {}) {
       await worker.close(graceMs);
       live.close();
-      // A follower that stands at an event nobody takes would keep the process alive.
+      // A follower whose reader has stalled would keep the process alive.
       watch.close();
       await writer.close(lastWritesMs);
     },
