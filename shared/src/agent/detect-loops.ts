@@ -27,7 +27,10 @@ export function detectLoops(step: Turn): Turn {
     task.recentTurns = [...task.recentTurns, turn].slice(-memory);
     const times = task.recentTurns.filter((each) => each === turn).length;
     if (times >= stopAt)
-      throw new AppError("stuck", `The same turn was repeated ${times} times without progress: ${describe(task.messages)}.`);
+      throw new AppError(
+        "stuck",
+        `The same turn was repeated ${times} times without progress: ${describe(task.messages)}.`,
+      );
     if (times >= hintAt) warn(task, times);
     return outcome;
   };

@@ -12,18 +12,18 @@ import { costOf } from "./price.ts";
 import { retryWait } from "./retry.ts";
 import { estimateTokens } from "./tokens.ts";
 
-/** What a model may be given instead of the machine's own. */
+/** Replacements for the machine's own facilities. */
 export type ModelDeps = {
   readonly fetch?: typeof globalThis.fetch;
   readonly clock?: Clock;
   /**
-   * Makes images smaller that are larger than the model's provider looks at them; they are sent as
-   * they are when left out.
+   * Shrinks images to the size at which the model's provider sees them. If left out, images are
+   * sent unchanged.
    */
   readonly shrinkImage?: ShrinkImage;
   /** From 0 up to 1. */
   readonly random?: () => number;
-  /** Told of every retry and fallback; never of a key or of a message's content. */
+  /** Logs every retry and fallback; never a key or a message's content. */
   readonly logger?: { warn(fields: object, message: string): void };
 };
 
@@ -33,14 +33,14 @@ type Scope = AttemptScope & {
   readonly imageRule: ImageRule;
   readonly random: () => number;
   readonly logger: ModelDeps["logger"];
-  /** What the endpoint accepts, as far as it has been learnt. */
+  /** What the endpoint is known to accept so far. */
   traits: Traits;
 };
 
 /**
- * The model a configuration names, at any OpenAI-compatible endpoint. Its limits hold for all who
- * use the returned object, so one is made for a configuration and shared. What cannot be reached
- * after its retries is asked of the fallback, if there is one.
+ * The configured model, at any OpenAI-compatible endpoint. Its limits apply to all users of the
+ * returned object, so create one per configuration and share it. If the model cannot be reached
+ * after its retries, the fallback is asked, if there is one.
  */
 export function createModel(config: ModelConfig, deps: ModelDeps = {}): Model {
   const clock = deps.clock ?? systemClock;
@@ -91,8 +91,8 @@ async function* askWithRetries(scope: Scope, request: ModelRequest, signal: Abor
     if (result === "again") continue;
     attempts += 1;
     const failure = failureOf(result);
-    // The second time an answer breaks off it is likely its own length that breaks it, and what
-    // came is the answer.
+    // If an answer breaks off a second time, its length is the likely cause, and what arrived is
+    // the answer.
     const final = failure === undefined || (failure.kind === "cut" && cuts++ > 0);
     const waitMs = final ? undefined : retryWait(failure, { attempts, waitedMs }, { maxRetries, random: scope.random });
     if (failure === undefined || waitMs === undefined) {
@@ -114,7 +114,10 @@ function failureOf(result: AttemptResult | ModelFailure): ModelFailure | undefin
   return result.cut ? new ModelFailure("cut", "the answer broke off") : undefined;
 }
 
-/** One attempt within the limits; `again` when it taught what the endpoint does not accept. */
+/**
+ * One attempt within the limits; `again` if it showed that the endpoint does not accept a
+ * parameter.
+ */
 async function* askOnce(
   scope: Scope,
   request: ModelRequest,
@@ -145,8 +148,8 @@ function mayFallBack(failure: ModelFailure): boolean {
 }
 
 /**
- * The answer of the model that takes over. Where that one will never answer and the first may, the
- * first is the one to wait for.
+ * The fallback's answer. If the fallback fails permanently but the first model may recover, throws
+ * the first one's error, so that the run waits for it.
  */
 async function* askFallback(
   fallback: Model,

@@ -171,7 +171,8 @@ export class Worker {
 
   async #settledWithin(milliseconds: number): Promise<void> {
     const deadline = performance.now() + milliseconds;
-    const isBusy = () => this.#claiming || this.#sharedPool.reserved + this.#dedicatedPool.reserved > 0 || this.#running.size > 0;
+    const isBusy = () =>
+      this.#claiming || this.#sharedPool.reserved + this.#dedicatedPool.reserved > 0 || this.#running.size > 0;
     while (isBusy() && performance.now() < deadline) await Bun.sleep(5);
   }
 
