@@ -136,8 +136,8 @@ test("a caller's tighter budget holds, a looser one does not", async () => {
     tools: [echo],
     agent: { limits: { steps: 2 } },
   });
-  expect((await agent.run("one", { budget: { steps: 1 } })).record.error?.message).toContain("after 1 steps");
-  expect((await agent.run("two", { budget: { steps: 9 } })).record.error?.message).toContain("after 2 steps");
+  expect((await agent.run("one", { budget: { steps: 1 } })).record.error?.message).toContain("after 1 turns");
+  expect((await agent.run("two", { budget: { steps: 9 } })).record.error?.message).toContain("after 2 turns");
 });
 
 test("the token bound is never passed: the model is not asked when its answer might", async () => {

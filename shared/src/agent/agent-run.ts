@@ -34,20 +34,18 @@ export type AgentDeps = {
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
   /** The web for tools; none when left out. */
   readonly fetch?: ToolFetch;
-  /** Which calls a person has to allow; none when left out. */
+  /** Which calls a person must allow; none if left out. */
   readonly approval?: ApprovalPolicy;
-  /** What becomes of calls that a tool calls risky; `ask` when left out. */
+  /** What happens to risky calls; defaults to `ask`. */
   readonly risky?: RiskPolicy;
-  /**
-   * How long a model that cannot answer now is left alone; 15 s, growing to 5 min, when left out.
-   */
+  /** How long to wait for a model that cannot answer now; defaults to 15 s, growing to 5 min. */
   readonly modelPauses?: ModelPauses;
 };
 
 /**
- * An agent as a kind of durable run: one task from its first message to its one end. Completes with
- * an `AgentOutput`; fails with the AppError of the bound that was hit, `stuck`, or `task_failed`
- * when the agent itself gave up.
+ * An agent as a kind of durable run: one task from its first message to its end. Completes with an
+ * `AgentOutput`; fails with the AppError of the limit it reached, with `stuck`, or with
+ * `task_failed` if the agent gave up.
  */
 export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition {
   return {
@@ -63,7 +61,7 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
   };
 }
 
-/** One turn of this agent: the loop's three ideas with their extras around them. */
+/** One turn of this agent: think and act, with their wrappers. */
 function turn(agent: AgentDefinition, deps: AgentDeps): Turn {
   const think = withinBudget(fitWindow(askModel(agent, deps), deps));
   const act = rejectFalseSuccess(limitCalls(withApproval(callTools(agent, deps))));
@@ -79,7 +77,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
       emit({
         type: "notice-given",
         kind: "tools",
-        text: `The tools of the MCP server ${name} are not there: ${reason}`,
+        text: `The tools of the MCP server ${name} are unavailable: ${reason}`,
       });
     return {
       today,
@@ -126,8 +124,8 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
   };
   const ending = { ...deps, ...(agent.finish && { finish: agent.finish }) };
   try {
-    // As it was when the task began, whatever is configured later; tasks begun by older code
-    // recorded none.
+    // The value recorded at the task's start, whatever is configured later; older versions recorded
+    // none.
     await loop(turn({ ...agent, toolChoice: begun.toolChoice ?? agent.toolChoice }, deps), task);
   } catch (error) {
     if (error instanceof AppError) await conclude(task, begun.files, error, ending);
@@ -136,7 +134,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
   return conclude(task, begun.files, undefined, ending);
 }
 
-/** The agent's own bounds, or the caller's where those are tighter. */
+/** The agent's own limits, or the caller's where they are tighter. */
 function tighter(limits: Limits, budget: NonNullable<AgentInput["budget"]>): Limits {
   return {
     ...limits,
@@ -148,8 +146,8 @@ function tighter(limits: Limits, budget: NonNullable<AgentInput["budget"]>): Lim
 }
 
 /**
- * The agent for one task: where the answer has a form, text alone does not end it, and a tool takes
- * the answer in that form.
+ * The agent for one task: if the task has an output schema, text alone does not end it, and a tool
+ * takes the answer in that schema.
  */
 function withOutputSchema(agent: AgentDefinition, { outputSchema }: AgentInput): AgentDefinition {
   if (outputSchema === undefined) return agent;
@@ -162,7 +160,10 @@ function withOutputSchema(agent: AgentDefinition, { outputSchema }: AgentInput):
   };
 }
 
-/** The tool, unable to end the task well: it has no answer in the form that was asked for. */
+/**
+ * The tool, unable to end the task with success, since it cannot give an answer that fits the
+ * schema.
+ */
 function withoutSuccess(tool: Tool): Tool {
   return {
     ...tool,

@@ -15,15 +15,18 @@ type ConcludeDeps = {
   readonly finish?: AgentDefinition["finish"];
 };
 
-/** Names that tell a reader what an artifact is; a file of that name is called by its path. */
+/**
+ * Artifact names with a meaning of their own; a file with such a name gets a path, as in
+ * `./answer`.
+ */
 const reservedNames = ["answer", "partial-answer"];
 const mostFiles = 50;
 const largestFile = 100 * 1024 * 1024;
 
 /**
- * Ends a task honestly: the files it made become artifacts, then its answer becomes the last one.
- * With an error, what was reached is kept as `partial-answer` and the error is left to the caller;
- * a task that gave up rejects with `task_failed`.
+ * Ends a task: the files it made become artifacts, and its answer becomes the last one. With an
+ * error, the result so far becomes `partial-answer` and the error is thrown; a task that gave up
+ * rejects with `task_failed`.
  */
 export async function conclude(
   task: AgentState,
@@ -69,14 +72,14 @@ function answerParts(text: string, data: AgentOutput["data"]): Part[] {
       ];
 }
 
-/** The newest thing the agent itself said in this task. */
+/** The newest text the agent wrote in this task. */
 function lastWords({ messages, goal }: AgentState): string {
   const own = messages.slice(messages.indexOf(goal) + 1);
   const said = own.findLast((message) => message.role === "assistant" && message.text.trim() !== "");
   return said?.role === "assistant" ? said.text : "";
 }
 
-/** What the agent itself makes of the end of its task. */
+/** The artifacts that the agent's own `finish` makes. */
 async function finished(
   workspace: Workspace,
   taskChanges: TaskChanges,
@@ -88,9 +91,9 @@ async function finished(
 }
 
 /**
- * The files that were made or changed since `before`, as far as the bounds go; never those that
- * would take effect where they land, nor those that arrived from elsewhere, unless they were
- * changed. One that cannot be read (any more) is left out.
+ * Stores the files made or changed since `before`, up to the limits. Leaves out files that would
+ * take effect where they are copied to, files that arrived from elsewhere and were not changed, and
+ * files that cannot be read.
  */
 async function collect(
   workspace: Workspace,

@@ -2,7 +2,7 @@ import type { AgentDefinition, Limits, Skill } from "../core/agent.ts";
 import { nameFault, refuseSpec, titleOf } from "../core/spec.ts";
 import type { Tool } from "../core/tool.ts";
 
-/** Bounds that let an ordinary task finish and stop a runaway one. */
+/** Limits that let an ordinary task finish and stop a runaway one. */
 const defaultLimits: Limits = {
   steps: 40,
   tokens: 2_000_000,
@@ -14,19 +14,19 @@ const defaultLimits: Limits = {
 };
 
 /**
- * What makes an agent: its name, what it is for, what it is told, and what it can use. The rest has
- * good defaults.
+ * The definition of an agent: its name, description, instructions and tools. The rest has good
+ * defaults.
  */
 export type AgentSpec<Listed> = Pick<AgentDefinition<Listed>, "name" | "description" | "instructions" | "tools"> &
   Partial<Omit<AgentDefinition<Listed>, "name" | "description" | "instructions" | "tools" | "limits">> & {
     readonly limits?: Partial<Limits>;
-    /** Tasks it is good for, on its card; for the skill that an agent has which names none. */
+    /** Example tasks for its card, in its default skill. */
     readonly examples?: readonly string[];
   };
 
 /**
- * An agent as data, with defaults for what it leaves out. Frozen: every task shares it. Throws
- * `config_invalid` with one sentence that says what is missing or wrong.
+ * Defines an agent, with defaults for what the spec leaves out. Frozen, since every task shares it.
+ * Throws `config_invalid` with one sentence that says what is missing or wrong.
  */
 export function defineAgent<Listed extends object = Tool>(spec: AgentSpec<Listed>): AgentDefinition<Listed> {
   const { examples, limits, ...given } = spec;
@@ -50,7 +50,7 @@ export function defineAgent<Listed extends object = Tool>(spec: AgentSpec<Listed
   });
 }
 
-/** What is wrong, for people who are not held by the compiler. */
+/** What is wrong with the definition, for callers without a type checker. */
 function faultIn({ name, description, instructions, tools }: AgentSpec<object>): string | undefined {
   const unnamed = nameFault("An agent", name);
   if (unnamed !== undefined) return unnamed;
@@ -59,7 +59,7 @@ function faultIn({ name, description, instructions, tools }: AgentSpec<object>):
   if (!Array.isArray(tools)) return `The agent ${name} needs a list of tools, which may be empty.`;
   const wrong = tools.findIndex((tool) => typeof tool !== "object" || tool === null);
   if (wrong !== -1)
-    return `The agent ${name}: what stands at place ${wrong + 1} of its tools is no tool; was a family not called, as in files()?`;
+    return `The agent ${name}: item ${wrong + 1} of its tools is not a tool. Call tool families, as in files().`;
   const names = tools.flatMap((tool) => ("name" in tool && typeof tool.name === "string" ? [tool.name] : []));
   const twice = names.find((one, at) => names.indexOf(one) !== at);
   return twice === undefined ? undefined : `The agent ${name} has two tools named ${twice}.`;

@@ -2,21 +2,21 @@ import { AppError } from "../core/errors.ts";
 import type { AgentState, TaskMessage } from "./task/agent-state.ts";
 import type { Turn } from "./task/loop.ts";
 
-/** How many turns back a repetition is looked for. */
+/** How many of the newest turns are compared. */
 const memory = 10;
 const hintAt = 3;
 const strategyAt = 4;
 const stopAt = 5;
 /**
- * A turn whose calls took this long waited for something: what it waits for may well answer alike
- * for long. Milliseconds.
+ * Milliseconds after which a turn counts as waiting for something, which may well give the same
+ * result for a long time.
  */
 const waited = 5_000;
 
 /**
- * Notices a task that goes in circles: the same calls with the same arguments and results, or the
- * same text, again and again. Says so to the model, then asks for another strategy, then ends the
- * task with `stuck`. Turns that wait do not count: the task's time bounds them.
+ * Detects a task that goes in circles: the same calls with the same arguments and results, or the
+ * same text, again and again. Tells the model, then asks for another strategy, then ends the task
+ * with `stuck`. Turns that wait do not count; the task's time limits them.
  */
 export function detectLoops(step: Turn): Turn {
   return async (task) => {
@@ -27,7 +27,10 @@ export function detectLoops(step: Turn): Turn {
     task.recentTurns = [...task.recentTurns, turn].slice(-memory);
     const times = task.recentTurns.filter((each) => each === turn).length;
     if (times >= stopAt)
-      throw new AppError("stuck", `The same turn came ${times} times without progress: ${describe(task.messages)}.`);
+      throw new AppError(
+        "stuck",
+        `The same turn was repeated ${times} times without progress: ${describe(task.messages)}.`,
+      );
     if (times >= hintAt) warn(task, times);
     return outcome;
   };
@@ -35,7 +38,7 @@ export function detectLoops(step: Turn): Turn {
 
 function warn(task: AgentState, times: number): void {
   const what = describe(task.messages);
-  task.run.emit({ type: "notice-given", kind: "stuck", text: `The same turn came ${times} times: ${what}.` });
+  task.run.emit({ type: "notice-given", kind: "stuck", text: `The same turn was repeated ${times} times: ${what}.` });
   task.hints.push(
     times < strategyAt
       ? `You did the same thing ${times} times with the same result: ${what}. Do something else.`
@@ -52,16 +55,16 @@ function fingerprint(messages: readonly TaskMessage[]): string {
     if (message.role === "assistant" && message.toolCalls.length > 0) {
       return message.toolCalls.map((call) => [call.name, call.arguments.replaceAll(/\s+/g, " ")]);
     }
-    return message.role === "user" ? message.parts : withoutPassing(message.text);
+    return message.role === "user" ? message.parts : withoutVolatile(message.text);
   });
   return Bun.hash(JSON.stringify(turn)).toString(36);
 }
 
 /**
- * What differs between results that say the same: how long it took and when, made-up ids and
- * addresses, the file the whole is in.
+ * What differs between results that mean the same: durations and times, generated ids and
+ * addresses, the file with the full text.
  */
-const passing = [
+const volatile = [
   /\d+(\.\d+)?\s?(ms|s)\b/g,
   /\b\d{4}-\d\d-\d\d\b/g,
   /\d{1,2}:\d\d(:\d\d)?([.,]\d+)?/g,
@@ -70,8 +73,8 @@ const passing = [
   /\.manyhands\/output\/\d+/g,
 ];
 
-function withoutPassing(text: string): string {
-  return passing.reduce((rest, pattern) => rest.replaceAll(pattern, "#"), text);
+function withoutVolatile(text: string): string {
+  return volatile.reduce((rest, pattern) => rest.replaceAll(pattern, "#"), text);
 }
 
 function describe(messages: readonly TaskMessage[]): string {

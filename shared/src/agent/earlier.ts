@@ -8,8 +8,8 @@ import { recordedSources } from "./task/recorded-sources.ts";
 import { compacted } from "./think/pinned.ts";
 
 /**
- * The ids of the tasks of this conversation that ended before now, oldest first: what they told
- * never changes any more.
+ * The ids of this conversation's tasks that have ended, oldest first; their journals never change
+ * again.
  */
 export async function earlierTasks(run: Run, kind: string, engine: Pick<Engine, "list">): Promise<string[]> {
   const { contextId, principal } = run;
@@ -30,10 +30,10 @@ export async function earlierTasks(run: Run, kind: string, engine: Pick<Engine, 
   return found.sort((one, other) => one.createdAt - other.createdAt).map((earlier) => earlier.id);
 }
 
-/** What those tasks left: the conversation, and what was taken in. */
+/** What those tasks left: the conversation, and what they took in. */
 export type Earlier = { readonly messages: readonly TaskMessage[]; readonly takenIn: TakenIn };
 
-/** Reads it from their journals. */
+/** Reads the conversation so far from the journals of these tasks. */
 export async function readEarlier(ids: readonly string[], engine: Pick<Engine, "events">): Promise<Earlier> {
   let messages: TaskMessage[] = [];
   const takenIn = new Set<string>();
@@ -60,10 +60,10 @@ function sourcesOfEvent(event: ReadEvent): TakenIn {
 }
 
 /**
- * The conversation as the events of one task tell it, after what came before it: how a later task
- * of the same context knows its history. The same messages the task itself held (an answer to a
- * question is in the result of the call that asked), then what nobody heard any more and, unless
- * the task completed, how it ended.
+ * The conversation after one more task, projected from its events, so that a later task of the same
+ * context knows its history. First the messages the task itself held (an answer to a question is in
+ * the result of the call that asked), then the messages it never read and, unless it completed, how
+ * it ended.
  */
 export function projectMessages(earlier: readonly TaskMessage[], events: readonly ReadEvent[]): TaskMessage[] {
   let messages = [...earlier];
@@ -106,11 +106,10 @@ function said(parts: readonly Part[]) {
 }
 
 /**
- * Without a word about its end, what was asked in a canceled or failed task would still read as
- * asked for.
+ * Without a note about its end, the request of a canceled or failed task would still read as open.
  */
 function ending({ status, error }: RunEnded): TaskMessage[] {
   if (status === "completed") return [];
-  const how = status === "canceled" ? "was canceled" : `failed: ${error?.message ?? "no reason is known"}`;
+  const how = status === "canceled" ? "was canceled" : `failed: ${error?.message ?? "unknown reason"}`;
   return [{ ...said([{ type: "text", text: `[The task above ended here; it ${how}]` }]), note: true }];
 }

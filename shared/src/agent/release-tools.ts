@@ -3,15 +3,15 @@ import type { Engine } from "../core/engine.ts";
 import type { Run } from "../core/run.ts";
 import type { Workspace } from "../core/workspace.ts";
 
-/** What letting go of a conversation's sessions needs of the server. */
+/** What releasing a conversation's tools needs of the server. */
 export type ReleaseDeps = {
   readonly engine: Pick<Engine, "list">;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
 /**
- * Ends what an agent's tools keep for the conversation of a task that stopped, unless another of
- * its tasks is under way.
+ * Releases whatever an agent's tools keep for a conversation, unless another task of the
+ * conversation is still running.
  */
 export async function releaseTools(
   agent: AgentDefinition,
@@ -29,8 +29,8 @@ export async function releaseTools(
 }
 
 /**
- * The engine, whose `cancel` also ends what the task's tools keep: of a task that waits nothing is
- * executed that could.
+ * The engine, with a `cancel` that also releases the task's tools, since a waiting task executes no
+ * code that could.
  */
 export function releasingEngine(engine: Engine, agent: AgentDefinition, deps: Omit<ReleaseDeps, "engine">): Engine {
   return {

@@ -152,5 +152,5 @@ test("what cannot be judged in time is a risk", async () => {
   const deps = { openWorkspace: async () => workspace };
   const call = readCall({ id: "c", name: "slow", arguments: "{}" });
   const risk = await judgeRisk(call, tool, task, deps, new AbortController().signal, 20);
-  expect(risk).toBe("slow: what this call would do could not be found out");
+  expect(risk).toBe("slow: what this call would do could not be determined");
 });

@@ -13,34 +13,34 @@ import { nearestName } from "./nearest.ts";
 import type { Sections } from "./sections.ts";
 import { originBelow, type Settings } from "./settings.ts";
 
-/** What is set for one agent. `limits` go over the agent's own. */
+/** The settings of one agent. `limits` override the agent's own. */
 export type AgentConfig = {
   /**
-   * What serves it, which this system starts; undefined for an agent that runs elsewhere or by
-   * itself.
+   * The file or package that serves it, which this system starts; undefined for an agent started
+   * elsewhere.
    */
   readonly entry: NamedFile | undefined;
   readonly port: number;
-  /** Where the rest of this system reaches it. */
+  /** Its address within this system. */
   readonly url: string;
   /** Bearer token that requests to it carry. */
   readonly token: string | undefined;
-  /** Where it is reached from outside, which its card and links say. */
+  /** Its address from outside, used in its card and links. */
   readonly publicUrl: string | undefined;
   readonly instructions: ConfiguredInstructions;
   readonly model: ModelConfig | undefined;
   readonly limits: Partial<Limits>;
-  /** Whether each of its turns may, has to or must not call a tool; undefined for as it is made. */
+  /**
+   * Whether its turns may, must or must not call a tool; undefined keeps the agent's own setting.
+   */
   readonly toolChoice: "auto" | "required" | "none" | undefined;
-  /** The families of tools it is given; undefined for those it is made with. */
+  /** The tool families it gets; undefined keeps its own. */
   readonly tools: readonly ToolFamily[] | undefined;
   /** Names of the agents it may ask: of this system, or in `peers`. */
   readonly delegates: readonly string[];
-  /** Names of tools whose every call a person has to allow. */
+  /** Names of tools whose every call a person must allow. */
   readonly approve: readonly string[];
-  /**
-   * What becomes of calls that a tool calls risky: a person decides, they are made, or never made.
-   */
+  /** What happens to risky calls: a person decides, they are made, or they are refused. */
   readonly risky: "ask" | "allow" | "deny";
   /** The MCP servers whose tools it has. */
   readonly mcp: readonly string[] | "all";
@@ -48,19 +48,13 @@ export type AgentConfig = {
   readonly serveMcp: boolean;
 };
 
-/**
- * The agents of this system, those of the defaults first. The first is the one that is meant where
- * none is named.
- */
+/** The agents of this system, the default ones first. The first is used if none is named. */
 export type AgentConfigs = Readonly<Record<string, AgentConfig>>;
 
-/** The folder of this system, from which the entries of the defaults go. */
+/** The folder of this system, to which the default entries are relative. */
 const systemFolder = resolve(import.meta.dir, "../../..");
 
-/**
- * The agents that are not switched off. Throws `config_invalid` for one that is named or told
- * nonsense.
- */
+/** The agents that are not switched off. Throws `config_invalid` for an invalid name or setting. */
 export function agentConfigs(settings: Settings, cwd: string): AgentConfigs {
   const { sections, agent: reader } = settings;
   const enabled = Object.entries(sections.agents).filter(([name, { enabled }]) => enabled || name === reader);
@@ -73,12 +67,12 @@ export function agentConfigs(settings: Settings, cwd: string): AgentConfigs {
       const named = (key: string, file: string) => namedFile(["agents", name, key], file, settings, cwd);
       const instructions = configuredInstructions(agent, name, named);
       const place = placeOf(agent, port, sections, named);
-      return [name, { ...place, port, instructions, ...conductOf(name, agent, sections, names) }];
+      return [name, { ...place, port, instructions, ...behaviourOf(name, agent, sections, names) }];
     }),
   );
 }
 
-/** Throws `config_invalid` for what an agent or a flow of the settings cannot be called. */
+/** Throws `config_invalid` for an invalid name of an agent or flow. */
 export function checkName(section: "agents" | "flows", name: string, settings: Pick<Settings, "origins">): void {
   const isReserved = name === "gateway";
   if (!isReserved && name.length <= 60 && nameRule.pattern.test(name)) return;
@@ -87,7 +81,7 @@ export function checkName(section: "agents" | "flows", name: string, settings: P
   throw new AppError("config_invalid", `${origin}: [${section}.${name}] cannot be called that: ${why}.`);
 }
 
-/** What is known of the file that a key names. */
+/** The file that a key names, with where it was named. */
 export function namedFile(path: readonly string[], name: string, settings: Settings, cwd: string): NamedFile {
   const { file, origins } = settings;
   const key = path.join(".");
@@ -97,7 +91,7 @@ export function namedFile(path: readonly string[], name: string, settings: Setti
   return { key, name, folder, origin: origin ?? "default" };
 }
 
-/** An agent that nothing starts and that is nowhere can only be a slip. */
+/** Throws `config_invalid` for an agent with neither entry nor url, which must be a mistake. */
 function checkReachable(name: string, { entry, url }: AgentSection, settings: Settings): void {
   if (entry !== undefined || url !== undefined) return;
   const others = Object.entries(settings.sections.agents).filter(([, agent]) => agent.entry !== undefined);
@@ -128,16 +122,16 @@ function placeOf(
   return {
     entry: isThere ? entry : undefined,
     url: url ?? `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${port}`,
-    // The token of this system is for what belongs to it.
+    // This system's token is only for its own agents.
     token: agent.token ?? (entry === undefined ? undefined : server.token),
     publicUrl: agent.public_url,
   };
 }
 
 /** How an agent works. */
-function conductOf(name: string, agent: AgentSection, sections: Sections, names: readonly string[]) {
-  // OpenManus counts max_input_tokens over all requests of a process, which a bound per task comes
-  // closest to; 0 means none.
+function behaviourOf(name: string, agent: AgentSection, sections: Sections, names: readonly string[]) {
+  // OpenManus counts max_input_tokens over all requests of a process; a limit per task is the
+  // closest. 0 means none.
   const tokens = sections.llm.max_input_tokens || undefined;
   return {
     model: modelFor(agent.model, sections.llm),
@@ -152,7 +146,7 @@ function conductOf(name: string, agent: AgentSection, sections: Sections, names:
   };
 }
 
-/** The agents one may ask. Throws `config_invalid` for a name that nothing has, and for its own. */
+/** The agents this agent may ask. Throws `config_invalid` for an unknown name and for its own. */
 function delegatesOf(
   name: string,
   { delegates }: AgentSection,

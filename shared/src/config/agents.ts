@@ -1,7 +1,4 @@
-/**
- * What holds for an agent where the settings say nothing. `entry` is a path below the folder of
- * this system.
- */
+/** Defaults of an agent. `entry` is a path below the folder of this system. */
 type AgentDefaults = {
   readonly entry: string;
   readonly port: number;
@@ -12,10 +9,7 @@ type AgentDefaults = {
 /** Means all others in `delegates`, and all servers in `mcp`. */
 export const everyone = "*";
 
-/**
- * The agents there are unless the settings say otherwise: the defaults of `[agents]`, and the one
- * place that knows their names.
- */
+/** The default agents of `[agents]`; no other code knows their names. */
 export const agentDefaults: Readonly<Record<string, AgentDefaults>> = {
   manus: { entry: "agents/manus/src/server.ts", port: 4101, delegates: [everyone], mcp: [everyone] },
   browser: { entry: "agents/browser/src/server.ts", port: 4102, delegates: [], mcp: [] },
@@ -23,10 +17,10 @@ export const agentDefaults: Readonly<Record<string, AgentDefaults>> = {
   "data-analysis": { entry: "agents/data-analysis/src/server.ts", port: 4104, delegates: [], mcp: [] },
 };
 
-/** The first port for agents that say none. */
+/** The first port for agents without one. */
 export const firstFreePort = 4105;
 
 /**
- * What agents and flows can be called: the name goes into URLs, run kinds and names of variables.
+ * The form of an agent's or flow's name, which goes into URLs, run kinds and environment variables.
  */
 export const nameRule = { pattern: /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, words: "lower-case letters, digits and dashes" };

@@ -11,22 +11,19 @@ import { notesOn } from "./notes.ts";
 import type { Sections } from "./sections.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings.ts";
 
-/**
- * Everything a process of this system is told from outside, checked and with defaults. Frozen data,
- * made once at start.
- */
+/** The configuration of a process, validated and with defaults. Frozen, made once at start. */
 export type Config = {
   /** Absolute path of the folder all state lives under. */
   readonly home: string;
   /** The settings file in use, for people. */
   readonly file: string | undefined;
-  /** The model of agents that name none; undefined means the rehearsal model answers. */
+  /** The model of agents that name none; undefined means the rehearsal model. */
   readonly model: ModelConfig | undefined;
   /** The `[llm.NAME]` tables, each over `[llm]`. */
   readonly models: Readonly<Record<string, ModelConfig>>;
   /**
-   * Where a process listens that was told so itself: `port` and `publicUrl` are undefined for the
-   * agent's own.
+   * Where a process listens, if set for the process itself; otherwise the agent's own `port` and
+   * `publicUrl` apply.
    */
   readonly server: {
     readonly host: string;
@@ -42,30 +39,30 @@ export type Config = {
     /** Where it is reached from outside. */
     readonly publicUrl: string | undefined;
     /**
-     * Absolute path of a JWK set; with one, only agents whose cards one of its keys has signed are
-     * used.
+     * Absolute path of a JWK set; if set, only agents whose cards are signed with one of its keys
+     * are used.
      */
     readonly cardKeys: string | undefined;
-    /** Between two looks at each agent. */
+    /** Milliseconds between two checks of each agent. */
     readonly checkMs: number;
-    /** How long an agent that cannot be reached is tried again within one ask. */
+    /** How many milliseconds one ask retries an unreachable agent. */
     readonly patienceMs: number;
   };
   readonly flows: {
-    /** The model of the flows' own calls; undefined means the rehearsal model answers. */
+    /** The model of the flows' own calls; undefined means the rehearsal model. */
     readonly model: ModelConfig | undefined;
-    /** The modules of the flows that are added to those there are, by the flows' names. */
+    /** The modules of added flows, by name. */
     readonly added: Readonly<Record<string, NamedFile>>;
   };
   readonly agents: AgentConfigs;
-  /** Agents elsewhere, by the name they are asked by. */
+  /** Agents elsewhere, by the name used to ask them. */
   readonly peers: Readonly<Record<string, PeerConfig>>;
   readonly sandbox: {
     readonly tier: Exclude<SandboxTier, "none"> | "auto";
     readonly memoryBytes: number | undefined;
     /** Wall time of one command when it names none. */
     readonly timeoutMs: number | undefined;
-    /** Domains that commands may reach; none: no network at all. */
+    /** Domains that commands may reach; if empty, commands have no network. */
     readonly allowDomains: readonly string[];
   };
   readonly browser: Sections["browser"];
@@ -73,15 +70,15 @@ export type Config = {
   readonly egress: Sections["egress"];
   readonly desktop: Sections["desktop"];
   readonly mcp: {
-    /** Absolute path of `mcp.json`, which need not be there unless it is `named`. */
+    /** Absolute path of `mcp.json`, which may be missing unless it is `named`. */
     readonly file: string;
     readonly named: boolean;
     /** How long a task waits for a server that has not answered yet. */
     readonly patienceMs: number;
-    /** Tokens of tool definitions above which they have to be searched for. */
+    /** If tool definitions need more tokens than this, the model has to search for tools. */
     readonly definitionTokens: number;
   };
-  /** What the settings hold that has no effect here, one sentence each. */
+  /** One sentence for each setting that has no effect here. */
   readonly notes: readonly string[];
 };
 
@@ -96,10 +93,7 @@ export async function loadConfig(source: SettingsSource): Promise<Config> {
   return toConfig(await readSettings(source), source.cwd);
 }
 
-/**
- * The configuration that checked settings mean. Throws `config_invalid` for what only shows when
- * keys are seen together.
- */
+/** The configuration from checked settings. Throws `config_invalid` for conflicts between keys. */
 export function toConfig(settings: Settings, cwd: string): Config {
   const { sections, file } = settings;
   const { server, sandbox, gateway } = sections;
@@ -146,7 +140,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
   };
 }
 
-/** The settings of an agent of this system. Throws `invalid_input`, naming those there are. */
+/** The settings of an agent of this system. Throws `invalid_input`, listing the known agents. */
 export function agentNamed({ agents }: Pick<Config, "agents">, name: string): AgentConfig {
   const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
   if (agent !== undefined) return agent;
@@ -154,10 +148,7 @@ export function agentNamed({ agents }: Pick<Config, "agents">, name: string): Ag
   throw new AppError("invalid_input", `There is no agent ${JSON.stringify(name)}. There are: ${known}.`);
 }
 
-/**
- * The agent that is meant where none is named: the first there is. Throws `config_invalid` where
- * there is none.
- */
+/** The default agent: the first one. Throws `config_invalid` if there is none. */
 export function firstAgent({ agents }: Pick<Config, "agents">): string {
   const [first] = Object.keys(agents);
   if (first === undefined)
@@ -166,8 +157,8 @@ export function firstAgent({ agents }: Pick<Config, "agents">): string {
 }
 
 /**
- * Rejects with `config_invalid` when a file that the settings name is not what they say, whichever
- * process it is for.
+ * Rejects with `config_invalid` if a file named in the settings is unusable, whichever process it
+ * is for.
  */
 export async function checkNamedFiles({ agents, flows }: Pick<Config, "agents" | "flows">): Promise<void> {
   for (const { entry, instructions } of Object.values(agents)) {

@@ -7,7 +7,7 @@ const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
 const seconds = z.number().min(0.001).max(31_536_000);
 
-/** The sections OpenManus has and this system has its own counterpart for. */
+/** Sections of OpenManus that have a counterpart here. */
 const openManusSections = {
   llm: llmSection.prefault({}),
   browser: browserSection.prefault({}),

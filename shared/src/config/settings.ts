@@ -7,12 +7,12 @@ import { type Sections, sectionsSchema } from "./sections.ts";
 import { badValue, placeOf, unknownKey, unknownVariable } from "./settings-error.ts";
 import { isTable, setAt, type Table, valueAt, valuePaths, withoutEmpty } from "./table.ts";
 
-/** Where settings come from. `file` is the one asked for by name, if one was. */
+/** Where settings come from. `file` is the settings file named explicitly, if any. */
 export type SettingsSource = {
   readonly cwd: string;
   readonly file?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The agent that reads them for itself, which is there without being named in them. */
+  /** The agent that reads them for itself, which exists even if the settings do not name it. */
   readonly agent?: string | undefined;
 };
 

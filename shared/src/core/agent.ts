@@ -1,7 +1,7 @@
 import type { Observation, Tool } from "./tool.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** One thing an agent can do, as its card tells it (A2A 1.0 section 4.4.5). */
+/** One thing an agent can do, as listed on its card (A2A 1.0 section 4.4.5). */
 export type Skill = {
   readonly id: string;
   readonly name: string;
@@ -11,8 +11,8 @@ export type Skill = {
 };
 
 /**
- * Bounds of one run. A bound that is hit ends the run with its named error and what was reached so
- * far.
+ * Limits of one run. Reaching one ends the run with the error named after it and the partial result
+ * so far.
  */
 export type Limits = {
   readonly steps: number;
@@ -20,28 +20,28 @@ export type Limits = {
   readonly tokens: number;
   readonly usd: number;
   readonly wallMs: number;
-  /** How long `ask_human` waits for an answer; for ever when left out. */
+  /** How long `ask_human` waits for an answer; forever if left out. */
   readonly answerMs?: number;
-  /** Calls of one model turn that are executed; the rest are answered with an error. */
+  /** How many calls of one model turn are executed; the rest get an error result. */
   readonly callsPerTurn: number;
-  /** Calls of one turn that run at the same time. */
+  /** How many calls of one turn run at the same time. */
   readonly parallelCalls: number;
-  /** Characters of one tool result that go to the model; the whole goes to a file. */
+  /** How many characters of one tool result the model reads; the full result goes to a file. */
   readonly resultCharacters: number;
 };
 
 /**
- * What a task did to the workspace: the paths of the files it made or changed, and of those it
+ * What a task did to the workspace: the paths of files it created or changed, and of files it
  * removed.
  */
 export type TaskChanges = { readonly made: readonly string[]; readonly removed: readonly string[] };
 
-/** What others are told of an agent, or of a flow, which is asked like one. */
+/** The public description of an agent, or of a flow, which is called like one. */
 export type AgentProfile = Pick<AgentDefinition, "name" | "title" | "description" | "version" | "skills">;
 
 /**
- * How an agent looks: whether its model sees images, and the names of the tools it called in its
- * newest turns.
+ * Options of `look`: whether the model sees images, and the names of the tools called in the newest
+ * turns.
  */
 export type LookOptions = {
   readonly signal: AbortSignal;
@@ -49,9 +49,7 @@ export type LookOptions = {
   readonly recent: readonly string[];
 };
 
-/**
- * An agent is data: what it is told, what it can use, how far it may go. The loop gives it life.
- */
+/** An agent is data: its instructions, its tools and its limits. The loop runs it. */
 export type AgentDefinition<Listed = Tool> = {
   /** The name in URLs, run kinds and the registry: lower case, dashes. */
   readonly name: string;
@@ -62,24 +60,23 @@ export type AgentDefinition<Listed = Tool> = {
   readonly skills: readonly Skill[];
   /** The system prompt. Stable during a run, so that provider caches hit. */
   readonly instructions: string;
-  /** Added to the tail of one model call and never stored. */
+  /** Appended to the end of one model call; never stored. */
   readonly stepHint?: (state: { readonly step: number; readonly maxSteps: number }) => string | undefined;
   /**
-   * What the model sees anew before each thought, such as an open page: at the tail of that one
-   * prompt, never stored. Undefined when there is nothing to see. Bounded in time and size by the
-   * caller.
+   * What the model sees afresh before each call, such as an open page: appended to that one prompt,
+   * never stored. Undefined when there is nothing to see. The caller bounds its time and size.
    */
   readonly look?: (workspace: Workspace, options: LookOptions) => Promise<Observation | undefined>;
   readonly tools: readonly Listed[];
   /**
-   * Tools beside those, asked for anew in each model step and before each call. A name among
-   * `tools` is never theirs.
+   * Further tools, listed again before each model call and each tool call. Names in `tools` take
+   * precedence.
    */
   readonly moreTools?: MoreTools;
   readonly limits: Limits;
   /**
-   * Makes further artifacts from what a task leaves in the workspace: called once at its end, again
-   * only after a crash.
+   * Makes further artifacts from the files a task leaves in the workspace. Called once at its end,
+   * and again only after a crash.
    */
   readonly finish?: (
     workspace: Workspace,
@@ -88,70 +85,73 @@ export type AgentDefinition<Listed = Tool> = {
   readonly toolChoice: "auto" | "required" | "none";
 };
 
-/** A result of a tool as the model read it. */
+/** A tool result as the model read it. */
 export type ToldResult = { readonly name: string; readonly text: string };
 
-/** Tools, and the sources that none can be had of: by name, with the reason for people. */
+/**
+ * The available tools, and the sources that are unavailable: by name, with the reason for people.
+ */
 export type ToolsListed = {
   readonly tools: readonly Tool[];
   readonly missing: readonly { readonly name: string; readonly reason: string }[];
 };
 
 /**
- * Tools whose set may change while a task runs, such as those of other servers. Their calls are
- * recorded like any, so replay never asks here.
+ * Tools whose set may change while a task runs, such as those of MCP servers. Their calls are
+ * recorded like any other, so a replay never lists them.
  */
 export interface MoreTools {
   /**
-   * What can be called now by this principal, and whose tools are not there. Waits, for a bounded
-   * time, for those that were never heard of, and tells so; rejects only with the signal's reason.
+   * The tools this principal can call now, and the sources that are unavailable. Waits a bounded
+   * time for sources that have never answered, and reports the wait to `tell`. Rejects only with
+   * the signal's reason.
    */
   list(principal: string, signal: AbortSignal, tell?: (waiting: string) => void): Promise<ToolsListed>;
   /**
-   * Of those, what the model is told of, by what it has read in this task: where there are too
-   * many, what it found among them.
+   * The tools whose definitions the model gets. Where there are too many, those it has found so
+   * far, according to the results it read in this task.
    */
   offer(tools: readonly Tool[], told: readonly ToldResult[]): readonly Tool[];
-  /** Whether a tool of this name may be among them at some time. */
+  /** Whether a tool of this name may ever be listed. */
   mayHave(name: string): boolean;
-  /** Ends what is kept for this conversation between calls. */
+  /** Releases whatever is kept between calls for this conversation. */
   release(workspace: Workspace): Promise<void>;
 }
 
-/** An agent a flow can ask, as its registry knows it. */
+/** An agent that a flow can ask, as the registry knows it. */
 export type AgentEntry = {
-  /** What the registry calls it. */
+  /** Its name in the registry. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly skills: readonly Skill[];
-  /** Where its card is. */
+  /** The address of its card. */
   readonly url: string;
-  /** A flow is asked like an agent, but only where the caller names it. */
+  /** A flow is asked like an agent, but only if the caller names it. */
   readonly kind: "agent" | "flow";
 };
 
 /** The agents a flow can ask. The gateway's registry is one. */
 export interface Agents {
-  /** Those that can be asked now. */
+  /** The agents that can be asked now. */
   list(signal: AbortSignal): Promise<readonly AgentEntry[]>;
   /**
-   * The agent whose card is at this address. Rejects with an AppError when it has none or may not
-   * be asked.
+   * The agent whose card is at this address. Rejects with an AppError when there is no card or the
+   * agent may not be asked.
    */
   read(url: string, signal: AbortSignal): Promise<AgentEntry>;
 }
 
-/** An agent as a model reads of it: its name, what it is for, its skills. */
+/** The line that describes an agent to a model: its name, description and skills. */
 export function agentText({ name, description, skills }: AgentEntry): string {
   const able = skills.map((skill) => skill.name).join(", ");
   return `- ${name}: ${description}${able === "" ? "" : ` Skills: ${able}.`}`;
 }
 
 /**
- * The call by which an agent asks the person it works for; its results are that person's own words.
+ * The tool by which an agent asks the person it works for; its results are that person's own words.
  */
 export const askHumanName = "ask_human";
 
-/** The call by which an agent ends its task. */
+/** The tool by which an agent ends its task. */
 export const terminateName = "terminate";

@@ -28,24 +28,24 @@ export type Exchange = {
  * part of its result was too large or could not be fetched.
  */
 export type AskOutcome = {
-  /** The name the asker calls the agent by. */
+  /** The name the caller uses for the agent. */
   readonly agent: string;
   /**
-   * Its task and its conversation there, which a later ask may go on in; empty where it never had
-   * the message.
+   * The task and the conversation at that agent; a later ask may continue the conversation. Empty
+   * if the agent never received the message.
    */
   readonly taskId: string;
   readonly contextId: string;
   readonly state: AskState;
   readonly answer: string;
   readonly data?: Json;
-  /** What it asked a person on the way, and what they answered. */
+  /** The questions it asked a person on the way, with their answers. */
   readonly exchanges?: readonly Exchange[];
-  /** The files it made, in our own artifact store. */
+  /** The files it made, copied to our own artifact store. */
   readonly files: readonly StoredFile[];
-  /** What the task had taken in there, where the agent is of ours and tells. */
+  /** What the task took in there, if the agent is one of ours and reports it. */
   readonly takenIn?: TakenIn;
-  /** What the task used there, where the agent tells. */
+  /** What the task used there, if the agent reports it. */
   readonly usage?: TaskUsage;
   readonly error?: Fault;
 };

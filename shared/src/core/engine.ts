@@ -3,23 +3,23 @@ import type { Json } from "./json.ts";
 import type { RunDefinition, RunEvent } from "./run.ts";
 
 /**
- * Where a run can stand. `paused`: stopped with a cause that a person has to remove (changed code,
- * say); never a loss, never an end.
+ * The states of a run. `paused`: stopped by something that a person has to fix, such as changed
+ * code. Nothing is lost, and the run can resume.
  */
 export const runStatuses = ["queued", "running", "waiting", "paused", "completed", "failed", "canceled"] as const;
 
-/** One of them. */
+/** The state of a run. */
 export type RunStatus = (typeof runStatuses)[number];
 
-/** The three that never change again. */
+/** The final states: a run in one of them never changes again. */
 export const terminalStatuses: readonly RunStatus[] = ["completed", "failed", "canceled"];
 
-/** A run as it stands. Times are milliseconds since 1970. */
+/** The current record of a run. Times are milliseconds since 1970. */
 export type RunRecord = {
   readonly id: string;
   readonly kind: string;
   readonly status: RunStatus;
-  /** Who started it; every outside reader checks it. */
+  /** Who started it. Everything that serves a run to the outside checks it. */
   readonly principal: string;
   /** The conversation it belongs to. */
   readonly contextId: string;
@@ -27,15 +27,15 @@ export type RunRecord = {
   readonly output?: Json;
   /** Why it failed or paused. */
   readonly error?: { readonly code: ErrorCode; readonly message: string };
-  /** What it waits for, when it waits for a signal. */
+  /** The signal it waits for, if it waits for one. */
   readonly waiting?: { readonly signal: string; readonly reason?: string };
-  /** Sequence number of its newest event; 0 when it has none. */
+  /** Sequence number of its newest event; 0 if it has none. */
   readonly lastEvent: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 };
 
-/** An event in its place: `seq` counts 1, 2, 3 … within its run, without gaps. */
+/** A stored event; `seq` counts 1, 2, 3 … within its run, without gaps. */
 export type StoredEvent = {
   readonly runId: string;
   readonly seq: number;
@@ -44,7 +44,7 @@ export type StoredEvent = {
 };
 
 /**
- * What a live follower sees: stored events in order, and between them progress that is not stored.
+ * What a live follower gets: stored events in order, interleaved with progress that is not stored.
  */
 export type FollowItem =
   | ({ readonly kind: "event" } & StoredEvent)
@@ -59,59 +59,60 @@ export type StartRequest = {
   /** Chosen by the engine (UUID v7) when left out. */
   readonly id?: string;
   /**
-   * The principal's same key with the same hash is the same run; with another hash it is refused
-   * with `conflict`. A request without a hash knows the key alone: it finds the run whatever its
-   * hash is, and a run that it began is found by any.
+   * The same key of a principal with the same hash finds the same run; with another hash it is
+   * refused with `conflict`. A missing hash, in the request or in the run it finds, matches any
+   * hash.
    */
   readonly dedupe?: { readonly key: string; readonly hash?: string };
   /**
-   * Begins it as canceled, unless `dedupe` finds it: nothing of it is executed, and who starts it
-   * later by its key gets the canceled run.
+   * Creates the run as canceled, unless `dedupe` finds it: nothing of it is executed, and a later
+   * start with the same key gets the canceled run.
    */
   readonly canceled?: boolean;
-  /** The run's first events, in the transaction that accepts it. */
+  /** The run's first events, stored in the transaction that accepts it. */
   readonly events?: readonly RunEvent[];
 };
 
-/** Which runs to list; what is left out does not narrow. */
+/** Which runs to list; an omitted field does not filter. */
 export type ListFilter = {
   readonly principal?: string;
   readonly kind?: string;
-  /** Of any of these kinds. */
+  /** Any of these kinds. */
   readonly kinds?: readonly string[];
   readonly contextId?: string;
   readonly statuses?: readonly RunStatus[];
   readonly waitingReason?: string;
   /**
-   * `false` leaves out what a step of another run here asked for: runs whose dedupe key ends in
-   * that step's key.
+   * `false` leaves out runs that a step of another run in this store asked for: those whose dedupe
+   * key ends in that step's key.
    */
   readonly asked?: false;
   /** Only runs whose `updatedAt` is at or after this. */
   readonly updatedSince?: number;
   readonly limit: number;
-  /** From a former page's `nextCursor`. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string;
 };
 
-/** Whether the store can be written, and if not, why. */
+/** Whether the store is writable, and if not, why. */
 export type EngineHealth = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 /**
- * Keeps runs. Everything it accepts is on disk before its promise resolves, and goes on after any
- * crash of any process that shares the store. Refuses new work with `storage_unavailable` while the
- * store cannot be written.
+ * Stores and executes runs. Everything it accepts is on disk before its promise resolves, and
+ * continues after a crash of any process that shares the store. Refuses new work with
+ * `storage_unavailable` while the store is not writable.
  */
 export interface Engine {
   /**
-   * Accepts a run; `created` is false when `dedupe` found it. The run starts as soon as a worker is
-   * free.
+   * Accepts a run, which starts as soon as a worker is free; `created` is false if `dedupe` found
+   * it.
    */
   start(request: StartRequest): Promise<{ readonly run: RunRecord; readonly created: boolean }>;
   /**
-   * Keeps a signal for a run, early or not. The same `id` (default: the name) on the same name is
-   * kept once and later ones answer `duplicate`. `events` are appended in the same transaction.
-   * Rejects with `not_found` or, after the run's end, `run_ended`.
+   * Stores a signal for a run, whether or not the run waits for it yet. A second signal with the
+   * same name and `id` (default: the name) is not stored and answers `duplicate`. `events` are
+   * appended in the same transaction. Rejects with `not_found` or, after the run has ended,
+   * `run_ended`.
    */
   deliver(
     runId: string,
@@ -120,12 +121,12 @@ export interface Engine {
     options?: { readonly id?: string; readonly events?: readonly RunEvent[] },
   ): Promise<"stored" | "duplicate">;
   /**
-   * Asks a run to end as canceled: after this resolves no new step of it starts, and it ends once
-   * the steps in flight have stopped. Harmless on a run that is canceled already; rejects with
-   * `run_ended` on one that ended otherwise.
+   * Asks a run to end as canceled: after this resolves, none of its steps start, and it ends once
+   * the steps in flight have stopped. Does nothing if the run is already canceled; rejects with
+   * `run_ended` if it ended in another state.
    */
   cancel(runId: string): Promise<void>;
-  /** Lets a paused run try again. */
+  /** Resumes a paused run. */
   resume(runId: string): Promise<void>;
   get(runId: string): Promise<RunRecord | undefined>;
   /** Newest `updatedAt` first. */
@@ -135,15 +136,15 @@ export interface Engine {
   /** Stored events with `seq` greater than `after`, in order. */
   events(runId: string, after?: number): Promise<readonly StoredEvent[]>;
   /**
-   * Stored events with `seq` greater than `after`, then live ones until the run's last event or
-   * until `signal` aborts, which ends it quietly. A slow reader costs the run nothing and misses
-   * nothing but progress.
+   * Stored events with `seq` greater than `after`, then live ones, until the run's last event or
+   * until `signal` aborts, which ends the iteration without an error. A slow reader does not slow
+   * the run, and misses nothing but progress.
    */
   follow(runId: string, options: { readonly after?: number; readonly signal: AbortSignal }): AsyncIterable<FollowItem>;
   /**
    * Starts executing runs of these kinds in this process, at most `concurrency` bodies at once.
-   * Kinds taken on `apart`, which watch other runs, say, are counted by themselves and never keep
-   * the others from starting.
+   * With `dedicatedPool` these kinds have a pool to themselves and never keep others from starting;
+   * meant for runs that watch other runs.
    */
   work(
     definitions: readonly RunDefinition[],
@@ -151,17 +152,17 @@ export interface Engine {
   ): void;
   health(): EngineHealth;
   /**
-   * Claims nothing more, aborts steps still in flight after `graceMs`, hands the runs back so that
-   * others go on at once, and closes.
+   * Stops claiming runs, aborts the steps still in flight after `graceMs`, hands the runs back so
+   * that other processes can continue them at once, and closes.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** Where the engine tells what no caller can be told. pino's loggers fit. */
+/** Where the engine reports what it cannot report to any caller. pino's loggers fit. */
 export interface Log {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** Keeps nothing. */
+/** Discards everything. */
 export const silentLog: Log = { warn() {}, error() {} };

@@ -1,6 +1,6 @@
 /**
- * Every expected failure by code: the HTTP status it leaves with and whether the same request may
- * succeed later. Flows and clients retry only what this table calls retryable.
+ * Every expected failure by code: its HTTP status, and whether the same request may succeed later.
+ * Flows and clients retry only what this table calls retryable.
  */
 export const errorCodes = {
   invalid_input: { status: 400, retryable: false },
@@ -34,21 +34,18 @@ export const errorCodes = {
   timeout: { status: 504, retryable: true },
 } as const satisfies Record<string, { status: number; retryable: boolean }>;
 
-/**
- * Why something failed: a key of the table of codes, each with its HTTP status and whether a retry
- * may help.
- */
+/** Why something failed: a key of the table `errorCodes`. */
 export type ErrorCode = keyof typeof errorCodes;
 
 /**
  * An expected failure: a code from the table and one sentence for the caller, which says what to do
- * where that helps. Anything else that is thrown is a bug and leaves every adapter as `internal`,
- * without its text.
+ * where that helps. Anything else thrown is a bug; every adapter reports it as `internal`, without
+ * its text.
  */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly code: ErrorCode;
-  /** The one field of the request that is wrong, where the message is what is wrong with it. */
+  /** The field of the request that is wrong, if the message is about one field. */
   readonly field: string | undefined;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown; field?: string }) {
@@ -57,7 +54,7 @@ export class AppError extends Error {
     this.field = options?.field;
   }
 
-  /** The HTTP status this error leaves with. */
+  /** The HTTP status of this error. */
   get status(): number {
     return errorCodes[this.code].status;
   }
@@ -69,21 +66,21 @@ export class AppError extends Error {
 }
 
 /**
- * What may be told of any thrown value: an AppError's own code and sentence, `internal` with a
- * fixed sentence otherwise.
+ * The code and sentence that callers may see of any thrown value: an AppError's own, otherwise
+ * `internal` with a fixed sentence.
  */
 export function publicError(error: unknown): { code: ErrorCode; message: string } {
   if (error instanceof AppError) return { code: error.code, message: error.message };
   return { code: "internal", message: "Something went wrong inside; the log has the cause." };
 }
 
-/** The system's name for what went wrong (`ENOENT`), when the error came from the system. */
+/** The system's error code (`ENOENT`), if the error came from the system. */
 export function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Undefined for a file that is not there; throws anything else. For `catch`. */
+/** Returns undefined for a missing file and rethrows anything else. For `catch`. */
 export function unlessMissing(error: unknown): undefined {
   if (errnoOf(error) === "ENOENT") return undefined;
   throw error;

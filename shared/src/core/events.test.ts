@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readEvent, sentEvent } from "./events.ts";
 
-test("a run that ended with an error code of a later version has ended, as a failure of the task", () => {
+test("an unknown error code of a later version reads as task_failed, and the run has ended", () => {
   const stored = { type: "run-ended", status: "failed", error: { code: "of_a_later_version", message: "It is full." } };
   expect(readEvent(stored)).toEqual({
     type: "run-ended",
@@ -10,7 +10,7 @@ test("a run that ended with an error code of a later version has ended, as a fai
   });
 });
 
-test("an event of a later version is sent as it was stored, with all that it says", () => {
+test("an event of a later version is sent as it was stored, with all its fields", () => {
   const ofNewType = { type: "tide-forecast", height: 3 };
   const ofNewForm = { type: "run-resumed", version: 2, by: "a person" };
   expect(sentEvent(ofNewType)).toEqual(ofNewType);

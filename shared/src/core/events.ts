@@ -5,14 +5,14 @@ import type { Part } from "./message.ts";
 import type { RunEvent } from "./run.ts";
 import type { StoredFile } from "./workspace.ts";
 
-/** A list as events hold it: nobody changes it. */
+/** A read-only array. */
 const list = <Item extends z.ZodType>(item: Item) => z.array(item) as unknown as z.ZodType<readonly z.output<Item>[]>;
-/** A record whose newer fields, of a later version, are passed over. */
+/** A read-only object; fields added by a later version are dropped. */
 const record = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object(shape) as unknown as z.ZodType<Readonly<z.output<z.ZodObject<Shape>>>>;
 
 const text = z.string();
-/** Data of others, passed on as it is: it came as JSON. */
+/** Somebody else's data, passed on unchanged: it arrived as JSON. */
 const json = z.custom<Json>((value) => value !== undefined);
 const storedFile: z.ZodType<StoredFile> = record({ sha256: text, name: text, mediaType: text, size: z.number() });
 const part = z.discriminatedUnion("type", [
@@ -35,7 +35,7 @@ const taskUsage = record({
   usd: z.number(),
   unpriced: z.boolean(),
 });
-/** A code that a later version has added is known to this one as a failure of the task. */
+/** An error code that a later version has added reads as `task_failed`. */
 const fault = record({
   code: (z.enum(Object.keys(errorCodes)) as unknown as z.ZodType<ErrorCode>).catch("task_failed"),
   message: text,
@@ -48,21 +48,22 @@ const modelCall = { usage, discarded: usage.exactOptional(), model: text, millis
 type Definition<Shape extends z.ZodRawShape> = { readonly version: number; readonly schema: z.ZodObject<Shape> };
 
 /**
- * An event type: the version its events are written in, and their fields. A field may be added,
- * never changed; else the version goes up.
+ * An event type: the version in which its events are written, and their fields. Fields may be
+ * added; any other change raises the version.
  */
 function event<Shape extends z.ZodRawShape>(version: number, shape: Shape): Definition<Shape> {
   return { version, schema: z.object(shape) };
 }
 
 /**
- * Every event of a journal, defined once. What a run tells is stored in this shape, and the journal
- * outlives upgrades: it is decoded through this table where it is read (`readEvent`). Beside these
- * a flow tells events of its own, a `FlowEvent` each.
+ * Every event type of a journal, defined once. Events are stored in this shape, and the journal
+ * outlives upgrades, so it is decoded through this table where it is read (`readEvent`). A flow may
+ * add event types, each a `FlowEvent`.
  */
 export const eventTypes = {
   /**
-   * A message of the user was accepted; the first event of every run, and again for every answer.
+   * A message of the user was accepted: the first event of every run, and one for every later
+   * message.
    */
   "message-received": event(1, {
     messageId: text,
@@ -70,9 +71,9 @@ export const eventTypes = {
     metadata: z.custom<{ readonly [key: string]: Json }>(isObject).exactOptional(),
   }),
   /**
-   * The agent took a message in: into the conversation, or as the answer to its question. `parts`
-   * are as it keeps them, where that differs from what was sent: files under the names they got in
-   * the workspace. `takenIn`, on a task's first message: what the one who asks had taken in.
+   * The agent read a message: into the conversation, or as the answer to its question. `parts`: the
+   * message as stored, if that differs from what was sent, with files under their names in the
+   * workspace. `takenIn`, on a task's first message: what the caller had taken in.
    */
   "message-heard": event(1, {
     messageId: text,
@@ -81,12 +82,12 @@ export const eventTypes = {
     takenIn: takenIn.exactOptional(),
   }),
   "step-started": event(1, { step: z.number(), maxSteps: z.number() }),
-  /** `discarded`: of answers that broke off before this one and were asked for again. */
+  /** `discarded`: the usage of answers that broke off before this one and were retried. */
   "model-replied": event(1, { text, toolCalls: list(toolCall), ...modelCall }),
-  /** A tool asked the model something for one of its calls. */
+  /** A tool asked the model something during one of its calls. */
   "model-asked": event(1, { callId: text, ...modelCall }),
   "tool-started": event(1, { callId: text, name: text, arguments: text }),
-  /** `takenIn`: what the result brought into the task, where the tool's name alone does not say. */
+  /** `takenIn`: what the result brought into the task, if that is not just the tool's name. */
   "tool-ended": event(1, {
     callId: text,
     name: text,
@@ -97,9 +98,9 @@ export const eventTypes = {
     takenIn: takenIn.exactOptional(),
   }),
   /**
-   * Older messages were replaced by `summary` in what the model reads; the newest `kept` stayed,
-   * and of the user's words before them `pinned`. `usage` is what the model call for the summary
-   * used, where it answered.
+   * `summary` replaced older messages in what the model reads; the newest `kept` messages stayed,
+   * and `pinned` of the user's messages before them. `usage` is that of the model call for the
+   * summary, if it answered.
    */
   "context-compacted": event(1, {
     summary: text,
@@ -110,23 +111,23 @@ export const eventTypes = {
   }),
   /**
    * Another agent is asked. An ask is open from this event, which is stored before anything is
-   * sent, until its `agent-answered`: that is how a task at another agent is found again, whatever
-   * happened to the asking process. `askId` names the ask in this run's events, and is the
-   * messageId at the other agent; `agent` is the name the asker calls it by, `url` the address of
-   * its card, `text` one short line and `parts` the whole message; `hops` counts the agents the
-   * task passes through with this one.
+   * sent, until its `agent-answered`, so the task at the other agent can be found again whatever
+   * happens to the asking process. `askId` names the ask in this run's events and is the messageId
+   * at the other agent; `agent` is the caller's name for it, `url` the address of its card, `text`
+   * one short line and `parts` the whole message; `hops` counts the agents the task has passed
+   * through, this one included.
    */
   "agent-asked": event(1, { ...ask, url: text, text, parts, contextId: text.exactOptional(), hops: z.number() }),
-  /** The agent has the message: this is its task. */
+  /** The agent accepted the message as this task. */
   "agent-accepted": event(1, { ...ask, taskId: text, contextId: text }),
   /**
-   * One short line of what the agent is doing, and what its task had used by then, where it tells;
-   * at most a hundred of an ask are told.
+   * One short line about what the agent is doing, and what its task had used by then, if it reports
+   * that; at most a hundred per ask.
    */
   "agent-progressed": event(1, { ...ask, text, usedSoFar: taskUsage.exactOptional() }),
   /**
-   * How the task there ended: as A2A says it, or given up at the asker's deadline. `left`: it may
-   * still be at work there; that is tried again later.
+   * How the task at the other agent ended: A2A's terminal state, or `timed-out` at the caller's
+   * deadline. `left`: the task may still be running there; canceling it is retried later.
    */
   "agent-answered": event(1, {
     ...ask,
@@ -137,8 +138,8 @@ export const eventTypes = {
     left: z.boolean().exactOptional(),
   }),
   /**
-   * The run waits for a person: `question` is what it asks. `askId`: the ask whose agent wants to
-   * know, where another agent does.
+   * The run asks a person `question` and waits. `askId`: the ask through which another agent put
+   * the question.
    */
   "question-asked": event(1, {
     question: text,
@@ -146,8 +147,8 @@ export const eventTypes = {
     askId: text.exactOptional(),
   }),
   /**
-   * Something the run noticed about itself: a repetition, a bound coming near, a cut-off answer,
-   * tools that are not there; or that it waits, and how long.
+   * Something the run noticed about itself: a repetition, a limit coming near, a truncated answer,
+   * missing tools; or that it is waiting, and for how long.
    */
   "notice-given": event(1, {
     kind: z.enum(["stuck", "budget", "truncated", "tools", "waiting"]),
@@ -165,17 +166,17 @@ export const eventTypes = {
     parts,
     takenIn: takenIn.exactOptional(),
   }),
-  /** The engine's own: the run stopped with a cause that a person has to remove. */
+  /** Written by the engine: the run stopped because of something that a person has to fix. */
   "run-paused": event(1, { error: record({ code: text.exactOptional(), message: text }).exactOptional() }),
-  /** The engine's own: a paused run tries again. */
+  /** Written by the engine: a paused run resumes. */
   "run-resumed": event(1, {}),
   /**
-   * The engine's own, and the last event of every run, appended in the transaction that ends it.
+   * Written by the engine: the last event of every run, appended in the transaction that ends it.
    */
   "run-ended": event(1, { status: z.enum(["completed", "failed", "canceled"]), error: fault.exactOptional() }),
 } as const;
 
-/** The name of one of them. */
+/** The name of an event type. */
 export type EventType = keyof typeof eventTypes;
 
 /** An event of this type. */
@@ -185,18 +186,18 @@ export type EventOf<Type extends EventType> = Type extends EventType
       : Readonly<z.output<(typeof eventTypes)[Type]["schema"]>>)
   : never;
 
-/** What a run tells in the words of its journal, but for what only a flow tells. */
+/** An event that any run may record; only a flow records others. */
 export type JournalEvent = EventOf<EventType>;
 
 /** The last event of every run. */
 export type RunEnded = EventOf<"run-ended">;
 
 /**
- * What a flow tells beside the events that every run has: `type` is the flow's own noun-verb,
- * `note` one line for people, which every view shows as it is, and `data` the rest. Some keys of
- * `data` mean the same in every flow: `outcome` (`completed`, `passed`, `failed`, `not_passed`,
- * `blocked`, `canceled`) says how what it tells of came out, and `begun: true` that it begins;
- * `agent` is whom it is about.
+ * An event that a flow defines for itself: `type` is the flow's own noun-verb, `note` one line for
+ * people, which every view shows unchanged, and `data` the rest. Some keys of `data` mean the same
+ * in every flow: `outcome` (`completed`, `passed`, `failed`, `not_passed`, `blocked`, `canceled`)
+ * is the result of the thing reported, `begun: true` says that it is starting, and `agent` names
+ * the agent concerned.
  */
 export type FlowEvent = {
   readonly type: string;
@@ -204,16 +205,16 @@ export type FlowEvent = {
   readonly data?: { readonly [key: string]: Json | undefined };
 };
 
-/** A `FlowEvent` as it was read: `of` is its type. */
+/** A `FlowEvent` as read; `of` is its type. */
 export type FlowTold = { readonly type: "flow-told"; readonly of: string } & Required<Omit<FlowEvent, "type">>;
 
-/** An event of a later version, which this one passes over and passes on. */
+/** An event of a later version: views skip it, and it is passed on unchanged. */
 export type UnknownEvent = { readonly type: "unknown"; readonly of: string };
 
-/** An event of a journal as it was read. */
+/** An event of a journal as read. */
 export type ReadEvent = JournalEvent | FlowTold | UnknownEvent;
 
-/** What a reader of events may meet: a view has an answer for each. */
+/** Every type a reader of events may find; a view handles each. */
 export const readTypes: readonly ReadEvent["type"][] = [
   ...(Object.keys(eventTypes) as EventType[]),
   "flow-told",
@@ -221,9 +222,9 @@ export const readTypes: readonly ReadEvent["type"][] = [
 ];
 
 /**
- * Decodes an event that was stored or that came over a wire. Anything with a type is an event: what
- * a later version wrote is `unknown` here, and so is what does not fit its type. Flows of earlier
- * versions told their data beside the note.
+ * Decodes an event from the store or from a wire. Anything with a type is an event; one that a
+ * later version wrote, or that does not fit its type, is `unknown`. Flows of earlier versions kept
+ * their data beside the note.
  */
 export function readEvent(stored: RunEvent): ReadEvent {
   const { type } = stored;
@@ -244,8 +245,7 @@ export function readEvent(stored: RunEvent): ReadEvent {
 }
 
 /**
- * An event in the form in which it is stored and sent; undefined for one that this version does not
- * know.
+ * An event in the form in which it is stored and sent; undefined if this version does not know it.
  */
 export function writtenEvent(event: ReadEvent): RunEvent | undefined {
   if (event.type === "unknown") return undefined;
@@ -255,15 +255,15 @@ export function writtenEvent(event: ReadEvent): RunEvent | undefined {
 }
 
 /**
- * A stored event as it is sent: one of an earlier version in today's form, one of a later as it is.
+ * A stored event as it is sent: today's form for an event of an earlier version, unchanged for one
+ * of a later version.
  */
 export function sentEvent(stored: RunEvent): RunEvent {
   return writtenEvent(readEvent(stored)) ?? stored;
 }
 
 /**
- * What events of the flows of earlier versions said by their type, in the keys that all flows
- * share.
+ * What flow events of earlier versions expressed by their type, in the keys that all flows share.
  */
 function formerly(type: string, { met }: { readonly [field: string]: unknown }): FlowTold["data"] {
   if (["step-assigned", "branch-begun", "iteration-begun"].includes(type)) return { begun: true };

@@ -9,54 +9,51 @@ import { nameFault, refuseSpec, titleOf } from "./spec.ts";
 import type { AgentInput, FlowSettings } from "./task.ts";
 import type { StoredFile } from "./workspace.ts";
 
-/** A question to the model whose answer has a form. */
+/** A question to the model whose answer has a schema. */
 export type Decision<Schema extends z.ZodObject> = {
-  /** What is decided, as a name of a tool: `make_plan`. Also the step's name in the journal. */
+  /** What is decided, as a tool's name: `make_plan`. Also the step's name in the journal. */
   readonly name: string;
   readonly description: string;
   readonly instructions: string;
-  /** What there is to go by. */
+  /** The material for the decision. */
   readonly text: string;
   readonly schema: Schema;
-  /** What is wrong with a value of the right form; undefined when nothing is. */
+  /** What is wrong with a value that fits the schema; undefined when nothing is. */
   readonly check?: (value: z.output<Schema>) => string | undefined;
 };
 
-/** The beginning of a file; without `text` when it is none, or is not shown. Sizes in bytes. */
+/**
+ * The beginning of a file; without `text` if it is not a text file or is not shown. Sizes in bytes.
+ */
 export type Excerpt = { readonly name: string; readonly size: number; readonly text?: string };
 
-/** What an agent is asked: a text and, where there are any, files or other parts beside it. */
+/** What an agent is asked: a text and, optionally, files or other parts. */
 export type AskMessage = {
   readonly text: string;
   readonly parts?: readonly Part[];
-  /** For an agent that is a flow: which agents work there, and how. */
+  /** For an agent that is a flow: which agents work in it, and its options. */
   readonly settings?: FlowSettings | undefined;
 };
 
-/** How an agent is asked. */
+/** Options of an ask. */
 export type AskOptions = {
   /**
-   * Milliseconds after which the agent's task is canceled; the flow's own time bounds it besides.
+   * Milliseconds after which the agent's task is canceled; the flow's own time limit applies too.
    */
   readonly deadlineMs?: number;
-  /** A conversation at this agent to go on in: the `contextId` of an earlier outcome. */
+  /** A conversation at this agent to continue: the `contextId` of an earlier outcome. */
   readonly contextId?: string;
-  /**
-   * A JSON Schema that the answer's data should have; agents that are not of ours may not keep to
-   * it.
-   */
+  /** A JSON Schema that the answer's data should fit; agents that are not ours may ignore it. */
   readonly outputSchema?: AgentInput["outputSchema"];
   /**
-   * Whether the answer is going to be the flow's own: the agent is told the form that the caller
-   * wants, its data are the flow's, and what it writes is shown as the flow's answer while it is
-   * written.
+   * Whether the answer becomes the flow's own: the agent gets the schema that the caller wants, its
+   * data becomes the flow's, and its text is streamed as the flow's answer.
    */
   readonly isAnswer?: boolean;
 };
 
 /**
- * What the model is to write. `isAnswer`: it is going to be the flow's answer, and is shown as such
- * while it is written.
+ * A text for the model to write. `isAnswer`: it becomes the flow's answer and is streamed as such.
  */
 export type Writing = {
   readonly name: string;
@@ -66,88 +63,83 @@ export type Writing = {
 };
 
 /**
- * What a flow's body works with: a durable run, and the verbs of a flow over it. All but `run` and
- * the facts of the task is shared by the flow's branches. Between these verbs a body is
- * deterministic: it decides by what they answered, never by which of two branches was first.
+ * What a flow's body works with: a durable run, and the verbs of a flow over it. The flow's
+ * branches share everything but `run`. Between these verbs a body is deterministic: it decides by
+ * their results, never by which of two branches was first.
  */
 export interface Flow {
   readonly run: Run;
   /** The task, in the caller's words. */
   readonly goal: string;
   /**
-   * What came with it: files, addresses, data; files the person sent since; and those of the task
-   * before it in this conversation.
+   * What came with it: files, addresses and data; files the person has sent since; and those of the
+   * previous task in this conversation.
    */
   readonly files: readonly Part[];
-  /** What was asked and answered in this conversation before; empty where it begins. */
+  /** What was asked and answered earlier in this conversation; empty at its start. */
   readonly earlier: string;
-  /** The agents to ask: those the caller chose, in that order, or else all the registry has. */
+  /** The agents to ask: those the caller chose, in that order, otherwise all in the registry. */
   readonly agents: readonly AgentEntry[];
   /** Whether the caller chose them. */
   readonly isChosen: boolean;
   /**
-   * How many asks are still to come, this flow's own model calls being one more with `own`: what is
-   * left of the budget is shared among them. One ask, without own calls, when it is never told.
+   * Announces how many asks are still to come, so that the remaining budget is shared among them.
+   * With `own`, this flow's own model calls count as one more. If never called: one ask, no calls
+   * of its own.
    */
   expect(asks: number, options?: { readonly own?: boolean }): void;
   /**
-   * Asks an agent and waits for what comes of it, durably. `agent` is a name, an address, or
-   * `skill:` and a skill's id or some words about it. A failure that may pass is asked again once;
-   * every other one is an outcome. Rejects with `invalid_input` for an agent nobody knows, and with
-   * the error of a bound that is reached (`step_limit`, `token_limit`, `cost_limit`, `time_limit`).
+   * Asks an agent and waits durably for the outcome. `agent` is a name, an address, or `skill:`
+   * followed by a skill's id or some words about it. A transient failure is retried once; any other
+   * failure is an outcome. Rejects with `invalid_input` for an unknown agent, and with the error of
+   * a limit that is reached (`step_limit`, `token_limit`, `cost_limit`, `time_limit`).
    */
   ask(agent: string, message: AskMessage, options?: AskOptions): Promise<AskOutcome>;
-  /** Throws `invalid_input` when nobody knows the agent. An address is taken as it is. */
+  /** Throws `invalid_input` for an unknown agent. An address is not checked. */
   check(agent: string): void;
   /**
-   * Runs the branches, at most `concurrency` at once, begun in their order; answers in their order.
-   * When one rejects the others are aborted and their tasks at agents canceled, and the rejection
-   * is thrown.
+   * Runs the branches, started in order, at most `concurrency` at once, and returns their results
+   * in order. If one rejects, the others are aborted, their tasks at agents are canceled, and the
+   * rejection is thrown.
    */
   all<T>(branches: readonly ((flow: Flow) => Promise<T>)[], options?: { readonly concurrency?: number }): Promise<T[]>;
   /**
-   * The same flow over another run: for branches of `run.race` and the like. `cancelOpen` sees to
-   * what their losers asked; `expect` has to be told of what they all ask, or the first takes the
+   * The same flow over another run: for branches of `run.race` and the like. `cancelOpen` cancels
+   * what the losers asked; call `expect` with the asks of all branches, or the first takes the
    * whole budget.
    */
   over(run: Run): Flow;
   /**
-   * Cancels at the agents what was asked below this flow's run and is still open: for after a
-   * `run.race`.
+   * Cancels the tasks at agents that this flow's run asked for and that are still open: for use
+   * after a `run.race`.
    */
   cancelOpen(): Promise<void>;
-  /** A decision of the model, in the form of a schema; see `decide`. */
+  /** Asks the model for a decision that fits a schema; see `Decision`. */
   decide<Schema extends z.ZodObject>(decision: Decision<Schema>): Promise<z.output<Schema>>;
-  /** A text by the model. */
+  /** Has the model write a text. */
   write(writing: Writing): Promise<string>;
-  /**
-   * The beginnings of some files, for a model to judge by: of a few of them, and only of those that
-   * are text.
-   */
+  /** The beginnings of a few of the files, text files only, for a model to judge by. */
   excerpts(files: readonly StoredFile[]): Promise<readonly Excerpt[]>;
   /**
-   * Asks the person behind the task; waits as long as it takes. Only while no branch is at work.
+   * Asks the person behind the task and waits as long as it takes. Only while no branch is running.
    */
   askPerson(question: string, kind?: "question" | "approval"): Promise<string>;
-  /** What the person said since the last look. Only while no branch is at work. */
+  /** What the person has said since the last call. Only while no branch is running. */
   receiveMessages(): Promise<readonly string[]>;
-  /** Tells something in the run's journal. */
+  /** Records an event in the run's journal. */
   tell(event: FlowEvent): void;
   /** Adds an artifact, or replaces the one of this name. */
   artifact(name: string, parts: readonly Part[]): void;
-  /** Hands files on to the caller, each an artifact under its own name. */
+  /** Passes files on to the caller, each as an artifact under its own name. */
   handOn(files: readonly StoredFile[]): void;
-  /** Notes what the flow has to show so far: its partial answer, should it fail. */
+  /** Records the result so far, which becomes the partial answer if the flow fails. */
   reached(text: string): void;
 }
 
-/** What a flow comes to. Files are handed on by the body itself. */
+/** The result of a flow. The body itself passes on files. */
 export type FlowResult = { readonly answer: string; readonly data?: Json };
 
-/**
- * A run that shows what the flow is for: what to send it, with the agents by the names they have in
- * this system.
- */
+/** A request that shows what the flow is for, with agents by their names in this system. */
 export type FlowExample = {
   readonly text: string;
   readonly agents?: readonly string[];
@@ -165,21 +157,21 @@ export type FlowDefinition = {
   readonly description: string;
   readonly version: string;
   readonly skills: readonly Skill[];
-  /** What a caller can set; everything has a default. JSON in, the same JSON out. */
+  /** What a caller can set; every option has a default. JSON in, the same JSON out. */
   readonly options: z.ZodObject;
   readonly example: FlowExample;
   /**
-   * What is wrong with a request whose options are right one by one, naming the field; undefined
-   * when nothing is.
+   * What is wrong with a request whose options are each valid, naming the field; undefined when
+   * nothing is.
    */
   check?(request: { readonly agents?: readonly string[] | undefined; readonly options: unknown }): string | undefined;
   perform(flow: Flow, options: unknown): Promise<FlowResult>;
 };
 
 /**
- * Makes a flow whose body sees its options only as its schema lets them through. Its title,
- * version, skill and options have defaults. Throws `config_invalid` with one sentence that says
- * what is missing or wrong.
+ * Defines a flow whose body gets its options as its schema parses them. Title, version, skills and
+ * options have defaults. Throws `config_invalid` with one sentence that says what is missing or
+ * wrong.
  */
 export function defineFlow<Options extends z.ZodObject = z.ZodObject<Record<never, never>>>(
   spec: Pick<FlowDefinition, "name" | "description" | "example"> &
@@ -207,7 +199,7 @@ export function defineFlow<Options extends z.ZodObject = z.ZodObject<Record<neve
   };
 }
 
-/** What is wrong, for people who are not held by the compiler. */
+/** What is wrong with the definition, for callers without a type checker. */
 function faultIn(
   spec: Partial<Pick<FlowDefinition, "name" | "description" | "example" | "perform">>,
 ): string | undefined {

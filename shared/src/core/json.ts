@@ -1,4 +1,2 @@
-/**
- * What survives a process: plain JSON. Step results, inputs, signals and events are of this shape.
- */
+/** Plain JSON: what outlives a process. Step results, inputs, signals and events have this type. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };

@@ -1,6 +1,6 @@
 /**
- * Runs work of the same key one after the other, in the order of asking, and of different keys at
- * once.
+ * Runs work of the same key one after the other, in the order of the calls, and work of different
+ * keys concurrently.
  */
 export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
@@ -9,15 +9,15 @@ export function createKeyedQueue(): KeyedQueue {
   const last = new Map<string, Promise<unknown>>();
   return async (key, work) => {
     const before = last.get(key);
-    const turn = (async () => {
+    const result = (async () => {
       await before?.catch(() => undefined);
       return await work();
     })();
-    last.set(key, turn);
+    last.set(key, result);
     try {
-      return await turn;
+      return await result;
     } finally {
-      if (last.get(key) === turn) last.delete(key);
+      if (last.get(key) === result) last.delete(key);
     }
   };
 }

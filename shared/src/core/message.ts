@@ -2,8 +2,8 @@ import type { Json } from "./json.ts";
 import type { StoredFile } from "./workspace.ts";
 
 /**
- * A part of a message or artifact as people and peers see it. Files are named by content hash,
- * never inlined here.
+ * A part of a message or artifact as people and peers see it. A file is referenced by its content
+ * hash, never inlined.
  */
 export type Part =
   | { readonly type: "text"; readonly text: string; readonly mediaType?: string }
@@ -24,7 +24,7 @@ export type UserMessage = {
 export const messageSignal = "message";
 
 /**
- * A part of an answer as the model reads it; files are named, for the model finds them in the
+ * A part of an answer as the model reads it. Files are given by name; the model finds them in the
  * workspace.
  */
 export function inWords(part: Part): string {

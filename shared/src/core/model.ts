@@ -4,8 +4,7 @@ export type ImagePart = { readonly type: "image"; readonly mediaType: string; re
 export type TextPart = { readonly type: "text"; readonly text: string };
 
 /**
- * A call the model asks for. `arguments` is the text it wrote, which should be JSON but need not
- * be.
+ * A call the model asks for. `arguments` is the text it wrote, which should be JSON but may not be.
  */
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
@@ -23,7 +22,7 @@ export type ModelMessage =
       readonly images?: readonly ImagePart[];
     };
 
-/** A tool as a model is told of it. */
+/** A tool definition as models get it. */
 export type ToolSpec = { readonly name: string; readonly description: string; readonly inputSchema: JsonSchema };
 
 /** A JSON Schema object (draft 2020-12), as Zod and MCP servers give it. */
@@ -32,7 +31,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 /** Whether the model may, may not or must call a tool, or the one it must call. */
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
 
-/** What a model is asked. */
+/** A request to a model. */
 export type ModelRequest = {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];
@@ -56,9 +55,9 @@ export type Usage = {
 };
 
 /**
- * The whole answer. `length` means it was cut off, by its token bound or by a stream that ended
- * without saying why; a tool call whose arguments were cut off with it is left out. Ids of calls
- * occur once in the conversation.
+ * The whole answer. `length` means it was cut off, by its token limit or by a stream that ended
+ * without a reason; a tool call whose arguments were cut off is left out. Call ids are unique
+ * within the conversation.
  */
 export type ModelReply = {
   readonly text: string;
@@ -66,12 +65,12 @@ export type ModelReply = {
   readonly toolCalls: readonly ToolCall[];
   readonly finish: "stop" | "tool-calls" | "length" | "content-filter";
   readonly usage: Usage;
-  /** The model that really answered: the fallback's name when that one did. */
+  /** The model that actually answered: the fallback's name if the fallback did. */
   readonly model: string;
 };
 
 /**
- * What a call yields: deltas as they come, `retry` when what came so far is void, and `reply` as
+ * What a call yields: deltas as they arrive, `retry` when everything so far is void, and `reply` as
  * the last event.
  */
 export type ModelEvent =
@@ -83,7 +82,7 @@ export type ModelEvent =
       readonly attempt: number;
       readonly waitMs: number;
       readonly cause: string;
-      /** Of the answer that is void, where it got as far as one: it is paid for. */
+      /** Usage of the void answer, if there was one: it is paid for. */
       readonly usage?: Usage;
     }
   | { readonly type: "reply"; readonly reply: ModelReply };
@@ -99,8 +98,8 @@ export type Capabilities = {
 };
 
 /**
- * How a provider sees an image: how large it is at most before it is made smaller there, and what
- * it counts for. Pixels.
+ * How a provider counts an image: the largest size before it scales the image down, and the tokens
+ * the image counts for. Sizes in pixels.
  *
  * `tiles`: fitted into `square`, then its shorter side made `shorter` at most; `base` tokens and
  * `each` for every tile of `tile` pixels. `patches`: `each` tokens for every patch of `patch`
@@ -134,7 +133,7 @@ export interface Model {
   /** Who serves it, for people: a host name, or `rehearsal`. */
   readonly provider: string;
   readonly capabilities: Capabilities;
-  /** What images count for. */
+  /** How images are counted. */
   readonly imageRule: ImageRule;
   /** US dollars for these tokens; null when no price is known. */
   cost(tokens: Pick<Usage, "inputTokens" | "cachedInputTokens" | "outputTokens">): number | null;

@@ -2,12 +2,12 @@ import * as z from "zod";
 
 const text = z.string();
 
-/** Each kind of progress: shown live, to those who watch right now, and never stored. */
+/** Each kind of progress: shown live to current watchers, never stored. */
 export const progressSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("notice-given"), kind: z.literal("tools"), text }),
   /**
-   * `at`: how many characters of the reply came before. Who sees a gap waits for the whole reply.
-   * `isAnswer`: the reply becomes a flow's answer.
+   * `at`: how many characters of the reply came before. A reader that sees a gap waits for the
+   * whole reply. `isAnswer`: the reply becomes a flow's answer.
    */
   z.object({
     type: z.literal("text-delta"),
@@ -17,13 +17,13 @@ export const progressSchema = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("reasoning-delta"), text }),
   /**
-   * A piece of the arguments the model is writing for the call at this place (from 0) of its turn.
+   * A piece of the arguments the model is writing for the call at this index (from 0) of its turn.
    */
   z.object({ type: z.literal("tool-call-delta"), index: z.number(), name: text, arguments: text }),
-  /** The deltas since the step began do not count. */
+  /** The deltas since the step started are void. */
   z.object({ type: z.literal("deltas-void"), cause: text }),
   z.object({ type: z.literal("tool-output"), callId: text, text }),
-  /** What an asked agent says as it says it. */
+  /** What an asked agent says, as it says it. */
   z.object({ type: z.literal("agent-output"), askId: text, agent: text, text }),
 ]);
 
@@ -31,9 +31,9 @@ export const progressSchema = z.discriminatedUnion("type", [
 export type Progress = Readonly<z.output<typeof progressSchema>>;
 
 /**
- * What an asked agent of ours writes, piece by piece and, as a whole, when a reply is done.
- * `isAnswer`: its answer becomes that of the asking run. Shown live to who follows the asking run
- * in its process, and told nobody else.
+ * What an asked agent of ours writes: piece by piece, and the whole when a reply is done.
+ * `isAnswer`: its answer becomes that of the asking run. Shown only to live followers of the asking
+ * run in its own process.
  */
 export type PeerWriting = { readonly askId: string; readonly text: string; readonly isAnswer?: boolean } & (
   | { readonly type: "agent-writing"; readonly at: number }

@@ -3,8 +3,8 @@ import { messageSignal, type UserMessage } from "./message.ts";
 import type { Run } from "./run.ts";
 
 /**
- * Asks a person and waits for the next message on the task, across restarts and as long as it
- * takes, or `timeoutMs`. Undefined when nobody answered in that time.
+ * Asks a person and waits for the next message on the task, across restarts, as long as it takes or
+ * at most `timeoutMs`. Undefined if nobody answered in that time.
  */
 export async function askPerson(
   run: Run,

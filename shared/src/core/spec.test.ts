@@ -8,7 +8,7 @@ import { defineTool } from "./tool.ts";
 
 const agent = { name: "a", description: "", instructions: "", tools: [] };
 
-/** How a module ends that only defines this and serves it. */
+/** Runs a module that only defines and serves an agent with this spec, until it exits. */
 async function ended(spec: string) {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-spec-"));
   const file = join(folder, "agent.ts");
@@ -34,7 +34,7 @@ test("a wrong definition ends its module with one sentence and exit code 2, with
     ],
     [
       "{ tools: [files] }",
-      "The agent concierge: what stands at place 1 of its tools is no tool; was a family not called, as in files()?",
+      "The agent concierge: item 1 of its tools is not a tool. Call tool families, as in files().",
     ],
     ["{ tools: undefined }", "The agent concierge needs a list of tools, which may be empty."],
     [
@@ -45,14 +45,14 @@ test("a wrong definition ends its module with one sentence and exit code 2, with
     expect(await ended(spec)).toEqual({ said: `${sentence}\n`, exitCode: 2 });
 });
 
-test("whoever catches the refusal of a definition goes on as before", async () => {
+test("a caught definition error has no further effect on the process", async () => {
   const listeners = process.listenerCount("uncaughtException");
   expect(() => defineAgent({ ...agent, name: "My Agent" })).toThrow("lower-case words");
   await Bun.sleep(5);
   expect(process.listenerCount("uncaughtException")).toBe(listeners);
 });
 
-test("what a tool or a flow lacks is told in a sentence", () => {
+test("a definition error of a tool or a flow is one sentence", () => {
   const tool = defineTool as (spec: object) => unknown;
   const flow = defineFlow as (spec: object) => unknown;
   expect(() => tool({})).toThrow("A tool's name is made of");

@@ -4,8 +4,8 @@ const nameForm = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const longestName = 60;
 
 /**
- * What is wrong with the name of an agent or a flow; undefined when nothing is. `what` is which of
- * them, as in "An agent".
+ * What is wrong with the name of an agent or a flow; undefined when nothing is. `what` starts the
+ * sentence: "An agent" or "A flow".
  */
 export function nameFault(what: string, name: unknown): string | undefined {
   if (name === undefined) return `${what} needs a name.`;
@@ -13,7 +13,7 @@ export function nameFault(what: string, name: unknown): string | undefined {
   return `${what}'s name is lower-case words with dashes, at most ${longestName} characters; ${JSON.stringify(name)} is not.`;
 }
 
-/** The name for people of what has this name. */
+/** The title for people, made from a name: `my-agent` becomes "My Agent". */
 export function titleOf(name: string): string {
   return name
     .split("-")
@@ -22,9 +22,9 @@ export function titleOf(name: string): string {
 }
 
 /**
- * Throws `config_invalid` with what is wrong with a definition. Where nobody catches it, as in a
- * module that only defines its agent and serves it, the process ends with that sentence and exit
- * code 2: who wrote the definition has no use for a stack of ours.
+ * Throws `config_invalid` with what is wrong with a definition. If nobody catches it, as in a
+ * module that only defines and serves its agent, the process prints that sentence and exits with
+ * code 2: our stack trace would not help the author of the definition.
  */
 export function refuseSpec(fault: string): never {
   const error = new AppError("config_invalid", fault);
@@ -34,7 +34,7 @@ export function refuseSpec(fault: string): never {
     process.exit(2);
   };
   process.on("uncaughtException", end);
-  // What is not caught is told before the next timer.
+  // An uncaught error is reported before the next timer runs.
   setTimeout(() => process.off("uncaughtException", end), 0);
   throw error;
 }

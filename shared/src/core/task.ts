@@ -6,26 +6,26 @@ import { foreignTask, type TakenIn } from "./taken-in.ts";
 /** The input of an agent's run. */
 export type AgentInput = {
   readonly message: UserMessage;
-  /** What the caller allows this task to spend; the agent's own limits hold besides. */
+  /** What the caller allows this task to spend; the agent's own limits apply too. */
   readonly budget?: {
     readonly steps?: number;
     readonly tokens?: number;
     readonly usd?: number;
     readonly wallMs?: number;
   };
-  /** A JSON Schema that the answer has to fit. */
+  /** A JSON Schema that the answer must fit. */
   readonly outputSchema?: { readonly [keyword: string]: Json };
   /**
-   * What the user said to the first agent of a task that has passed through others; their own words
-   * are in the message of a task that has not.
+   * What the user said to the first agent, if the task has passed through other agents. Otherwise
+   * the user's words are in `message`.
    */
   readonly said?: readonly string[];
-  /** What the one who asks has taken in; left out where it does not tell. */
+  /** What the asking agent has taken in; left out if it does not report that. */
   readonly takenIn?: TakenIn;
-  /** Addresses in the message that the agent which asks was free to open itself. */
+  /** Addresses in the message that the asking agent was itself allowed to open. */
   readonly given?: readonly string[];
   /**
-   * What the caller set for a flow; runs that an earlier version accepted have it in a data part of
+   * What the caller set for a flow. Runs accepted by an earlier version have it in a data part of
    * their message.
    */
   readonly flow?: FlowSettings;
@@ -34,28 +34,27 @@ export type AgentInput = {
 };
 
 /**
- * The output of a run that completed: its final answer. Files are in the run's `artifact-added`
- * events.
+ * The output of a completed run: its final answer. Files are in the run's `artifact-added` events.
  */
 export type AgentOutput = { readonly answer: string; readonly data?: Json };
 
 /**
- * What a task has taken in when it starts: what its asker had. One that comes from another agent
- * which does not tell may hold anything.
+ * What a task has taken in when it starts: what the asking agent had taken in. A task from an agent
+ * that does not report its sources may contain anything.
  */
 export function takenInAtStart({ hops, takenIn }: Pick<AgentInput, "hops" | "takenIn">): TakenIn {
   return takenIn ?? (hops > 0 ? [foreignTask] : []);
 }
 
 /**
- * Under which key of its metadata the message that starts a flow says which agents work on the
- * task, and how.
+ * The metadata key under which the first message of a flow names the agents to use and the flow's
+ * options.
  */
 export const flowSettingsKey = "manyhands/flow";
 
 const mostAgents = 50;
 
-/** What a caller may set for a flow: which agents, and the flow's own options. */
+/** Schema of what a caller may set for a flow: its agents and its options. */
 export const flowSettings = z.strictObject({
   agents: z.array(z.string().trim().min(1)).min(1).max(mostAgents).exactOptional(),
   options: z.record(z.string(), z.json()).exactOptional(),
@@ -67,7 +66,7 @@ export type FlowSettings = {
   readonly options?: { readonly [name: string]: Json };
 };
 
-/** Settings as they travel in a message's metadata; nothing where nothing is set. */
+/** The message metadata that carries these settings; empty if nothing is set. */
 export function settingsMetadata({ agents, options }: FlowSettings): NonNullable<UserMessage["metadata"]> {
   const set = { ...(agents && { agents }), ...(options && Object.keys(options).length > 0 && { options }) };
   return Object.keys(set).length === 0 ? {} : { [flowSettingsKey]: set };

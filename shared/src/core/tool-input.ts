@@ -2,10 +2,10 @@ import * as z from "zod";
 import type { JsonSchema } from "./model.ts";
 
 /**
- * The JSON Schema of a tool's input as models are told of it: an object at the top, as every
- * provider demands. It is paid for in each request, so it leaves out what says nothing to a model
- * and is checked all the same: the dialect's name, lengths and patterns of texts, that there are no
- * other fields, the bounds of safe integers.
+ * The JSON Schema of a tool's input as models get it: an object at the top, as every provider
+ * demands. It is paid for in each request, so it omits what does not help a model and is checked
+ * anyway: the dialect's name, lengths and patterns of texts, the ban on other fields, the bounds of
+ * safe integers.
  */
 export function inputSchemaOf(schema: z.ZodObject): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
@@ -23,9 +23,9 @@ export function inputSchemaOf(schema: z.ZodObject): JsonSchema {
 }
 
 /**
- * Checks what a model wrote. Models give `null` for fields they mean to leave out, and numbers and
- * booleans as texts; where that alone is wrong with the input, it counts as what was meant.
- * `problem` is a text the model can mend its call by.
+ * Checks what a model wrote. Models write `null` for fields they mean to leave out, and numbers and
+ * booleans as texts; if nothing else is wrong, the input is accepted as meant. `problem` tells the
+ * model how to fix its call.
  */
 export function parseInput<Input extends z.ZodObject>(
   tool: string,
@@ -37,8 +37,8 @@ export function parseInput<Input extends z.ZodObject>(
   const meant = withoutNulls(raw);
   const again = schema.safeParse(meant);
   if (again.success) return { ok: true, data: again.data };
-  const mended = schema.safeParse(withPlainValues(meant, again.error.issues));
-  if (mended.success) return { ok: true, data: mended.data };
+  const fixed = schema.safeParse(withPlainValues(meant, again.error.issues));
+  if (fixed.success) return { ok: true, data: fixed.data };
   const unknown = parsed.error.issues.some((issue) => issue.code === "unrecognized_keys");
   const known = unknown ? `\nThe arguments are: ${Object.keys(schema.shape).join(", ")}.` : "";
   return { ok: false, problem: `Invalid arguments for ${tool}:\n${z.prettifyError(parsed.error)}${known}` };
@@ -52,8 +52,8 @@ function withoutNulls(raw: unknown): unknown {
 }
 
 /**
- * The input with each text that stands where a number or boolean is wanted, and says one, in that
- * form.
+ * The input with texts turned into numbers or booleans where those are expected and the text spells
+ * one.
  */
 function withPlainValues(input: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   return issues.reduce((changed, issue) => {
@@ -85,8 +85,8 @@ function booleanOf(text: string): boolean | string {
 }
 
 /**
- * A function of a tool's input for any input: of one that does not fit, with which no call is made,
- * it answers `otherwise`.
+ * Extends a function of a tool's parsed input to any input: for input that does not fit, with which
+ * no call is made, it returns `otherwise`.
  */
 export function onInput<Input extends z.ZodObject, Rest extends readonly unknown[], Answer>(
   tool: string,
@@ -100,10 +100,7 @@ export function onInput<Input extends z.ZodObject, Rest extends readonly unknown
   };
 }
 
-/**
- * Whether an answer can be held to this schema: it is one that we can check, and can show to a
- * model.
- */
+/** Whether answers can be required to fit this schema: we can check it and show it to a model. */
 export function isAnswerSchema(schema: JsonSchema): boolean {
   try {
     inputSchemaOf(z.strictObject({ response: z.fromJSONSchema(schema) }));

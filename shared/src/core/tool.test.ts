@@ -21,7 +21,7 @@ function repeatTool(run: (input: { phrase: string; times: number }, context: Too
 
 const repeat = repeatTool(async ({ phrase, times }) => phrase.repeat(times));
 
-test("the schema is a plain object schema that every provider accepts, without what a model need not read", () => {
+test("the schema is a plain object schema that every provider accepts, without keywords that do not help a model", () => {
   expect(repeat.inputSchema).toEqual({
     type: "object",
     properties: {
@@ -44,7 +44,7 @@ test("a null counts as a field left out", async () => {
   expect(result).toEqual({ text: "aa", isError: false });
 });
 
-test("numbers and booleans written as texts are what they say, and only where they are wanted", async () => {
+test("texts that spell numbers and booleans are converted only where a number or boolean is expected", async () => {
   await using place = await workspaceForTest();
   const tool = defineTool({
     name: "show",
@@ -107,7 +107,7 @@ test("prototype keys in the input are refused and pollute nothing", async () => 
   expect("polluted" in {}).toBe(false);
 });
 
-test("what the function throws is a result with its message", async () => {
+test("an error thrown by the function becomes a result with its message", async () => {
   await using place = await workspaceForTest();
   const context = contextForTest(place.workspace);
   const tool = repeatTool(async () => {
@@ -132,7 +132,7 @@ test("an abort rejects with the signal's own reason, during the call and before 
   expect(calls).toBe(1);
 });
 
-test("the effect depends on the input where the tool says so, and bad input has none", () => {
+test("the effect may depend on the input, and bad input counts as pure", () => {
   expect(repeat.effect({ phrase: "a" })).toBe("idempotent");
   expect(repeat.effect({ phrase: "a", times: 3 })).toBe("once");
   expect(repeat.effect({ nonsense: true })).toBe("pure");

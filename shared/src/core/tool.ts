@@ -10,12 +10,12 @@ import type { TakenIn } from "./taken-in.ts";
 import { inputSchemaOf, onInput, parseInput } from "./tool-input.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** What a tool gives back. A failure is a result too: the model reads it and goes on. */
+/** What a tool returns. A failure is a result too: the model reads it and continues. */
 export type ToolResult = {
   readonly text: string;
   readonly isError: boolean;
   readonly images?: readonly ImagePart[];
-  /** What it brings into the task, where that is not what its tool `brings`. */
+  /** Where its content came from, if that differs from what its tool `brings`. */
   readonly takenIn?: TakenIn;
   /**
    * Ends the task with this outcome once the calls of the turn are done. `data` is a structured
@@ -23,130 +23,132 @@ export type ToolResult = {
    */
   readonly end?: { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
   /**
-   * Not a result yet: the call needs this answered by the person first, and is made again then with
-   * the answer and `state`. Text, images and end are passed over.
+   * Not a result yet: the person must answer this question first; the call is then made again with
+   * the answer and `state`. Text, images and end are ignored.
    */
   readonly asks?: { readonly question: string; readonly state: Json };
 };
 
 /**
- * What a person answered to a call that asked, and the state it asked with. `text` is undefined
- * when nobody answered in time.
+ * A person's answer to a call that asked, and the `state` it asked with. `text` is undefined if
+ * nobody answered in time.
  */
 export type PersonAnswer = { readonly text: string | undefined; readonly state: Json };
 
 /**
- * What a model sees of something that changes outside its messages, such as a page: made anew for
- * each call of the model, shown at the prompt's tail, never stored.
+ * What a model sees of something that changes outside its messages, such as a page: made afresh for
+ * each model call, shown at the end of the prompt, never stored.
  */
 export type Observation = { readonly text: string; readonly images?: readonly ImagePart[] };
 
 /**
- * What a tool asks the agent's model. `text` is what the instructions are about: data, never told
- * as the user's words.
+ * What a tool asks the agent's model. `text` is what the instructions are about: data, never
+ * presented as the user's words.
  */
 export type Inquiry = {
   readonly instructions: string;
   readonly text: string;
-  /** Left out where the model in use sees none. */
+  /** Ignored if the model in use cannot see images. */
   readonly images?: readonly ImagePart[];
-  /** Tokens; 2,000 when left out. */
+  /** Tokens; defaults to 2,000. */
   readonly maxOutputTokens?: number;
 };
 
-/** What a risk is judged by besides the call. */
+/** What a call's risk is judged by, besides the call itself. */
 export type RiskContext = {
   readonly workspace: Workspace;
   /** What the user said in this task and conversation, oldest first. */
   readonly said: readonly string[];
-  /** Addresses that the agent which gave the task was free to open. */
+  /** Addresses that the asking agent was allowed to open. */
   readonly given: readonly string[];
   /** What the task has taken in beside that. */
   readonly takenIn: TakenIn;
   readonly signal: AbortSignal;
 };
 
-/** What a call may use. */
+/** What a tool call may use. */
 export interface ToolContext {
   readonly signal: AbortSignal;
   /**
-   * The conversation's folder; what lives longer than a call (a shell session, a plan) is kept per
+   * The conversation's folder. Whatever outlives a call (a shell session, a plan) is kept per
    * workspace.
    */
   readonly workspace: Workspace;
   /** The same at every attempt of the same call. */
   readonly key: string;
   /**
-   * Characters of a result that go to the model: what is longer loses its middle, so a tool that
-   * can choose what to leave out stays below.
+   * How many characters of a result the model reads. A longer result loses its middle, so a tool
+   * that can choose what to omit stays below the limit.
    */
   readonly resultCharacters: number;
-  /** Present when the call asked before. */
+  /** Present if the call asked a question before. */
   readonly answer?: PersonAnswer;
-  /** Shows live output to those who watch now. Never stored. */
+  /** Shows live output to current watchers. Never stored. */
   progress(text: string): void;
   /**
-   * The web within this server's rules of where requests may go: private addresses are refused and
-   * each redirect is checked, as for our own tools. GET, and POST with a text; any status is an
-   * answer. Rejects with an AppError: `forbidden`, `too_large`, `timeout`, `unavailable`.
+   * Fetches from the web under this server's egress policy: private addresses are refused and each
+   * redirect is checked, as for our own tools. GET, or POST with a text body; resolves for any
+   * status. Rejects with an AppError: `forbidden`, `too_large`, `timeout`, `unavailable`.
    */
   fetch(url: string | URL, request?: ToolRequest): Promise<Response>;
   /**
-   * Asks the agent's model one thing, apart from the conversation, and answers its text. Counted to
-   * the task; rejects with `token_limit`, `cost_limit` or `time_limit` when the task's bounds leave
-   * no room, with the model's AppError, or with the signal's reason.
+   * Asks the agent's model one thing, outside the conversation, and returns its text. Its usage
+   * counts towards the task. Rejects with `token_limit`, `cost_limit` or `time_limit` when the
+   * task's limits leave no room, with the model's AppError, or with the signal's reason.
    */
   ask(inquiry: Inquiry): Promise<string>;
 }
 
-/** What a tool's `fetch` may say beside the address. */
+/** Options of a tool's `fetch`. */
 export type ToolRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Makes it a POST. */
   readonly body?: string;
-  /** For the whole of it, 30 seconds when left out. */
+  /** For the whole request; defaults to 30 seconds. */
   readonly timeoutMs?: number;
-  /** Bytes of the answer, 10 million when left out. */
+  /** Largest response in bytes; defaults to 10 million. */
   readonly maxBytes?: number;
 };
 
-/** The web for the tools of a server: each request within the signal of the call that makes it. */
+/** The `fetch` of a server's tools: each request ends with the signal of the call that makes it. */
 export type ToolFetch = (signal: AbortSignal, ...request: Parameters<ToolContext["fetch"]>) => Promise<Response>;
 
-/** Where there is no way to the web. */
+/** The `fetch` of a server without web access. */
 export const noWeb: ToolFetch = async () => {
   throw new AppError("forbidden", "The web is switched off on this server.");
 };
 
-/** A part of what a task may spend, lent to a task that someone else does for it. */
+/** A share of a task's budget, reserved for a task that another agent does for it. */
 export type SubBudget = {
   readonly budget: { readonly tokens: number; readonly usd: number; readonly wallMs: number };
-  /** Ends the loan: what was used of it is the task's own spending. */
+  /** Releases the share; what was used of it counts as the task's own spending. */
   release(used: { readonly tokens: number; readonly usd: number; readonly unpriced: boolean } | undefined): void;
 };
 
-/** What a call that waits may use besides the run. */
+/** What a durable call may use besides the run. */
 export interface DurableContext {
   /**
-   * Puts the files among these parts into the workspace, in a step, and answers the parts with the
-   * names they have there.
+   * Puts the files among these parts into the workspace, in a step, and returns the parts with the
+   * files' names there.
    */
   place(parts: readonly Part[]): Promise<readonly Part[]>;
-  /** As `place`, for files that others made for this task: they count as made by it. */
+  /** Like `place`, for files that others made for this task: they count as made by it. */
   adopt(parts: readonly Part[]): Promise<readonly Part[]>;
   /**
-   * Files of the workspace as parts, stored in a step. Rejects with an AppError for one that cannot
-   * be read.
+   * Files of the workspace as parts, stored in a step. Rejects with an AppError if one cannot be
+   * read.
    */
   attach(paths: readonly string[]): Promise<readonly Part[]>;
-  /** Takes in what the user said before a question was asked, which is no answer to it. */
+  /**
+   * Adds messages to the conversation that the user sent before the question, and that therefore do
+   * not answer it.
+   */
   receiveMessages(messages: readonly UserMessage[]): void;
   /**
-   * Lends this share, from 0 to 1, of what the task has left and has not lent yet; its time is lent
-   * whole.
+   * Reserves this share, from 0 to 1, of what remains of the task's budget; time is not divided.
    */
   subBudget(share: number): SubBudget;
-  /** How long a question to the person waits for its answer; for ever when undefined. */
+  /** How long a question to the person waits for its answer; forever if undefined. */
   readonly answerMs: number | undefined;
   /** How many agents the task has passed through. */
   readonly hops: number;
@@ -161,59 +163,62 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
-  /** The family it belongs to, for `[agents.NAME] tools`; a tool of none is always there. */
+  /**
+   * The family it belongs to, for `[agents.NAME] tools`; a tool without a family is always
+   * available.
+   */
   readonly family?: string;
   /**
-   * What a repetition after a crash would do, by input where that matters. Bad input may be given.
+   * Whether a call may be repeated after a crash; may depend on the input, which may be invalid.
    */
   effect(input: unknown): Effect;
   /**
-   * Whether a call may run at the same time as others of its turn. Left out: when its effect is
-   * `pure`; a call that waits only when this says so, and it then sees to it that what a person
-   * says reaches the right one. The calls of a turn otherwise run in the order the model wrote
-   * them.
+   * Whether a call may run at the same time as others of its turn; otherwise the calls of a turn
+   * run in the order the model wrote them. Defaults to true for calls whose effect is `pure`, and
+   * to false for durable calls; a parallel durable call must make sure that a person's answers
+   * reach the right call.
    */
   readonly parallel?: boolean;
-  /** Whether the tool is there to end the task: what is left in its last turn. */
+  /** Whether the tool ends the task; only such tools are offered in a task's last turn. */
   readonly endsTask?: boolean;
   /**
-   * A sentence that says what this very call would do and why a person should decide about it;
-   * undefined when nobody needs to. Made by code, never in a page's or a model's words alone. Asked
-   * when the model wants the call and again right before it is made. Bad input may be given.
+   * A sentence that says what this call would do and why a person should decide about it; undefined
+   * if nobody needs to. Written by code, never only in the words of a page or a model. Evaluated
+   * when the model requests the call and again right before it is made. The input may be invalid.
    */
   risk?(input: unknown, context: RiskContext): Promise<string | undefined>;
-  /** What its calls reach outside; nothing when left out. */
+  /** What its calls reach outside; nothing if left out. */
   readonly reach?: Reach;
   /**
-   * What its results bring into the task, where they do not tell: nothing (`[]`) for words of the
-   * model, the user or this server, `["web"]` for what anybody can read on the web. When left out,
-   * the tool's name: what it tells may hold orders of somebody else, and what not everybody may
-   * know.
+   * Where the content of its results comes from, unless a result states its own `takenIn`: `[]` for
+   * words of the model, the user or this server, `["web"]` for public web pages. Defaults to the
+   * tool's name, which means that results may contain somebody else's instructions and private
+   * data.
    */
   readonly brings?: TakenIn;
   /**
-   * Whether calls may change files of the workspace, or which ones: checkpoints undo that, and
-   * checkers look at those that are named.
+   * Whether calls may change files of the workspace, or which files: checkpoints undo the changes,
+   * and checkers check the files named here.
    */
   readonly edits?: true | ((input: unknown) => readonly string[]);
-  /** Bad input and thrown errors come back as results; only an abort rejects. */
+  /** Invalid input and thrown errors become results; only an abort rejects. */
   call(input: unknown, context: ToolContext): Promise<ToolResult>;
   /**
-   * When present, used instead of `call`: runs between steps with the durable verbs, for tools that
-   * wait (a person's answer, another agent's task). Must be deterministic outside `run.step`.
+   * If present, used instead of `call`: runs between steps with the durable verbs, for tools that
+   * wait (for a person's answer or another agent's task). Must be deterministic outside `run.step`.
    */
   callDurably?(input: unknown, run: Run, context: DurableContext): Promise<ToolResult>;
   /**
-   * Ends at once what the tool keeps for this conversation between calls (sessions, processes).
+   * Ends at once whatever the tool keeps between calls for this conversation (sessions, processes).
    * Called when a task is canceled.
    */
   release?(workspace: Workspace): Promise<void>;
 }
 
 /**
- * A tool from a Zod object schema and a function. `run` returns the text the model reads, or a
- * whole result; what it throws becomes an error result with the message. It is not called when the
- * input does not fit or the signal has aborted.
+ * Defines a tool from a Zod object schema and a function. `run` returns the text the model reads,
+ * or a whole result; an error it throws becomes an error result with its message. It is not called
+ * if the input does not fit or the signal has aborted.
  */
 export function defineTool<Input extends z.ZodObject>(
   spec: {
@@ -222,16 +227,13 @@ export function defineTool<Input extends z.ZodObject>(
     readonly input: Input;
     readonly effect: Effect | ((input: z.output<Input>) => Effect);
     readonly run: (input: z.output<Input>, context: ToolContext) => Promise<string | ToolResult>;
-    /** As `Tool.risk`, with the input as its schema lets it through. */
+    /** As `Tool.risk`, with the parsed input. */
     readonly risk?: (input: z.output<Input>, context: RiskContext) => Promise<string | undefined>;
-    /** As `Tool.reach`, with the input as its schema lets it through. */
+    /** As `Tool.reach`, with the parsed input. */
     readonly reach?: Reach<z.output<Input>>;
-    /** As `Tool.edits`, with the input as its schema lets it through. */
+    /** As `Tool.edits`, with the parsed input. */
     readonly edits?: true | ((input: z.output<Input>) => readonly string[]);
-    /**
-     * In place of `run` where a run can wait: as `Tool.callDurably`, with the input as its schema
-     * lets it through.
-     */
+    /** As `Tool.callDurably`, with the parsed input. */
     readonly runDurably?: (input: z.output<Input>, run: Run, context: DurableContext) => Promise<string | ToolResult>;
   } & Pick<Tool, "family" | "parallel" | "endsTask" | "release" | "brings">,
 ): Tool {
@@ -265,7 +267,7 @@ export function defineTool<Input extends z.ZodObject>(
 const effects: readonly Effect[] = ["pure", "idempotent", "once"];
 const toolName = /^[A-Za-z][\w-]{0,63}$/;
 
-/** What is wrong, for people who are not held by the compiler. */
+/** What is wrong with the definition, for callers without a type checker. */
 function faultIn(spec: { readonly [field: string]: unknown }): string | undefined {
   const { name, description, input, effect, run } = spec;
   if (typeof name !== "string" || !toolName.test(name))
@@ -274,7 +276,7 @@ function faultIn(spec: { readonly [field: string]: unknown }): string | undefine
   if (typeof (input as z.ZodObject | undefined)?.safeParse !== "function" || !("shape" in (input as object)))
     return `The tool ${name} needs a Zod object as its input, as in z.strictObject({}).`;
   if (typeof effect !== "function" && !effects.includes(effect as Effect))
-    return `The tool ${name} needs to say its effect: ${effects.join(", ")}, or a function of the input.`;
+    return `The tool ${name} needs an effect: ${effects.join(", ")}, or a function of the input.`;
   return typeof run === "function" ? undefined : `The tool ${name} needs a function as its run.`;
 }
 

@@ -2,13 +2,12 @@ import type { ReadEvent } from "./events.ts";
 import type { Usage } from "./model.ts";
 
 /**
- * What a task has used: input and output tokens together, and what they cost where the price is
- * known; `unpriced` tells that some calls had no known price. What the agents it asked told of
- * themselves is counted in.
+ * What a task has used: input and output tokens together, and their cost where the price is known;
+ * `unpriced` means that some calls had no known price. Includes what the agents it asked report.
  */
 export type TaskUsage = {
   readonly tokens: number;
-  /** Of the tokens, those that models wrote; left out by agents that do not tell them apart. */
+  /** How many of the tokens are output; left out by agents that do not separate them. */
   readonly outputTokens?: number;
   readonly usd: number;
   readonly unpriced: boolean;
@@ -31,14 +30,14 @@ function usageOfCall({ inputTokens, outputTokens, costUsd }: Usage): TaskUsage {
   return { tokens: inputTokens + outputTokens, outputTokens, usd: costUsd ?? 0, unpriced: costUsd === null };
 }
 
-/** A model call's part of it, with the answers that broke off before the one that counts. */
+/** The usage of one model call, including answers that broke off before the one that counts. */
 export function usageOfAnswers({ usage, discarded }: { readonly usage: Usage; readonly discarded?: Usage }): TaskUsage {
   return discarded === undefined ? usageOfCall(usage) : addUsage(usageOfCall(usage), usageOfCall(discarded));
 }
 
 /**
- * What the events of a run add up to; `open` is what agents that are still at work told of
- * themselves, by ask.
+ * The usage that a run's events add up to; `open` is what agents still at work have reported, by
+ * ask.
  */
 export type UsageCount = {
   readonly settled: TaskUsage;
@@ -48,8 +47,8 @@ export type UsageCount = {
 /** The count of no events. */
 export const noCount: UsageCount = { settled: noUsage, open: {} };
 
-/** What any event of a journal may say of usage, whatever its type. */
-type Telling = {
+/** The fields by which any event may report usage, whatever its type. */
+type UsageReport = {
   readonly type: string;
   readonly usage?: Usage | TaskUsage;
   readonly discarded?: Usage;
@@ -58,12 +57,11 @@ type Telling = {
 };
 
 /**
- * The count with one more event: whatever has a `usage` counts, so that no kind of call can be left
- * out. What an agent had told so far makes way for what it tells at its end, and stands where it
- * tells nothing then.
+ * The count with one more event. Any event with a `usage` counts, so no kind of call is missed. An
+ * agent's final report replaces its reports so far; without a final report, the latest one counts.
  */
 export function countEvent({ settled, open }: UsageCount, event: ReadEvent): UsageCount {
-  const { type, usage, discarded, usedSoFar, askId = "" } = event as Telling;
+  const { type, usage, discarded, usedSoFar, askId = "" } = event as UsageReport;
   const { [askId]: soFar, ...others } = open;
   const told = [usage ?? (type === "agent-answered" ? soFar : undefined), discarded].filter(
     (each) => each !== undefined,
@@ -74,7 +72,7 @@ export function countEvent({ settled, open }: UsageCount, event: ReadEvent): Usa
   };
 }
 
-/** All of it, agents at work included. */
+/** The total, including agents still at work. */
 export function usageOf({ settled, open }: UsageCount): TaskUsage {
   return Object.values(open).reduce(addUsage, settled);
 }

@@ -1,25 +1,25 @@
 /**
- * The folder of one conversation, and what its tools may touch. Paths given by models go through
+ * The folder of one conversation: all that its tools may touch. Paths from models go through
  * `resolve`.
  */
 export interface Workspace {
   /** Absolute path of the folder, symlinks resolved. */
   readonly root: string;
-  /** A folder beside it that no tool process can see: undo history, plans. */
+  /** A folder beside it that tool processes cannot see, for undo history and plans. */
   readonly metaRoot: string;
   /**
-   * The absolute path that `path` (absolute or relative to the root) names, or an AppError
-   * `forbidden` when that lies outside, also by way of a symlink. The file need not exist.
+   * The absolute path that `path` (absolute or relative to the root) names. Throws an AppError
+   * `forbidden` if that is outside, even through a symlink. The file need not exist.
    */
   resolve(path: string): Promise<string>;
   /**
-   * Writes text too long for a model below `.manyhands/output/` and answers the path relative to
-   * the root. A Blob of a file is never held whole.
+   * Writes text too long for a model below `.manyhands/output/` and returns the path relative to
+   * the root. A Blob of a file is streamed.
    */
   spill(name: string, content: string | Uint8Array | Blob): Promise<string>;
   /**
-   * Gives a file or folder this process made inside the root to the user that tool processes run
-   * as.
+   * Hands a file or folder that this process made inside the root over to the user that tool
+   * processes run as.
    */
   adopt(path: string): Promise<void>;
 }
@@ -32,12 +32,15 @@ export type StoredFile = {
   readonly size: number;
 };
 
-/** Files that travel: kept once per content, served at `/artifacts/{sha256}/{name}`. */
+/**
+ * Files exchanged with callers and agents: stored once per content, served at
+ * `/artifacts/{sha256}/{name}`.
+ */
 export interface ArtifactStore {
   put(
     content: Uint8Array | ReadableStream<Uint8Array>,
     about: { name: string; mediaType?: string },
   ): Promise<StoredFile>;
-  /** The content as a file-backed Blob, undefined when it is not here. */
+  /** The content as a file-backed Blob; undefined if it is not stored here. */
   get(sha256: string): Promise<Blob | undefined>;
 }

@@ -18,8 +18,8 @@ import { stepCases } from "./conformance/steps.ts";
 import { waitingCases } from "./conformance/waiting.ts";
 
 /**
- * What every engine must hold, whatever it stands on. Call it in a test file with a way to make a
- * fresh store.
+ * The tests that every engine must pass, whatever its store. Call it in a test file with a function
+ * that makes a fresh store.
  */
 export function engineConformance(name: string, createStore: () => Promise<ConformanceStore>): void {
   describe(name, () => {

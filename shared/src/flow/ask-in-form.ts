@@ -5,27 +5,26 @@ import type { Json } from "../core/json.ts";
 import { writtenObject } from "../models/arguments.ts";
 import { outcomeText } from "./ask.ts";
 
-/**
- * The form of an agent's answer, and what is wrong with one of the right form; undefined when
- * nothing is.
- */
+/** The schema of an agent's answer, and a check of answers that fit it. */
 export type AnswerForm<Value> = {
   readonly schema: z.ZodType<Value>;
   readonly check?: (value: Value) => string | undefined;
 };
 
-/** An answer in the form, or why there is none; either way what came of the newest ask. */
+/**
+ * An answer that fits the schema, or why there is none; either way the outcome of the newest ask.
+ */
 export type FormedAnswer<Value> = { readonly outcome: AskOutcome } & (
   | { readonly value: Value }
   | { readonly fault: string }
 );
 
-/** How often an agent may mend its answer. */
+/** How often an agent may correct its answer. */
 const mostRepairs = 2;
 
 /**
- * Asks an agent for an answer of this form; one that does not fit goes back with what is wrong, in
- * the same conversation, twice at most.
+ * Asks an agent for an answer that fits the schema; one that does not goes back with what is wrong,
+ * in the same conversation, at most twice.
  */
 export async function askInForm<Value>(
   flow: Flow,
@@ -51,10 +50,7 @@ export async function askInForm<Value>(
   }
 }
 
-/**
- * The form as JSON Schema, without what says nothing of it: the dialect, and bounds that every JSON
- * number has.
- */
+/** The answer's JSON Schema without noise: the dialect, and bounds that every JSON number has. */
 function formSchema(schema: z.ZodType): { readonly [keyword: string]: Json } {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: "input",

@@ -9,17 +9,17 @@ import { type FlowState, spend, workedMs } from "./flow-state.ts";
 import { remaining } from "./reserve.ts";
 
 /**
- * The flow's own model, and how long it is left alone when it cannot answer now; the usual pauses
- * when left out.
+ * The flow's own model, and how long to wait when it cannot answer now; defaults to the usual
+ * pauses.
  */
 export type ModelDeps = { readonly model: Model; readonly modelPauses?: ModelPauses };
 
-/** What the model is asked. `isAnswer`: its text is going to be the flow's answer. */
+/** A request to the flow's model. `isAnswer`: its text becomes the flow's answer. */
 type FlowModelRequest = Pick<ModelRequest, "messages" | "tools" | "toolChoice"> & { readonly isAnswer?: boolean };
 
 /**
- * One model call of the flow's own, in one durable step: a reply that was recorded is never paid
- * for again. Rejects with the error of a bound that the call would pass.
+ * Makes one of the flow's own model calls, in one durable step: a recorded reply is never paid for
+ * again. Rejects with the error of a limit that the call would exceed.
  */
 export async function askModel(
   run: Run,
@@ -45,7 +45,7 @@ export async function askModel(
   return reply;
 }
 
-/** The step, its live text marked as the flow's answer. */
+/** The step, with its live text marked as the flow's answer. */
 function showingAnswer(step: StepContext): StepContext {
   return {
     ...step,
@@ -53,7 +53,7 @@ function showingAnswer(step: StepContext): StepContext {
   };
 }
 
-/** The flow's budget as a task's: what is set aside for agents at work counts as gone. */
+/** The flow's budget as a task's: what is reserved for agents at work counts as spent. */
 function accountOf(state: FlowState, step: StepContext): Account {
   const { limits, contextWindow } = state.begun;
   const left = remaining(state);

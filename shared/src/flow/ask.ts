@@ -14,14 +14,11 @@ import { release, reserve } from "./reserve.ts";
 /** What asking needs of the process. */
 export type AskDeps = { readonly agents: Agents; readonly peers: Peers };
 
-/**
- * How often an agent is asked again after a failure that may pass, and after which pause.
- * Milliseconds.
- */
+/** How often a transient failure of an agent is retried, and after how many milliseconds. */
 const retries = 1;
 const pauseMs = 1_000;
 
-/** A flow's ask: finds the agent, sets its budget aside, asks, and counts what was used. */
+/** A flow's ask: finds the agent, reserves its budget, asks, and counts the usage. */
 export async function ask(
   run: Run,
   state: FlowState,
@@ -67,8 +64,8 @@ async function meant(run: Run, { begun }: FlowState, reference: string, { agents
 }
 
 /**
- * Whether the same question may be answered later: only what the table of errors calls so, no
- * deadline of ours, and not that the agent was away, for which it was waited already.
+ * Whether a retry may succeed: only after an error that the table calls retryable, not after our
+ * own deadline, and not if the agent was unavailable, since the ask has already waited for it.
  */
 function mayPass({ state, error }: AskOutcome): boolean {
   return state === "failed" && error !== undefined && errorCodes[error.code].retryable && !wasAway(error.code);
@@ -83,20 +80,17 @@ export function outcomeText({ agent, state, error }: AskOutcome): string {
 const codes: readonly ErrorCode[] = ["hop_limit", "unauthorized", "forbidden", "rejected", "unsupported", "too_large"];
 
 /**
- * What an agent that cannot be reached, or takes nothing, comes to once the patience for it is
- * over.
+ * The errors of an agent that stayed unreachable or refused work until the ask stopped waiting for
+ * it.
  */
 const away: readonly ErrorCode[] = ["unavailable", "storage_unavailable"];
 
-/** Whether this says that the agent was away for as long as it was waited for. */
+/** Whether this error means that the agent was unavailable for as long as the ask waited. */
 function wasAway(code: ErrorCode): boolean {
   return away.includes(code);
 }
 
-/**
- * Whether the same ask would fail the same way the next time, or would only be waited for once
- * more.
- */
+/** Whether the same ask would fail the same way again, or would only wait again. */
 export function isFinal({ state, error }: Pick<AskOutcome, "state" | "error">): boolean {
   return state !== "completed" && error !== undefined && (codes.includes(error.code) || wasAway(error.code));
 }

@@ -15,10 +15,13 @@ import { createSlots } from "./slots.ts";
 /** What a flow's body needs of the process it runs in. */
 export type FlowVerbDeps = AskDeps & ModelDeps;
 
-/** Names that tell a reader what an artifact is; a file of that name is called by its path. */
+/**
+ * Artifact names with a meaning of their own; a file with such a name gets a path, as in
+ * `./answer`.
+ */
 const reservedNames = ["answer", "partial-answer", "plan.md", "transcript.md"];
 
-/** The verbs of a flow over a run: the body's own or that of one of its branches. */
+/** The verbs of a flow over a run: that of the body or of one of its branches. */
 export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow {
   const { goal, files, earlier, entries, agents } = state.begun;
   const artifact = (name: string, parts: readonly Part[]) =>
@@ -68,7 +71,7 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
   };
 }
 
-/** These parts, without files that a later one of the same name replaces. */
+/** The parts without files that a later file of the same name replaces. */
 function newestOf(parts: readonly Part[]): readonly Part[] {
   return parts.filter(
     (part, index) =>
@@ -77,7 +80,7 @@ function newestOf(parts: readonly Part[]): readonly Part[] {
   );
 }
 
-/** What came with the task, and the earlier files that nothing of it replaces. */
+/** The files that came with the task, and the earlier files that they do not replace. */
 function withEarlier(files: readonly Part[], earlier: readonly StoredFile[]): readonly Part[] {
   const names = new Set(files.flatMap((part) => (part.type === "file" ? [part.name] : [])));
   const kept = earlier.filter(({ name }) => !names.has(name));
@@ -128,7 +131,7 @@ async function write(
   return reply.text;
 }
 
-/** Files that are opened, and bytes that are read of each. */
+/** How many files are opened, and how many bytes are read of each. */
 const mostFiles = 8;
 const mostBytes = 4_000;
 

@@ -10,14 +10,14 @@ import { askModel, type ModelDeps } from "./ask-model.ts";
 import { cut } from "./cut.ts";
 import type { FlowState } from "./flow-state.ts";
 
-/** How often the model may mend its answer. */
+/** How often the model may correct its answer. */
 const mostRepairs = 2;
-/** Characters of what it said in place of one that are told: a refusal, say. */
+/** How many characters of what it said instead (a refusal, say) go into the error. */
 const mostSaid = 2_000;
 
 /**
- * Has the model answer by the one tool it is given, and checks the answer; one that does not fit
- * goes back with what is wrong, twice at most. Rejects with `task_failed` when none fits.
+ * Has the model answer with the one tool it gets, and checks the answer; one that does not fit goes
+ * back with what is wrong, at most twice. Rejects with `task_failed` if none fits.
  */
 export async function decide<Schema extends z.ZodObject>(
   run: Run,
@@ -49,7 +49,7 @@ function readReply<Schema extends z.ZodObject>(
   decision: Decision<Schema>,
 ): { value: z.output<Schema> } | { fault: string } {
   const call = reply.toolCalls.find(({ name }) => name === decision.name);
-  // Some models write into their text what belongs into the call.
+  // Some models write the call's arguments into their text.
   const written = call?.arguments ?? (reply.text.trim().startsWith("{") ? reply.text : undefined);
   if (written === undefined) return { fault: `Answer by calling ${decision.name}.` };
   const raw = parseArguments(written);

@@ -5,24 +5,24 @@ import { foreignTask, type TakenIn } from "../core/taken-in.ts";
 import type { AgentInput, AgentOutput } from "../core/task.ts";
 import type { StoredFile } from "../core/workspace.ts";
 
-/** What a conversation with a flow has come to: its tasks in words, and the files of the newest. */
+/** The conversation with a flow so far: its tasks as text, and the files of the newest. */
 export type Earlier = {
   readonly text: string;
   readonly files: readonly StoredFile[];
-  /** What those tasks had taken in; runs that began before this was kept do not have it. */
+  /** What those tasks had taken in; absent in runs of earlier versions. */
   readonly takenIn?: TakenIn;
 };
 
 /**
- * Tasks that are told of, characters of each thing said in them, and bytes of files that go along.
+ * How many tasks are included, characters of each message in them, and bytes of files passed along.
  */
 const mostTasks = 5;
 const longestText = 4_000;
 const mostBytes = 4 * 1024 * 1024;
 
 /**
- * What this flow has done in this conversation before: for within a step. Tasks that did not
- * complete are left out.
+ * What this flow has done earlier in this conversation. Only for use inside a step. Leaves out
+ * tasks that did not complete.
  */
 export async function earlierTasks(
   { contextId, principal }: Run,
@@ -39,9 +39,7 @@ export async function earlierTasks(
   };
 }
 
-/**
- * What a task of before had taken in: what its answer tells; of one that does not tell, anything.
- */
+/** What an earlier task had taken in: what its answer reports, otherwise anything. */
 async function takenInBy({ id }: RunRecord, engine: Pick<Engine, "events">): Promise<TakenIn> {
   const events = (await engine.events(id)).map(({ event }) => readEvent(event));
   const told = events.findLast((event) => event.type === "artifact-added" && event.takenIn !== undefined);
@@ -58,7 +56,7 @@ function short(text: string): string {
   return text.length <= longestText ? text : `${text.slice(0, longestText)} [cut off]`;
 }
 
-/** The files a task handed on, as many as fit. */
+/** The files a task passed on, as many as fit. */
 async function filesOf({ id }: RunRecord, engine: Pick<Engine, "events">): Promise<StoredFile[]> {
   const events = (await engine.events(id)).map(({ event }) => readEvent(event));
   const added = events.flatMap((event) => (event.type === "artifact-added" ? event.parts : []));

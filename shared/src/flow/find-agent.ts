@@ -1,16 +1,13 @@
 import type { AgentEntry, Agents } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 
-/**
- * An agent that was found; `reason` tells why it is the one, where its name does not say so
- * already.
- */
+/** The agent found; `reason` says why it was chosen, unless its name makes that obvious. */
 export type FoundAgent = { readonly agent: AgentEntry; readonly reason?: string };
 
 /**
- * The agent a reference means among these: its name, title or address, whatever the case, or
- * `skill:` and a skill's id or some words. Of several that fit equally well the first. Throws
- * `invalid_input` with those there are.
+ * The agent that a reference means: its name, title or address in any case, or `skill:` and a
+ * skill's id or some words. Of several that fit equally well, the first. Throws `invalid_input`,
+ * listing the known agents.
  */
 export function findAgent(reference: string, agents: readonly AgentEntry[]): FoundAgent {
   const found = meantAgent(reference, agents);
@@ -34,8 +31,8 @@ function wantedSkill(reference: string): string | undefined {
 }
 
 /**
- * The agent that a flow's caller means: by its name any that is known, flows too; by its skills one
- * of those the flow works with.
+ * The agent that a flow's caller means: by name any known agent or flow; by skills one of the
+ * agents the flow works with.
  */
 export function namedAgent(
   reference: string,
@@ -45,15 +42,12 @@ export function namedAgent(
   return named === undefined ? findAgent(reference, entries) : { agent: named };
 }
 
-/** Whether a reference is an address, whose agent the registry need not have. */
+/** Whether a reference is an address, whose agent need not be in the registry. */
 export function isAddress(reference: string): boolean {
   return /^https?:\/\//i.test(reference.trim());
 }
 
-/**
- * The agent of this name, title or address; dashes, underscores, blanks and the case make no
- * difference.
- */
+/** The agent with this name, title or address; dashes, underscores, blanks and case are ignored. */
 export function agentByName(reference: string, agents: readonly AgentEntry[]): AgentEntry | undefined {
   const wanted = plain(reference);
   return (
@@ -63,7 +57,7 @@ export function agentByName(reference: string, agents: readonly AgentEntry[]): A
   );
 }
 
-/** The agent whose skills fit these words best; undefined when none of them occurs. */
+/** The agent whose skills fit these words best; undefined if none of the words occurs. */
 function agentBySkill(words: string, agents: readonly AgentEntry[]): FoundAgent | undefined {
   const exact = agents.find(({ skills }) => skills.some(({ id }) => plain(id) === plain(words)));
   if (exact !== undefined) return { agent: exact, reason: `${exact.name} has the skill ${words.trim()}.` };
@@ -78,7 +72,7 @@ function agentBySkill(words: string, agents: readonly AgentEntry[]): FoundAgent 
   return { agent, reason: `${agent.name}'s skill "${skill.name}" fits best: ${matched.join(", ")}.` };
 }
 
-/** How well a skill fits: each word counts once, by the place that weighs most. */
+/** How well a skill fits: each word counts once, in the field that weighs most. */
 function fit(wanted: readonly string[], agent: AgentEntry, skill: AgentEntry["skills"][number]) {
   const places: readonly (readonly [weight: number, words: readonly string[]])[] = [
     [4, wordsOf(skill.id)],
@@ -110,14 +104,14 @@ function wordsOf(text: string): string[] {
 }
 
 /**
- * The agents of a flow's run: `entries` are those it works with, `known` all that a name in its
- * options can mean.
+ * The agents of a flow's run: `entries` are those it works with, `known` those that names in its
+ * options may refer to.
  */
 export type ChosenAgents = { readonly entries: readonly AgentEntry[]; readonly known: readonly AgentEntry[] };
 
 /**
- * The agents a flow works with: those the caller names, in that order, or else all that are no
- * flows. Rejects with `invalid_input` for one that nobody knows.
+ * The agents a flow works with: those the caller names, in that order, otherwise all that are not
+ * flows. Rejects with `invalid_input` for an unknown agent.
  */
 export async function chooseAgents(
   wanted: readonly string[] | undefined,
@@ -140,7 +134,7 @@ export async function chooseAgents(
 }
 
 /**
- * A name that means this agent only: an agent that was read from its address may be called like
+ * A name for this agent only, since an agent read from its address may have the same name as
  * another.
  */
 function ownName({ name, url }: AgentEntry, others: readonly AgentEntry[]): string {

@@ -10,23 +10,23 @@ export type FlowRequest = {
   readonly goal: string;
   /** Everything that came with the text. */
   readonly files: readonly Part[];
-  /** The agents the caller chose, in its words; left out when it chose none. */
+  /** The agents the caller chose, as it wrote them; left out if it chose none. */
   readonly agents?: readonly string[];
   readonly options: { readonly [name: string]: Json };
 };
 
 /**
- * What a message sets for a flow, in its metadata: the one place, so that data beside the text is
- * the task's, whatever keys it has. Throws `invalid_input` that names the field.
+ * The flow settings in a message's metadata, their only place, so that data parts always belong to
+ * the task, whatever their keys. Throws `invalid_input`, naming the field.
  */
 export function settingsOf({ metadata }: Pick<UserMessage, "metadata">): FlowSettings {
   return read(flowSettings, metadata?.[flowSettingsKey] ?? {}, "");
 }
 
 /**
- * Reads what a task asks of a flow: the message's text is the goal, `flow` says which agents and
- * how. Throws `invalid_input` that names the field and what is allowed. For the edge, before a run
- * is accepted, and for the run itself.
+ * Reads a flow request: the message's text is the goal, `flow` holds agents and options. Throws
+ * `invalid_input`, naming the field and what is allowed. Used at the edge, before a run is
+ * accepted, and by the run itself.
  */
 export function flowRequest(
   definition: Pick<FlowDefinition, "options" | "check">,
@@ -47,14 +47,14 @@ export function flowRequest(
   return request;
 }
 
-/** What a first message sets for a flow. Throws `invalid_input` where no run can begin with it. */
+/** The flow settings of a first message. Throws `invalid_input` if no run can start with it. */
 export function admitToFlow(definition: Pick<FlowDefinition, "options" | "check">, message: UserMessage): FlowSettings {
   const flow = settingsOf(message);
   flowRequest(definition, { message, flow });
   return flow;
 }
 
-/** The settings of a run that an earlier version accepted: in the data part that has them. */
+/** The settings of a run that an earlier version accepted, from its data part. */
 function settingsBefore({ parts }: Pick<UserMessage, "parts">) {
   const [set] = parts.filter(isSettings);
   return { parts: parts.filter((part) => part !== set), settings: read(flowSettings, set?.data ?? {}, "") };
@@ -81,12 +81,12 @@ function invalid(message: string): AppError {
   return new AppError("invalid_input", message);
 }
 
-/** The A2A extension by which a flow's card tells what its settings may be. */
+/** The A2A extension by which a flow's card describes its settings. */
 const flowExtensionUri = "urn:manyhands:flow:1";
 
 /**
- * What a flow's card says beyond an agent's: the JSON Schema of its settings, and an example of
- * them. For `AgentFacts.extensions`.
+ * What a flow's card has beyond an agent's: the JSON Schema of its settings, and an example. For
+ * `AgentFacts.extensions`.
  */
 export function flowExtension({ name, options, example }: FlowDefinition) {
   const { agents, options: set } = example;

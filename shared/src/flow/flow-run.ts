@@ -14,7 +14,7 @@ import { chooseAgents } from "./find-agent.ts";
 import { flowRequest } from "./flow-request.ts";
 import { type Begun, type FlowLimits, type FlowState, newState } from "./flow-state.ts";
 
-/** What a flow needs of the process it runs in; `limits` where they are other than the default. */
+/** What a flow needs of the process it runs in; `limits` replace the defaults. */
 export type FlowDeps = FlowVerbDeps & { readonly limits?: Partial<FlowLimits> };
 
 const defaultLimits: FlowLimits = { asks: 200, tokens: 10_000_000, usd: 50, wallMs: 24 * 60 * 60 * 1000 };
@@ -50,7 +50,7 @@ async function perform(definition: FlowDefinition, run: Run, input: AgentInput, 
   }
 }
 
-/** What the flow goes by, recorded: what it was asked, by whom it can be done, and its bounds. */
+/** What the flow works from, recorded: the request, the agents and the limits. */
 async function begin(
   definition: FlowDefinition,
   run: Run,
@@ -100,7 +100,7 @@ async function inForm(flow: Flow, result: FlowResult, { outputSchema, answerData
     description: "Gives the answer in the form that was asked for.",
     instructions: "Put the answer below into the form of give_data. Use only what it says.",
     text: result.answer,
-    // The arguments of a call are an object; what is wanted need not be one.
+    // A call's arguments are an object; the wanted data may be something else.
     schema: z.object({ data: schema }),
   });
   return { answer: result.answer, ...(data !== undefined && { data }) };

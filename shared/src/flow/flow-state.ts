@@ -16,33 +16,29 @@ export type FlowLimits = {
   readonly asks: number;
   readonly tokens: number;
   readonly usd: number;
-  /** Milliseconds from the start, waiting for a person not counted. */
+  /** Milliseconds from the start, not counting waits for a person. */
   readonly wallMs: number;
 };
 
-/** What was recorded when the flow began. Its start is on the clock of runs, in milliseconds. */
+/** What was recorded when the flow started. The start is in milliseconds on the clock of runs. */
 export type Begun = FlowRequest & {
   readonly earlier: Earlier;
-  /** The agents the flow works with, and those that a name in its options can mean besides. */
+  /** The agents the flow works with, and others that names in its options may refer to. */
   readonly entries: readonly AgentEntry[];
   readonly known: readonly AgentEntry[];
   readonly limits: FlowLimits;
   readonly contextWindow: number;
   readonly startedAt: number;
-  /**
-   * The model whose price is not known, when there is a bound on money that cannot be held for
-   * that.
-   */
+  /** The model with an unknown price, if that makes a cost limit unenforceable. */
   readonly unpriced: string | null;
 };
 
-/** What of the budget is set aside for something that is under way. */
+/** The part of the budget that is reserved for work in progress. */
 export type Share = { readonly tokens: number; readonly usd: number };
 
 /**
- * What changes during a flow, shared by its branches. Made by each execution of the run's body and
- * rebuilt by replay. What depends on the order in which branches come here is read within steps
- * only.
+ * What changes during a flow, shared by its branches. Each execution of the run's body makes it and
+ * replay rebuilds it. Fields that depend on the order of branches are read only inside steps.
  */
 export type FlowState = {
   readonly begun: Begun;
@@ -51,17 +47,17 @@ export type FlowState = {
    * asks.
    */
   readonly hops: number;
-  /** What the user said; of a flow that another agent asks, what that agent says they did. */
+  /** What the user said, or what the asking agent reports they said. */
   readonly said: string[];
-  /** What it has taken in beside that: files, and what the agents it asked had. */
+  /** Sources taken in besides that: files, and what the asked agents had taken in. */
   readonly takenIn: Set<string>;
   readonly stepsPerTask: number | undefined;
   spent: TaskUsage;
   reserved: Share;
   asks: number;
   /**
-   * Branches at work, the body being one, and asks under way: who is at work without an ask may
-   * need a share yet.
+   * Running branches, including the body, and asks in progress: a branch without an ask may still
+   * need a share.
    */
   branches: number;
   underWay: number;
@@ -72,18 +68,18 @@ export type FlowState = {
   pausedMs: number;
   reached: string;
   /**
-   * The form the caller wants the answer in, and what the agent whose answer is the flow's gave as
-   * data.
+   * The schema the caller wants the answer to fit, and the data from the agent whose answer becomes
+   * the flow's.
    */
   readonly outputSchema: AgentInput["outputSchema"];
   answerData: Json | undefined;
-  /** What the caller said that the body has not heard yet. */
+  /** The caller's messages that the body has not read yet. */
   readonly inbox: string[];
-  /** Files that the caller sent since. */
+  /** Files the caller has sent since the start. */
   readonly added: Part[];
 };
 
-/** The state of a flow that has just begun. */
+/** The state of a flow that has just started. */
 export function newState(
   begun: Begun,
   { hops, said = [], budget, takenIn, outputSchema }: Omit<AgentInput, "message">,
@@ -111,7 +107,7 @@ export function newState(
   };
 }
 
-/** Counts what was used. An agent that does not tell has used an unknown amount. */
+/** Counts usage. An agent that does not report it has used an unknown amount. */
 export function spend(state: FlowState, usage: TaskUsage | undefined): void {
   state.spent = addUsage(state.spent, usage ?? { ...noUsage, unpriced: true });
 }

@@ -5,15 +5,15 @@ import type { Run } from "../core/run.ts";
 import { sourcesIn } from "../core/taken-in.ts";
 import type { FlowState } from "./flow-state.ts";
 
-/** What the caller has said to the working flow since the last look. */
+/** What the caller has said to the running flow since the last call. */
 export async function receiveCallerMessages(run: Run, state: FlowState): Promise<readonly string[]> {
   await collect(run, state);
   return state.inbox.splice(0);
 }
 
 /**
- * Asks the caller and waits for the answer; the time this takes is not the flow's. What was said
- * before the question is no answer to it, and stays to be heard.
+ * Asks the caller and waits for the answer; the wait does not count as the flow's time. Messages
+ * sent before the question do not answer it, and stay unread.
  */
 export async function askCaller(
   run: Run,

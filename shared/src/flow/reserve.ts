@@ -3,13 +3,13 @@ import type { Run, StepContext } from "../core/run.ts";
 import type { AgentInput } from "../core/task.ts";
 import { type FlowState, type Share, workedMs } from "./flow-state.ts";
 
-/** What one ask may use: its budget, and the time after which it is given up. */
+/** What one ask may use: its budget, and the deadline after which it is abandoned. */
 export type Reservation = { readonly budget: NonNullable<AgentInput["budget"]>; readonly deadlineMs: number };
 
 /**
- * Sets aside, for one ask, its share of what is left of the flow's budget. Recorded, because what
- * is left depends on which branch came first. Rejects with the error of a bound that is reached.
- * `settle` gives back what was set aside.
+ * Reserves, for one ask, its share of what remains of the flow's budget. Recorded, because the
+ * remainder depends on which branch came first. Rejects with the error of a limit that is reached.
+ * `release` returns the reservation.
  */
 export async function reserve(run: Run, state: FlowState, deadlineMs: number | undefined): Promise<Reservation> {
   const parts = Math.max(1, state.expected, state.branches - state.underWay) + (state.ownCalls ? 1 : 0);
@@ -24,13 +24,13 @@ export async function reserve(run: Run, state: FlowState, deadlineMs: number | u
   return reservation;
 }
 
-/** Gives back what was set aside. */
+/** Returns a reservation. */
 export function release(state: FlowState, { budget: { tokens = 0, usd = 0 } }: Reservation): void {
   state.reserved = { tokens: state.reserved.tokens - tokens, usd: state.reserved.usd - usd };
   state.underWay--;
 }
 
-/** What is neither spent nor set aside. For within a step only. */
+/** What is neither spent nor reserved. Only for use inside a step. */
 export function remaining({ begun: { limits }, spent, reserved }: FlowState): Share {
   return {
     tokens: Math.max(0, limits.tokens - spent.tokens - reserved.tokens),

@@ -1,15 +1,13 @@
 /**
- * Places for a bounded number of branches at once, given out in the order they were asked for. In
- * memory: replay asks again.
+ * Slots for a limited number of concurrent branches, given out in the order of the requests. In
+ * memory only; replay requests them again.
  */
 export type Slots = {
-  /**
-   * Does the work once there is a place. Rejects with the signal's reason when it aborts before.
-   */
+  /** Does the work once a slot is free. Rejects with the signal's reason if it aborts before. */
   within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
 };
 
-/** Makes `count` of them. */
+/** Creates `count` slots. */
 export function createSlots(count: number): Slots {
   let free = count;
   const queue: (() => void)[] = [];

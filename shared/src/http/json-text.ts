@@ -1,9 +1,6 @@
 const deepest = 100;
 
-/**
- * Why bytes are not JSON that is safe to handle: `syntax` for what no parser takes, `depth` for
- * nesting beyond 100.
- */
+/** Why bytes are not acceptable JSON: `syntax` for invalid JSON, `depth` for nesting beyond 100. */
 export class JsonTextError extends Error {
   override readonly name = "JsonTextError";
   readonly fault: "syntax" | "depth";
@@ -15,8 +12,8 @@ export class JsonTextError extends Error {
 }
 
 /**
- * The JSON value of UTF-8 bytes. Throws JsonTextError. Depth is counted before parsing, because a
- * value parsed that deep breaks whatever walks it later.
+ * The JSON value of UTF-8 bytes. Throws JsonTextError. Depth is checked before parsing, because too
+ * deep a value breaks recursive code later.
  */
 export function parseJsonBytes(bytes: Uint8Array): unknown {
   let text: string;

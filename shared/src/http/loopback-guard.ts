@@ -2,12 +2,11 @@ import { isIP } from "node:net";
 import type { MiddlewareHandler } from "hono";
 import { AppError } from "../core/errors.ts";
 
-/** What this machine calls its loopback in an address. */
+/** The names of this machine's loopback in addresses. */
 export const loopbackNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
- * Whether an address to listen on is reachable from this machine only. Of names only `localhost`
- * is.
+ * Whether a listen address is reachable only from this machine. The only such name is `localhost`.
  */
 export function isLoopback(hostname: string): boolean {
   if (isIP(hostname) === 4) return hostname.startsWith("127.");
@@ -15,9 +14,9 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /**
- * For a server that only this machine can reach: refuses a request whose Host is not this machine,
- * or whose Origin is another site, since a web page can point its own name at 127.0.0.1 and have a
- * browser send the request.
+ * For a server on loopback: refuses a request whose Host is not this machine or whose Origin is
+ * another site, since a web page can point its own name at 127.0.0.1 (DNS rebinding) and have the
+ * browser send requests.
  */
 export function loopbackGuard(publicUrl: string): MiddlewareHandler {
   const own = new URL(publicUrl);

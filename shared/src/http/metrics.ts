@@ -1,23 +1,22 @@
 import { type Engine, runStatuses } from "../core/engine.ts";
 import type { TaskUsage } from "../core/usage.ts";
 
-/** Counts what a server answers, and tells it with the state of its runs. */
+/** Counts a server's responses, and reports them with the state of its runs. */
 export type Metrics = {
   /**
-   * One answered request; a route's pattern, never a path, so that the number of series stays
-   * small.
+   * Counts one answered request by the route's pattern, never its path, so that the number of
+   * series stays small.
    */
   answered(route: string, status: number): void;
-  /** One internal failure that was reported. */
+  /** Counts one reported internal failure. */
   failed(): void;
   /** Everything in Prometheus's text format. */
   text(): Promise<string>;
 };
 
 /**
- * Metrics of one server. Its runs are counted when asked for, and the deliveries to receivers of
- * notifications, by their kinds. `served` is what tools that are called without a run have had of
- * the model.
+ * Metrics of one server. Runs and push deliveries are counted by kind on each request. `served` is
+ * the model usage of tools called without a run.
  */
 export function createMetrics(
   agent: string,

@@ -6,8 +6,8 @@ import { AppError } from "../core/errors.ts";
 const longestBody = 10 * 1024 * 1024;
 
 /**
- * Refuses a request body above 10 MB with `too_large`, before it is read where its length is
- * announced, and one that breaks off, which is its client's doing, with `invalid_input`.
+ * Refuses a request body above 10 MB with `too_large`, unread if its length is announced, and a
+ * body that breaks off with `invalid_input`, since that is the client's fault.
  */
 export function limitedBody(): MiddlewareHandler {
   const limited = bodyLimit({
@@ -18,15 +18,15 @@ export function limitedBody(): MiddlewareHandler {
   });
   return (c, next) =>
     limited(c, async () => {
-      // What was read is kept: whoever reads it again gets the same, a failure too.
+      // The body is cached: reading it again gives the same result or the same failure.
       await c.req.arrayBuffer().catch(refuseBrokenOff);
       await next();
     });
 }
 
 /**
- * Throws `invalid_input` where reading a request failed because its client went away, which is no
- * failure of ours.
+ * Throws `invalid_input` if reading a request failed because its client disconnected, which is not
+ * our failure.
  */
 export function refuseBrokenOff(error: unknown): void {
   if (error instanceof DOMException && error.name === "AbortError")
@@ -34,8 +34,8 @@ export function refuseBrokenOff(error: unknown): void {
 }
 
 /**
- * Refuses a body that says it is something other than JSON. A browser asks before it lets a page of
- * another site send JSON, but not before it lets it send text.
+ * Refuses a body whose content type is not JSON. Browsers preflight cross-site JSON requests, but
+ * not plain-text ones.
  */
 export const jsonBody: MiddlewareHandler = async (c, next) => {
   const type = c.req.header("Content-Type");

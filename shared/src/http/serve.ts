@@ -2,14 +2,14 @@ import { isIP } from "node:net";
 import type { ConnectionEnd } from "./socket-owner.ts";
 
 /**
- * Refuses a request by whoever holds the other end of its connection; undefined lets it pass. Asked
- * before anything of it is read.
+ * Decides by a connection's ends whether to refuse a request, before any of it is read; undefined
+ * lets it pass.
  */
 export type Guard = (client: ConnectionEnd, own: ConnectionEnd) => Response | undefined;
 
 /** A listening server. */
 export type Served = {
-  /** Where it listens, with the port it got. */
+  /** Where it listens, with the actual port. */
   readonly url: URL;
   /** Stops as a signal would; resolves when everything is closed. */
   stop(): Promise<void>;
@@ -19,23 +19,23 @@ export type Served = {
 export type ServeOptions = {
   /** 0 takes any free port. */
   readonly port: number;
-  /** Loopback unless told otherwise: everything else is reachable by others. */
+  /** Defaults to loopback; other addresses are reachable from other machines. */
   readonly hostname?: string;
   /**
-   * Milliseconds that running requests get to finish after a stop; streams are cut then, and
-   * resumed by their readers.
+   * Milliseconds that running requests get to finish after a stop. Streams are cut then, and their
+   * readers resume them.
    */
   readonly graceMs?: number;
-  /** Everyone who reaches the server is answered when left out. */
+  /** If left out, every client is answered. */
   readonly guard?: Guard | undefined;
-  /** Closes what the requests used, after them: the engine, say. */
+  /** Called after the last request, to close what requests used, such as the engine. */
   readonly close?: () => Promise<void>;
 };
 
 /**
- * Listens until SIGTERM or SIGINT, then takes nothing new, lets running requests finish and closes.
- * There is no idle limit: a stream may be silent while a model thinks. A second signal ends the
- * process at once.
+ * Listens until SIGTERM or SIGINT, then accepts nothing new, lets running requests finish and
+ * closes. There is no idle timeout: a stream may be silent while a model thinks. A second signal
+ * ends the process at once.
  */
 export function serve(
   app: { fetch(request: Request): Response | Promise<Response> },
@@ -45,7 +45,7 @@ export function serve(
     port,
     hostname,
     idleTimeout: 0,
-    // Bun shares the port between processes otherwise, with `development` off: a second server
+    // Otherwise Bun, with `development` off, shares the port between processes: a second server
     // would take half the requests.
     reusePort: false,
     // Bun's error page for developers shows source code.
@@ -80,7 +80,7 @@ function refused(request: Request, bun: Bun.Server<undefined>, guard: Guard): Re
   const client = bun.requestIP(request);
   if (client === null) return new Response(null, { status: 401 });
   const host = bun.hostname?.replace(/^\[|\]$/g, "") ?? "";
-  // A name that is listened on is `localhost`, which is one address of each family.
+  // The only name to listen on is `localhost`, which has one address in each family.
   const address = isIP(host) === 0 ? loopback[client.family] : host;
   return guard(client, { address, port: bun.port ?? 0 });
 }

@@ -5,25 +5,27 @@ export type SseFrame = {
   readonly data: unknown;
   readonly id?: number | undefined;
   readonly error?: boolean;
-  /** The data is text that goes out as it is, and no JSON. */
+  /** The data is sent as plain text, not as JSON. */
   readonly plain?: boolean;
 };
 
-/** How a stream is kept alive, ended and told to fail. */
+/** How a stream is kept alive, ended, and how it reports a failure. */
 export type SseOptions = {
-  /** Silence after which a comment is sent, so that no proxy takes the stream for dead. */
+  /**
+   * Silence in milliseconds after which a comment is sent, so that proxies keep the stream open.
+   */
   readonly heartbeatMs: number;
   /** Called once when the reader is gone or the stream is over. */
   readonly release: () => void;
-  /** What a failure after the first frame is told as. */
+  /** The frame that reports a failure after the first frame. */
   readonly failure: (error: unknown) => SseFrame;
   readonly headers: Readonly<Record<string, string>>;
 };
 
 /**
- * Opens a stream whose first frame is fetched before this resolves, so that a request that fails at
- * once rejects and can be answered with an ordinary error. Frames are pulled only as the reader
- * takes them: a slow reader holds one frame, not many.
+ * Opens a stream and fetches its first frame before resolving, so that an immediate failure rejects
+ * and can be answered with an ordinary error. Frames are pulled only as the reader takes them, so a
+ * slow reader holds only one frame.
  */
 export async function sseResponse(frames: AsyncIterator<SseFrame>, options: SseOptions): Promise<Response> {
   let next: Promise<IteratorResult<SseFrame>> | undefined;
@@ -50,8 +52,8 @@ export async function sseResponse(frames: AsyncIterator<SseFrame>, options: SseO
       },
       async cancel() {
         options.release();
-        // A source that stands at a frame nobody takes any more hears of no abort, and would keep
-        // what it holds.
+        // A source blocked at a frame nobody takes does not notice an abort, and would keep its
+        // resources.
         await frames.return?.();
       },
     },

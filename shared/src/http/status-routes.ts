@@ -2,19 +2,19 @@ import { Hono } from "hono";
 import type { Engine } from "../core/engine.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** What the status routes tell of. */
+/** What the status routes report. */
 export type StatusDeps = {
   readonly agent: string;
   readonly version: string;
-  /** What is told of the server as it is; what is left out is not told. */
+  /** Facts about the server; omitted ones are not reported. */
   readonly facts: { readonly model?: object; readonly sandbox?: string; readonly mcp?: () => object };
   readonly engine: Pick<Engine, "health">;
   readonly metrics: Metrics;
 };
 
 /**
- * `/healthz` tells everything and why it is not well, `/readyz` whether to send work here,
- * `/metrics` the numbers.
+ * `/healthz` reports everything, including why the server is unhealthy; `/readyz` whether to send
+ * work here; `/metrics` the numbers.
  */
 export function statusApp({ agent, version, facts, engine, metrics }: StatusDeps): Hono {
   const app = new Hono();

@@ -3,15 +3,15 @@ import type { Json } from "../core/json.ts";
 
 type JsonObject = { readonly [key: string]: Json };
 
-/** Arguments that were understood, or a sentence for the model about why not. */
+/** Parsed arguments, or a sentence that tells the model what is wrong. */
 export type ParsedArguments =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly error: string };
 
 /**
- * Reads the arguments a model wrote for a tool call: as JSON, else as JSON with the slips models
- * make (quotes, commas, code fences). A text that stops before its last brace is refused: a guess
- * at the rest could write half a file.
+ * Parses the arguments a model wrote for a tool call: as JSON, otherwise as JSON with common
+ * mistakes (quotes, commas, code fences). Text that stops before its last brace is refused:
+ * guessing the rest could write half a file.
  */
 export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, value: {} };
@@ -23,18 +23,18 @@ export function parseArguments(text: string): ParsedArguments {
   return repaired.ok ? asObject(repaired.value) : refusal(`are not valid JSON: ${strict.error}`);
 }
 
-/** Some models write the object as JSON within a JSON string. */
+/** Some models wrap the JSON object in a JSON string. */
 function unwrapped(value: unknown): unknown {
   return typeof value === "string" && isCompleteObject(value) ? JSON.parse(value) : value;
 }
 
-/** Whether a text is a whole JSON object as it stands. */
+/** Whether a text is a complete JSON object. */
 export function isCompleteObject(text: string): boolean {
   const strict = attempt(() => JSON.parse(text));
   return strict.ok && isObject(strict.value);
 }
 
-/** Whether brackets or a string are still open at the end, by either kind of quote. */
+/** Whether brackets or a string, in either kind of quotes, are still open at the end. */
 function stopsEarly(text: string): boolean {
   let depth = 0;
   let quote: string | undefined;
@@ -71,9 +71,7 @@ function attempt(read: () => unknown): { ok: true; value: unknown } | { ok: fals
   }
 }
 
-/**
- * The JSON object that a text holds, in a fence or between words; undefined where it holds none.
- */
+/** The JSON object in a text, in a fence or between words; undefined if there is none. */
 export function writtenObject(text: string): Json | undefined {
   const written = /\{.*\}/s.exec(text)?.[0];
   const parsed = written === undefined ? undefined : parseArguments(written);

@@ -2,20 +2,20 @@ import type { Capabilities } from "../core/model.ts";
 import type { ModelConfig } from "./config.ts";
 import type { ModelFailure } from "./model-failure.ts";
 
-/** A model's capabilities and the peculiarities of its parameters on the wire. */
+/** A model's capabilities, and the quirks of its parameters on the wire. */
 export type Traits = Capabilities & {
   /** Whether it accepts a temperature other than its own. */
   readonly temperature: boolean;
-  /** Whether it can be made to call a tool, or a certain one; models that think often cannot. */
+  /** Whether it can be forced to call a tool, or a certain one; reasoning models often cannot. */
   readonly forcedTools: boolean;
-  /** Whether its server streams; one that does not may refuse to be asked for it. */
+  /** Whether its server streams; one that does not may refuse the parameter. */
   readonly stream: boolean;
   /** Whether its server knows `stream_options`. */
   readonly streamUsage: boolean;
   readonly maxTokensParameter: "max_tokens" | "max_completion_tokens";
 };
 
-/** What is assumed of a name nobody knows: a modern chat model on a small machine. */
+/** Assumptions about an unknown name: a modern chat model on a small machine. */
 const unknownModel: Traits = {
   tools: true,
   parallelToolCalls: true,
@@ -31,10 +31,7 @@ const unknownModel: Traits = {
 
 const reasoning = { temperature: false, maxTokensParameter: "max_completion_tokens" } as const;
 
-/**
- * Defaults by the beginning of a name; the longest beginning that fits wins. Never consulted for
- * more than defaults.
- */
+/** Defaults by prefix of the name; the longest matching prefix wins. Used only for defaults. */
 const families: Readonly<Record<string, Partial<Traits>>> = {
   "gpt-4": { contextWindow: 128_000 },
   "gpt-4o": { vision: true, contextWindow: 128_000, maxOutputTokens: 16_384 },
@@ -56,7 +53,9 @@ const families: Readonly<Record<string, Partial<Traits>>> = {
   rehearsal: { contextWindow: 128_000, maxOutputTokens: 8192 },
 };
 
-/** What a model can do: its configuration, else its family, else a cautious guess. */
+/**
+ * What a model can do: from its configuration, otherwise its family, otherwise a cautious guess.
+ */
 export function traitsOf(config: Pick<ModelConfig, "name" | "capabilities">): Traits {
   const family = familyOf(config.name);
   const given = Object.entries(config.capabilities).filter(([, value]) => value !== undefined);
@@ -64,8 +63,7 @@ export function traitsOf(config: Pick<ModelConfig, "name" | "capabilities">): Tr
 }
 
 /**
- * Gateways put the maker before the name (`openai/gpt-4o`, `anthropic.claude-…`), so a family may
- * begin there.
+ * The name without the maker that gateways put before it (`openai/gpt-4o`, `anthropic.claude-…`).
  */
 export function plainName(name: string): string {
   return name
@@ -85,16 +83,15 @@ const refusal =
   /unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|extra inputs|deprecated|must be verified/i;
 
 /**
- * How servers say that a model, or they themselves, know no function calling; not always with a
- * status that blames us.
+ * How servers say that they or a model do not support function calling; not always with a 4xx
+ * status.
  */
 const noTools =
   /(not support|unsupported|no support)\b[^.]{0,40}\b(tools?|function.?call\w*)\b|\b(tools?|tool.(use|calling|choice)|function.?call\w*)\W{0,2}( is| are| param)? (not (supported|enabled)|requires? --)|support tool use/i;
 
 /**
- * What to change in the traits when a provider refuses a parameter we can do without; undefined
- * when it refuses something else. Each change is possible once, so that asking again comes to an
- * end.
+ * The change in the traits after a provider refuses a parameter we can do without; undefined if it
+ * refuses anything else. Each change happens at most once, so retries come to an end.
  */
 export function withoutRefused({ kind, message }: ModelFailure, traits: Traits): Partial<Traits> | undefined {
   if (kind === "rejected" && traits.forcedTools && /tool_choice/.test(message)) return { forcedTools: false };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Time as retries and limits see it; tests give their own. */
+/** The clock for retries and limits; tests pass their own. */
 export interface Clock {
   /** Milliseconds since some moment, never set. */
   now(): number;
@@ -15,7 +15,7 @@ export const systemClock: Clock = {
     try {
       await sleep(ms, undefined, { signal });
     } catch (error) {
-      // The timer rejects with an AbortError of its own; callers are promised the reason.
+      // The timer rejects with its own AbortError, but callers get the signal's reason.
       signal.throwIfAborted();
       throw error;
     }

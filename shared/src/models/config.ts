@@ -4,7 +4,7 @@ const tokens = z.int().min(1);
 
 const priceSchema = z.strictObject({
   inputPerMillion: z.number().min(0),
-  /** Left out: cached input costs what input costs. */
+  /** If left out, cached input costs the same as input. */
   cachedInputPerMillion: z.number().min(0).optional(),
   outputPerMillion: z.number().min(0),
 });
@@ -24,11 +24,11 @@ const capabilitiesSchema = z.strictObject({
 export const modelConfigSchema = z.strictObject({
   /** The model's name at its provider; on Azure the deployment's. */
   name: z.string().min(1),
-  /** Who serves it, for people. Left out: the host of `baseUrl`. */
+  /** Who serves it, for people. Defaults to the host of `baseUrl`. */
   provider: z.string().min(1).optional(),
-  /** Up to and including `/v1` or its like; on Azure the resource's address. */
+  /** Up to and including `/v1` or its equivalent; on Azure the resource's address. */
   baseUrl: z.url({ protocol: /^https?$/ }).default("https://api.openai.com/v1"),
-  /** Left out for servers that ask for none. */
+  /** Left out for servers that need none. */
   apiKey: z.string().min(1).optional(),
   apiType: z.enum(["openai", "azure"]).default("openai"),
   /** Azure's `api-version`. */
@@ -36,7 +36,7 @@ export const modelConfigSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   maxOutputTokens: tokens.optional(),
   reasoningEffort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]).optional(),
-  /** What is known better here than by `capabilities.ts`. */
+  /** Overrides the defaults of `capabilities.ts`. */
   capabilities: capabilitiesSchema.default({}),
   price: priceSchema.optional(),
   /** Takes over when this model cannot be reached or is out of quota, after its retries. */
@@ -45,7 +45,7 @@ export const modelConfigSchema = z.strictObject({
   },
   /** Calls in flight at the same time. */
   concurrency: z.int().min(1).default(8),
-  /** Input and output together. Left out: no limit of our own. */
+  /** Input and output together. If left out, we impose no limit. */
   tokensPerMinute: tokens.optional(),
   /** Silence allowed before the first delta of an answer. */
   firstDeltaTimeoutMs: z.int().min(1).default(300_000),

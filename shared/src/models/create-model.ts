@@ -20,7 +20,7 @@ export type ModelOptions = {
   readonly shrinkImage?: ShrinkImage;
   /** A number from 0 up to 1. */
   readonly random?: () => number;
-  /** Told of every retry and fallback; never of a key or of a message's content. */
+  /** Logs every retry and fallback; never a key or a message's content. */
   readonly logger?: { warn(fields: object, message: string): void };
 };
 
@@ -96,8 +96,8 @@ async function* askWithRetries(scope: Scope, request: ModelRequest, signal: Abor
     if (result === "again") continue;
     attempts += 1;
     const failure = failureOf(result);
-    // The second time an answer breaks off it is likely its own length that breaks it, and what
-    // came is the answer.
+    // If an answer breaks off a second time, its length is the likely cause, and what arrived is
+    // the answer.
     const final = failure === undefined || (failure.kind === "cut" && cuts++ > 0);
     const waitMs = final ? undefined : retryWait(failure, { attempts, waitedMs }, { maxRetries, random: scope.random });
     if (failure === undefined || waitMs === undefined) {
@@ -119,7 +119,10 @@ function failureOf(result: AttemptResult | ModelFailure): ModelFailure | undefin
   return result.cut ? new ModelFailure("cut", "the answer broke off") : undefined;
 }
 
-/** One attempt within the limits; `again` when it taught what the endpoint does not accept. */
+/**
+ * One attempt within the limits; `again` if it showed that the endpoint does not accept a
+ * parameter.
+ */
 async function* askOnce(
   scope: Scope,
   request: ModelRequest,
@@ -150,8 +153,8 @@ function mayFallBack(failure: ModelFailure): boolean {
 }
 
 /**
- * The answer of the model that takes over. Where that one will never answer and the first may, the
- * first is the one to wait for.
+ * The fallback's answer. If the fallback fails permanently but the first model may recover, throws
+ * the first one's error, so that the run waits for it.
  */
 async function* askFallback(
   fallback: Model,

@@ -1,10 +1,10 @@
 import type { Clock } from "./clock.ts";
 
-/** Admits calls to one endpoint, in the order they came. */
+/** Admits calls to one endpoint, in order of arrival. */
 export interface Limiter {
   /**
-   * Waits until a call of about so many tokens may start; rejects with the signal's reason. The
-   * caller must end what it was given, with the tokens really spent.
+   * Waits until a call of about this many tokens may start; rejects with the signal's reason. The
+   * caller must call `end` with the tokens actually spent.
    */
   enter(tokens: number, signal: AbortSignal): Promise<{ end(spentTokens: number): void }>;
 }
@@ -12,8 +12,8 @@ export interface Limiter {
 const minute = 60_000;
 
 /**
- * A limiter for calls in flight and for tokens within any minute. A call bigger than the limit goes
- * when nothing else counts.
+ * A limiter for calls in flight and for tokens within any minute. A call larger than the limit
+ * starts once no other tokens count.
  */
 export function createLimiter(
   limits: { readonly concurrency: number; readonly tokensPerMinute?: number | undefined },
@@ -24,7 +24,7 @@ export function createLimiter(
   let freed = Promise.withResolvers<void>();
   let spent: { readonly at: number; tokens: number }[] = [];
 
-  /** Milliseconds until the minute has room for so many tokens. */
+  /** Milliseconds until the minute has room for this many tokens. */
   function wait(tokens: number): number {
     const now = clock.now();
     spent = spent.filter((entry) => entry.at > now - minute);
@@ -59,7 +59,8 @@ export function createLimiter(
         await unlessAborted(before, signal);
         return await admit(tokens, signal);
       } finally {
-        // One that gives up early still passes its turn on only when it would have come.
+        // A caller that gives up early keeps its place in the queue until it would have been
+        // admitted.
         void before.then(mine.resolve);
       }
     },

@@ -1,10 +1,9 @@
 import { AppError, type ErrorCode } from "../core/errors.ts";
 
 /**
- * Why an attempt at a model came to nothing. `rate-limited`, `unavailable` and `unreached` may pass
- * with time, the last being a connection that was never made; `cut` is an answer that broke off;
- * `quota` is an account that must be topped up; `rejected` and `overflow` would be the same next
- * time.
+ * Why an attempt at a model failed. `rate-limited`, `unavailable` and `unreached` (no connection
+ * was made) may pass with time; `cut` is an answer that broke off; `quota` is an account that must
+ * be topped up; `rejected` and `overflow` would fail again.
  */
 export type FailureKind = "rate-limited" | "unavailable" | "unreached" | "cut" | "quota" | "rejected" | "overflow";
 
@@ -18,11 +17,11 @@ const codes: Readonly<Record<FailureKind, ErrorCode>> = {
   overflow: "context_overflow",
 };
 
-/** The error of a model that cannot answer now and may later. */
+/** The error of a model that cannot answer now but may later. */
 export class ModelAway extends AppError {
   /** Whether it was reached at all. */
   readonly wasReached: boolean;
-  /** How long the provider asks to be left alone. */
+  /** How many milliseconds the provider asks us to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -36,21 +35,21 @@ export class ModelAway extends AppError {
   }
 }
 
-/** Whether another attempt may come to more. */
+/** Whether another attempt may succeed. */
 export function mayPass({ kind }: ModelFailure): boolean {
   return kind === "rate-limited" || kind === "unavailable" || kind === "unreached" || kind === "cut";
 }
 
 /**
- * A failed attempt, in this folder only: callers of a model see the AppError it becomes. Its
- * message holds no key.
+ * A failed attempt. Used only in this folder: callers of a model see the AppError made from it. Its
+ * message contains no key.
  */
 export class ModelFailure extends Error {
   override readonly name = "ModelFailure";
   readonly kind: FailureKind;
-  /** How long the provider asks to be left alone. */
+  /** How many milliseconds the provider asks us to wait. */
   readonly retryAfterMs: number | undefined;
-  /** What whoever runs this can do about it, as sentences. */
+  /** What the operator can do about it, as sentences. */
   readonly advice: string | undefined;
 
   constructor(kind: FailureKind, message: string, about: { retryAfterMs?: number; advice?: string } = {}) {
@@ -60,7 +59,7 @@ export class ModelFailure extends Error {
     this.advice = about.advice;
   }
 
-  /** The error for callers, naming the model that was asked. */
+  /** The error for callers, naming the model. */
   toAppError(model: { readonly name: string; readonly provider: string }): AppError {
     const advice = this.advice === undefined ? "" : ` ${this.advice}`;
     const sentence = `Model ${model.name} at ${model.provider}: ${this.message}${advice}`;

@@ -5,15 +5,15 @@ import type { ModelConfig } from "./config.ts";
 type Prices = typeof import("@pydantic/genai-prices");
 
 /**
- * Loaded when a price is first asked for: the list is a fifth of all code that a server would read
+ * Loaded when a price is first needed: the list is a fifth of the code that a server would load
  * before it listens.
  */
 const prices = () => createRequire(import.meta.url)("@pydantic/genai-prices") as Prices;
 
 /**
- * US dollars that a call costs: by the configured price, else by the list price of the provider
- * that `baseUrl` belongs to, else null. A known name at an unknown address has no price: who serves
- * it there may charge anything.
+ * The cost of a call in US dollars: by the configured price, otherwise by the list price of the
+ * provider at `baseUrl`, otherwise null. A known name at an unknown address has no price, since its
+ * server may charge anything.
  */
 export function costOf(
   usage: Pick<Usage, "inputTokens" | "cachedInputTokens" | "outputTokens">,

@@ -2,14 +2,14 @@ import { type ModelFailure, mayPass } from "./model-failure.ts";
 
 const baseMs = 500;
 const capMs = 30_000;
-/** A provider that asks for more than this is not waited for. */
+/** The longest wait a provider may ask for; beyond it the call is not retried. */
 const longestRetryAfterMs = 60_000;
 const longestTotalMs = 150_000;
 
 /**
- * How long to wait before the next attempt, or undefined when there should be none: exponential
- * with full jitter, never less than the provider asks for, bounded by attempts and by the sum of
- * waits.
+ * How long to wait before the next attempt, or undefined for no further attempt: exponential
+ * backoff with full jitter, never less than the provider asks for, limited in attempts and total
+ * wait.
  */
 export function retryWait(
   failure: ModelFailure,

@@ -3,25 +3,21 @@ import type { ImagePart, ImageRule, ModelMessage, TextPart, ToolSpec } from "../
 import { imageTokens, sizeOf } from "./images.ts";
 
 /**
- * An image whose size cannot be read, or of a model whose rule is not asked for: a full page at the
- * most common providers.
+ * Tokens of an image of unknown size or without a rule: a full page at the most common providers.
  */
 const usualImage = 1100;
-/** What a message costs besides its text: role and separators. */
+/** Tokens of a message besides its text: role and separators. */
 const messageTokens = 4;
 
-/**
- * Tokens a text makes, estimated without any tokenizer. The same text gives the same number,
- * always.
- */
+/** Estimated tokens of a text, without a tokenizer. Deterministic. */
 export function estimateText(text: string): number {
   return estimateTokenCount(text);
 }
 
 /**
- * Tokens that messages and tools make as the input of a call, estimated without any tokenizer:
- * deterministic, meant for deciding when a conversation must shrink, never for a bill. Images count
- * by their size and the rule of the model's provider, where that is given.
+ * Estimated input tokens of messages and tools, without a tokenizer. Deterministic; used to decide
+ * when a conversation must shrink, never for billing. Images count by their size and the provider's
+ * rule, if given.
  */
 export function estimateTokens(
   messages: readonly ModelMessage[],

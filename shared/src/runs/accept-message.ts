@@ -8,21 +8,22 @@ import { type AgentInput, type FlowSettings, flowSettingsKey } from "../core/tas
 import { ownRun } from "./own-run.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
 
-/** Where runs of one kind are accepted. */
+/** What accepting runs of one kind needs. */
 export type Intake = {
   readonly engine: Engine;
   readonly kind: string;
   /**
-   * What a first message sets for a flow. Throws an AppError for one that no run can begin with;
-   * all are taken, and set nothing, when left out.
+   * The flow settings of a first message. Throws an AppError if no run can start with it. If left
+   * out, every message is accepted and sets nothing.
    */
   readonly admit?: ((message: UserMessage) => FlowSettings) | undefined;
 };
 
 /**
- * Accepts a run, whatever it came by: in the conversation `contextId` (empty for a new one), once
- * for each messageId of a principal. On disk when this resolves. Rejects with `conflict` for
- * another message under the same id, and `invalid_input` for another's conversation.
+ * Accepts a run, through whichever adapter it came: in the conversation `contextId` (empty for a
+ * new one), once per messageId of a principal. It is on disk when this resolves. Rejects with
+ * `conflict` for a different message under the same id, and with `invalid_input` for another
+ * principal's conversation.
  */
 export async function startRun(
   { engine, kind, admit }: Intake,
@@ -46,9 +47,9 @@ export async function startRun(
 }
 
 /**
- * The run a message began; where it has not come, a canceled one in its place, which is what the
- * sender gets should it come later. Only the sender's own: the same id from another principal is
- * another message.
+ * The run that a message started. If the message has not arrived, creates a canceled run in its
+ * place, which the sender gets if the message arrives later. Ids are per principal: the same id
+ * from another principal is another message.
  */
 export async function runOfMessage({ engine, kind }: Intake, messageId: string, principal: string): Promise<RunRecord> {
   const message: UserMessage = { messageId, parts: [] };
@@ -65,9 +66,10 @@ export async function runOfMessage({ engine, kind }: Intake, messageId: string, 
 }
 
 /**
- * Accepts a further message on a run, early or not; the same one again is harmless. `contextId` is
- * empty where the sender names none. Rejects as `ownRun` does, with `invalid_input` for the wrong
- * conversation, `conflict` for another message under its id, and `run_ended`.
+ * Accepts a further message on a run, whether or not the run waits for it yet; repeating a message
+ * is harmless. `contextId` is empty if the sender names none. Rejects as `ownRun` does, with
+ * `invalid_input` for the wrong conversation, `conflict` for a different message under the same id,
+ * and `run_ended`.
  */
 export async function continueRun(
   { engine, kind, projections }: Intake & { readonly projections: ProjectionCache },
@@ -92,25 +94,28 @@ function messageKey(kind: string, principal: string, messageId: string): string 
   return JSON.stringify([kind, principal, messageId]);
 }
 
-/** A context is a conversation with its files: only who began it may go on in it. */
+/**
+ * A context is a conversation with its files: only the principal that started it may continue it.
+ */
 async function requireOwnContext({ engine, kind }: Intake, contextId: string, principal: string): Promise<void> {
   const { runs } = await engine.list({ kind, contextId, limit: 1 });
   const newest = runs[0];
   if (newest === undefined || newest.principal === principal) return;
-  throw new AppError("invalid_input", "cannot be used; leave it out to begin a new conversation", {
+  throw new AppError("invalid_input", "cannot be used; leave it out to start a new conversation", {
     field: "contextId",
   });
 }
 
 /**
- * Whether the run has this message already. Throws `conflict` when it has another one under its id.
+ * Whether the run already has this message. Throws `conflict` if it has a different one under the
+ * same id.
  */
 async function isKnown(projections: ProjectionCache, run: RunRecord, message: UserMessage): Promise<boolean> {
   const { history } = await projections.current(run);
   const entry = history.find(({ messageId }) => messageId === message.messageId);
   if (entry === undefined) return false;
   if (Bun.deepEquals([entry.parts, entry.metadata], [message.parts, message.metadata])) return true;
-  throw new AppError("conflict", "This messageId was used before for another message");
+  throw new AppError("conflict", "This messageId was already used for another message");
 }
 
 function messageReceived(message: UserMessage): RunEvent {
@@ -118,8 +123,8 @@ function messageReceived(message: UserMessage): RunEvent {
 }
 
 /**
- * A first message as every version hashes it, so that one sent again after an upgrade is the same:
- * settings of a flow are a data part at its end.
+ * A first message in the form every version hashes, with flow settings as a last data part, so that
+ * a message repeated after an upgrade has the same hash.
  */
 function hashedForm(message: UserMessage): UserMessage {
   const { [flowSettingsKey]: data, ...metadata } = message.metadata ?? {};

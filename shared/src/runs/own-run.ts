@@ -2,8 +2,8 @@ import type { Engine, RunRecord } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 
 /**
- * The run of this id and principal, of this kind where one is given. Rejects with `not_found`:
- * another's run is as unknown as one that never was.
+ * The run with this id and principal, and of this kind if one is given. Otherwise rejects with
+ * `not_found`: another principal's run looks like one that never existed.
  */
 export async function ownRun(
   engine: Pick<Engine, "get">,

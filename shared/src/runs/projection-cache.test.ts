@@ -18,7 +18,7 @@ function log(length: number) {
 
 const run = (id: string, lastEvent: number) => ({ id, lastEvent }) as RunRecord;
 
-test("a task read again costs only its newer events", async () => {
+test("reading a task again reads only its newer events", async () => {
   const { engine, reads } = log(10);
   const cache = createProjectionCache(engine);
   expect((await cache.current(run("r", 4))).history).toHaveLength(4);
@@ -29,7 +29,7 @@ test("a task read again costs only its newer events", async () => {
   expect(reads).toEqual([0, 4]);
 });
 
-test("an earlier place is folded afresh and leaves the newest fold alone", async () => {
+test("an earlier projection is computed afresh and leaves the newest one cached", async () => {
   const { engine, reads } = log(10);
   const cache = createProjectionCache(engine);
   await cache.current(run("r", 10));
@@ -39,7 +39,7 @@ test("an earlier place is folded afresh and leaves the newest fold alone", async
   expect(reads).toEqual([0, 0]);
 });
 
-test("only the tasks read last are kept", async () => {
+test("only the most recently read tasks are kept", async () => {
   const { engine, reads } = log(1);
   const cache = createProjectionCache(engine, 2);
   for (const id of ["a", "b", "a", "c", "a"]) await cache.current(run(id, 1));

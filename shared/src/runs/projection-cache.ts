@@ -1,15 +1,15 @@
 import type { Engine, RunRecord } from "../core/engine.ts";
 import { applyEvent, emptyProjection, type TaskProjection } from "./projection.ts";
 
-/** Folds of runs, kept so that reading a task again costs only its newer events. */
+/** Projections of runs, cached so that reading a task again reads only its newer events. */
 export type ProjectionCache = {
-  /** The fold of all events the record counts. */
+  /** The projection of all events up to the record's `lastEvent`. */
   current(run: RunRecord): Promise<TaskProjection>;
-  /** The fold of the events up to `seq`. */
+  /** The projection of the events up to `seq`. */
   upTo(runId: string, seq: number): Promise<TaskProjection>;
 };
 
-/** A cache of at most `capacity` folds; the one not read for longest goes first. */
+/** A cache of at most `capacity` projections; the least recently read is evicted first. */
 export function createProjectionCache(engine: Pick<Engine, "events">, capacity = 256): ProjectionCache {
   const projections = new Map<string, TaskProjection>();
 

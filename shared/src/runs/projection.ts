@@ -5,7 +5,7 @@ import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from ".
 import { statusText } from "./status-text.ts";
 
 /**
- * A message of the conversation; `seq` names the agent's own ones, which have no id of a sender.
+ * A message of the conversation; `seq` identifies the agent's messages, which have no sender's id.
  */
 export type HistoryEntry = {
   readonly seq: number;
@@ -15,10 +15,13 @@ export type HistoryEntry = {
   readonly metadata?: Readonly<Record<string, unknown>>;
 };
 
-/** An artifact as its newest event left it. */
+/** An artifact in its newest version. */
 export type ProjectedArtifact = Omit<EventOf<"artifact-added">, "type">;
 
-/** What the events of a run up to `seq` add up to. A value: applying an event makes a new one. */
+/**
+ * The state that a run's events up to `seq` add up to. Immutable: applying an event makes a new
+ * one.
+ */
 export type TaskProjection = {
   readonly seq: number;
   /** Time of the newest event, in milliseconds since 1970. */
@@ -28,23 +31,20 @@ export type TaskProjection = {
   readonly history: readonly HistoryEntry[];
   readonly artifacts: readonly ProjectedArtifact[];
   /**
-   * The question the run waits on, until an answer, the next step, or the end of the ask that it
-   * came from.
+   * The kind of the open question, until an answer, the next step, or the end of the ask it came
+   * from.
    */
   readonly question?: EventOf<"question-asked">["kind"];
-  /** That ask, where another agent wants to know. */
+  /** The ask the question came from, if another agent asked it. */
   readonly asker?: string;
-  /**
-   * The newest thing worth a line of status, and the event it came from; while a question is open,
-   * the question.
-   */
+  /** The newest status line and the event it came from; while a question is open, the question. */
   readonly status?: { readonly seq: number; readonly text: string };
   readonly paused: boolean;
   readonly count: UsageCount;
   readonly end?: RunEnded;
 };
 
-/** The fold of no events. */
+/** The projection of no events. */
 export const emptyProjection: TaskProjection = {
   seq: 0,
   at: 0,
@@ -61,8 +61,8 @@ export function projectedUsage({ count }: TaskProjection): TaskUsage {
 }
 
 /**
- * The fold with one more event, which must be the next in order. Events of unknown type only move
- * `seq`.
+ * The projection with one more event, which must be the next in order. Events of unknown type only
+ * advance `seq`.
  */
 export function applyEvent(projection: TaskProjection, stored: StoredEvent): TaskProjection {
   const event = readEvent(stored.event);
@@ -75,20 +75,20 @@ export function applyEvent(projection: TaskProjection, stored: StoredEvent): Tas
   };
   const projected = withEvent(next, stored.seq, event);
   const text = statusText(event);
-  // Whoever is asked has to read the question, whatever else is at work meanwhile.
-  const isHeard = projected.question === undefined || event.type === "question-asked" || event.type === "run-paused";
-  return text === undefined || !isHeard ? projected : { ...projected, status: { seq: stored.seq, text } };
+  // The open question stays visible, whatever else happens meanwhile.
+  const isShown = projected.question === undefined || event.type === "question-asked" || event.type === "run-paused";
+  return text === undefined || !isShown ? projected : { ...projected, status: { seq: stored.seq, text } };
 }
 
-/** The fold without a question, and without what was said of it. */
-function unasked({ question: _, asker: __, status: ___, ...rest }: TaskProjection): TaskProjection {
+/** The projection without its question and the status line of the question. */
+function withoutQuestion({ question: _, asker: __, status: ___, ...rest }: TaskProjection): TaskProjection {
   return rest;
 }
 
 function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): TaskProjection {
   switch (event.type) {
     case "message-received": {
-      const rest = unasked(projection);
+      const rest = withoutQuestion(projection);
       const { messageId, parts, metadata } = event;
       const entry = { seq, role: "user" as const, messageId, parts, ...(metadata === undefined ? {} : { metadata }) };
       return { ...rest, history: [...projection.history, entry] };
@@ -100,7 +100,7 @@ function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): T
       return { ...rest, ...asker, question: event.kind, history: [...projection.history, entry] };
     }
     case "step-started":
-      return projection.question === undefined ? projection : unasked(projection);
+      return projection.question === undefined ? projection : withoutQuestion(projection);
     case "artifact-added": {
       const { type: _, ...artifact } = event;
       return {
@@ -109,7 +109,7 @@ function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): T
       };
     }
     case "agent-answered":
-      return projection.asker === event.askId ? unasked(projection) : projection;
+      return projection.asker === event.askId ? withoutQuestion(projection) : projection;
     case "run-paused":
       return { ...projection, paused: true };
     case "run-resumed": {
@@ -117,8 +117,8 @@ function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): T
       return { ...rest, paused: false };
     }
     case "run-ended":
-      return { ...unasked(projection), paused: false, end: event };
-    // What these tell is not part of what a task is.
+      return { ...withoutQuestion(projection), paused: false, end: event };
+    // These events do not change a task's state.
     case "message-heard":
     case "model-replied":
     case "model-asked":

@@ -17,7 +17,7 @@ export type FileView = {
 /** A run as callers of the gateway see it. Times are ISO 8601. */
 export type RunView = {
   readonly id: string;
-  /** The flow or agent it is a run of. */
+  /** The flow or agent that it runs. */
   readonly name: string;
   readonly contextId: string;
   /** `input-required` and `auth-required` wait for the caller; `waiting` for something else. */
@@ -27,22 +27,19 @@ export type RunView = {
   readonly updatedAt: string;
   /** The sequence number of its newest event. */
   readonly lastEvent: number;
-  /** The newest line worth showing. */
+  /** The newest status line. */
   readonly progress?: string;
-  /** What it asks, while it waits for an answer. */
+  /** Its question, while it waits for an answer. */
   readonly question?: string;
   readonly answer?: string;
   readonly data?: Json;
   readonly files: readonly FileView[];
-  /**
-   * Tokens and dollars of everything it used, agents included; `unpriced` when some of it had no
-   * known price.
-   */
+  /** Tokens and dollars it used, agents included; `unpriced` if some of it had no known price. */
   readonly usage: TaskUsage;
   readonly error?: { readonly code: ErrorCode; readonly message: string };
 };
 
-/** What a record and its events say together. */
+/** The view of a record and its events together. */
 export function runView(run: RunRecord, projection: TaskProjection, name: string, publicUrl: string): RunView {
   const status = statusOf(run, projection);
   const answer = projection.artifacts.findLast(
@@ -72,8 +69,8 @@ export function runView(run: RunRecord, projection: TaskProjection, name: string
 }
 
 /**
- * Where a run stands for its caller: it waits for them while a question of its journal is open,
- * whatever else in it is at work.
+ * A run's status for its caller: it waits for the caller while a question is open, whatever else it
+ * is doing.
  */
 export function statusOf(run: RunRecord, projection: TaskProjection): RunView["status"] {
   if (run.status !== "running" && run.status !== "waiting") return run.status;
@@ -97,7 +94,7 @@ function fileView({ name, mediaType, size, sha256 }: Extract<Part, { type: "file
   return { name, mediaType, size, sha256, url };
 }
 
-/** The text parts, one a line. */
+/** The text parts, one per line. */
 function partsText(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

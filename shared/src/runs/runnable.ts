@@ -4,49 +4,42 @@ import type { UserMessage } from "../core/message.ts";
 import type { JsonSchema } from "../core/model.ts";
 import type { FlowSettings } from "../core/task.ts";
 
-/** What a caller of the gateway can start, through whatever adapter: a flow, or an agent. */
+/** What a caller of the gateway can start, through any adapter: a flow or an agent. */
 export type Runnable = {
   readonly type: "flow" | "agent";
-  /** The name in addresses and lists, of all runnables of a gateway. */
+  /** The name in addresses and lists, unique among a gateway's runnables. */
   readonly name: string;
   /** The kind of its runs in the journal. */
   readonly kind: string;
   /**
-   * The kind of the runs that the agent's own server keeps in the same store, for one that has the
-   * same home.
+   * The kind of the runs that the agent's own server keeps in the same store, if they share a home.
    */
   readonly ownKind?: string;
   readonly title: string;
   readonly description: string;
   readonly version: string;
   readonly skills: readonly Skill[];
-  /** What may be set for a run, for those that can be told something beside the task. */
+  /** What may be set for a run besides the task, if anything. */
   readonly options?: JsonSchema;
-  /**
-   * The agents that work where the caller has no way to name any, for a flow that goes on none by
-   * itself.
-   */
+  /** The agents to use if the caller cannot name any, for a flow that needs agents to be named. */
   readonly team?: readonly string[];
-  /**
-   * What a first message sets for a flow. Throws `invalid_input` for one that no run can begin
-   * with.
-   */
+  /** The flow settings of a first message. Throws `invalid_input` if no run can start with it. */
   admit(message: UserMessage): FlowSettings;
 };
 
 /** The runnables of a gateway as they are now; agents come and go. */
 export interface Runnables {
   all(): readonly Runnable[];
-  /** The one whose runs are of this kind, at the gateway or at the agent itself. */
+  /** The runnable whose runs have this kind, at the gateway or at the agent itself. */
   ofKind(kind: string): Runnable | undefined;
 }
 
-/** The kinds of its runs: those started here, and those started at the agent itself. */
+/** The kinds of its runs: started here, or at the agent itself. */
 export function kindsOf({ kind, ownKind }: Runnable): readonly string[] {
   return ownKind === undefined ? [kind] : [kind, ownKind];
 }
 
-/** The runnable of a name. Throws `not_found`, naming those there are. */
+/** The runnable with this name. Throws `not_found`, listing the known names. */
 export function findRunnable(runnables: Runnables, name: string, type?: Runnable["type"]): Runnable {
   const known = runnables.all().filter((one) => type === undefined || one.type === type);
   const found = known.find((one) => one.name === name);

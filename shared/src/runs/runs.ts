@@ -11,59 +11,66 @@ import { type RunView, runView, statusOf } from "./run-view.ts";
 import { kindsOf, type Runnable, type Runnables } from "./runnable.ts";
 import { cancelRun, untilSettled } from "./settle.ts";
 
-/** What the runs of a gateway need. */
+/** What `openRuns` needs. */
 export type RunsDeps = {
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
   readonly projections: ProjectionCache;
   readonly runnables: Runnables;
-  /** Where this gateway is reached from outside. */
+  /** The address at which this gateway is reached from outside. */
   readonly publicUrl: string;
 };
 
-/** What starts a run. The same messageId of a principal is the same run. */
+/** A request to start a run. The same messageId of a principal is the same run. */
 export type NewRun = Omit<AgentInput, "hops" | "flow"> & {
   readonly hops?: number;
   readonly contextId?: string | undefined;
 };
 
-/** Which runs to list: of one runnable, in one state as callers see it, of one conversation. */
+/**
+ * Which runs to list: those of one runnable, with one status as callers see it, in one
+ * conversation.
+ */
 export type RunFilter = Pick<ListFilter, "contextId" | "limit" | "cursor"> & {
   readonly of?: Runnable;
   readonly status?: RunView["status"];
 };
 
 /**
- * The runs of this gateway, whatever adapter they came by. Everything rejects with an AppError;
- * another principal's run is as unknown as one that never was.
+ * The runs of this gateway, through whichever adapter they came. Everything rejects with an
+ * AppError; another principal's run looks like one that never existed.
  */
 export interface Runs {
   /**
-   * On disk when this resolves. Rejects with `invalid_input` for what the runnable cannot begin
-   * with, `conflict` for a used messageId.
+   * The run is on disk when this resolves. Rejects with `invalid_input` if the runnable cannot
+   * start with the request, and with `conflict` if the messageId was used for another message.
    */
   start(runnable: Runnable, request: NewRun, principal: string): Promise<RunRecord>;
   own(id: string, principal: string): Promise<RunRecord>;
-  /** Each run once: what another run here asked an agent for is part of that one. */
+  /**
+   * Leaves out runs that another run of this gateway asked for, since they are part of that run.
+   */
   list(filter: RunFilter, principal: string): ReturnType<Engine["list"]>;
   view(run: RunRecord): Promise<RunView>;
   /**
-   * Sends a message to a run that goes on: the answer to its question, or something to be heard at
-   * its next step.
+   * Sends a message to a run that has not ended: the answer to its question, or a message that it
+   * reads before its next turn.
    */
   answer(id: string, message: UserMessage, principal: string): Promise<RunRecord>;
   /**
-   * Asks it to end; waits at most ten seconds until it has. Rejects with `run_ended` when it ended
-   * otherwise.
+   * Cancels a run and waits at most ten seconds for its end. Rejects with `run_ended` if it ended
+   * in another state.
    */
   cancel(id: string, principal: string, signal: AbortSignal): Promise<RunRecord>;
-  /** Lets a paused run try again. Rejects with `conflict` for one that is not paused. */
+  /** Resumes a paused run. Rejects with `conflict` if it is not paused. */
   resume(id: string, principal: string): Promise<RunRecord>;
-  /** The run when it has ended or waits for its caller, or as it is when `signal` aborts. */
+  /**
+   * The run once it has ended, is paused or waits for its caller, or as it is when `signal` aborts.
+   */
   settled(run: RunRecord, signal: AbortSignal): Promise<RunRecord>;
 }
 
-/** The runs in an engine. */
+/** Opens the runs in an engine. */
 export function openRuns(deps: RunsDeps): Runs {
   const { engine, projections, runnables, publicUrl } = deps;
   const own = (id: string, principal: string) => ownRun(engine, id, { principal });
@@ -76,7 +83,7 @@ export function openRuns(deps: RunsDeps): Runs {
     },
     async start(runnable, { contextId = "", hops = 0, ...input }, principal) {
       if (input.outputSchema !== undefined && !isAnswerSchema(input.outputSchema))
-        throw new AppError("invalid_input", "outputSchema: it is not a JSON Schema that an answer can be held to.");
+        throw new AppError("invalid_input", "outputSchema: not a JSON Schema that answers can be checked against.");
       return startRun(
         { engine, kind: runnable.kind, admit: runnable.admit },
         { ...input, hops },
@@ -84,8 +91,7 @@ export function openRuns(deps: RunsDeps): Runs {
       );
     },
     async list({ of, status, ...filter }, principal) {
-      // A gateway's runs are not all there are in its store: deliveries and recalls of them are
-      // there too.
+      // The store also holds runs that are not a runnable's: push deliveries and cancellations.
       const kinds = of === undefined ? runnables.all().flatMap(kindsOf) : kindsOf(of);
       const all = { ...filter, kinds, principal, asked: false } as const;
       if (status === undefined) return engine.list(all);
@@ -113,7 +119,7 @@ export function openRuns(deps: RunsDeps): Runs {
   };
 }
 
-/** States that a run's journal tells apart, and its record does not. */
+/** Statuses that only a run's journal distinguishes, not its record. */
 const underWay: ReadonlySet<RunView["status"]> = new Set(["running", "waiting", "input-required", "auth-required"]);
 
 type Page = Awaited<ReturnType<Engine["list"]>>;
@@ -121,8 +127,8 @@ type Page = Awaited<ReturnType<Engine["list"]>>;
 const countedAtOnce = 200;
 
 /**
- * A page of the runs for which something holds that only their events tell. Every run of the filter
- * is looked at for the count, so that it should be one for few: those under way, say.
+ * A page of the runs that satisfy a condition on their events. Counting them reads every run of the
+ * filter, so the filter should match few runs, such as those under way.
  */
 async function listWhere(
   engine: Pick<Engine, "list">,
@@ -136,7 +142,7 @@ async function listWhere(
   const found: RunRecord[] = [];
   let cursor = filter.cursor;
   do {
-    // No longer than what is missing, so that the page ends where the last run of it is.
+    // Reads only as many as are missing, so that the page ends at its last run.
     const page = await engine.list({ ...filter, limit: filter.limit - found.length, ...(cursor && { cursor }) });
     found.push(...(await fitting(page.runs)));
     cursor = page.nextCursor;

@@ -4,11 +4,11 @@ import { scratch } from "../testing/durable/scratch.ts";
 import { createProjectionCache } from "./projection-cache.ts";
 import { untilSettled } from "./settle.ts";
 
-test("a caller waits no longer for a run that is paused, whether it was so before or is from now on", async () => {
+test("a caller stops waiting for a paused run, whether it was paused before or is paused now", async () => {
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path });
   const watching = Promise.withResolvers<void>();
-  // What no journal can hold pauses a run.
+  // An event that cannot be stored pauses a run.
   const unwritable = { type: "told", amount: 1n as never };
   engine.work([
     {

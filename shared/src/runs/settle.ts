@@ -6,17 +6,15 @@ import type { ProjectionCache } from "./projection-cache.ts";
 export type Watched = { readonly engine: Engine; readonly projections: ProjectionCache };
 
 /**
- * How long a cancelled run may take to stop what it is doing before the caller is told that it is
- * still stopping. Milliseconds.
+ * How many milliseconds a caller waits for a canceled run to stop before it is told that the run is
+ * still stopping.
  */
 const stopMs = 10_000;
 
-/**
- * What a run tells that need not be watched as it happens: the rest is work that takes its time.
- */
+/** Events that need no live watching; any other event means work that takes time. */
 const quiet: ReadonlySet<string> = new Set(["message-received", "message-heard", "artifact-added"]);
 
-/** Whether a run has ended, is paused, or waits for its caller: what ends a blocking call. */
+/** Whether a run has ended, is paused, or waits for its caller, so that a blocking call returns. */
 function isSettled({ end, question, paused }: TaskProjection, run?: RunRecord): boolean {
   if (end !== undefined || question !== undefined || paused) return true;
   if (run === undefined) return false;
@@ -40,7 +38,8 @@ export async function untilSettled(
 }
 
 /**
- * Like `untilSettled`, but no longer than until there is something to watch, and at most `waitMs`.
+ * Like `untilSettled`, but returns as soon as there is something to watch, and after `waitMs` at
+ * the latest.
  */
 export async function whileQuiet(
   { engine }: Pick<Watched, "engine">,
@@ -58,8 +57,8 @@ export async function whileQuiet(
 }
 
 /**
- * Cancels a run and waits, at most ten seconds, until it has ended; harmless when it was canceled
- * before. Rejects with `run_ended` when it ended otherwise.
+ * Cancels a run and waits at most ten seconds for its end; harmless if it is already canceled.
+ * Rejects with `run_ended` if it ended in another state.
  */
 export async function cancelRun(
   { engine }: Pick<Watched, "engine">,

@@ -3,10 +3,10 @@ import type { EventOf, ReadEvent } from "../core/events.ts";
 
 const longest = 300;
 
-/** Calls that steer the task itself: what they say comes as its end, or as its question. */
+/** Calls that control the task itself: their text appears as its end or its question. */
 const controls: ReadonlySet<string> = new Set([terminateName, askHumanName]);
 
-/** For each type of event, its line; undefined where silence is better. */
+/** The status line for each event type; undefined for none. */
 const lines: {
   readonly [Type in ReadEvent["type"]]: (event: Extract<ReadEvent, { type: Type }>) => string | undefined;
 } = {
@@ -26,16 +26,15 @@ const lines: {
   "notice-given": ({ text }) => short(text),
   "artifact-added": () => undefined,
   "flow-told": ({ note }) => short(note),
-  "run-paused": ({ error }) => `Paused: ${error?.message ?? "it needs a person"}`,
+  "run-paused": ({ error }) => `Paused: ${error?.message ?? "it needs a person's attention"}`,
   "run-resumed": () => undefined,
   "run-ended": ({ error }) => error?.message,
   unknown: () => undefined,
 };
 
 /**
- * One short line about an event for people and for peers, which show the status text of a working
- * task as the agent's thought; undefined where silence is better. The answer is never in here: it
- * is an artifact.
+ * One short line about an event, for people and for peers, which show the status text of a working
+ * task as the agent's thought; undefined for none. Never contains the answer, which is an artifact.
  */
 export function statusText(event: ReadEvent): string | undefined {
   const line = lines[event.type] as (event: ReadEvent) => string | undefined;
@@ -43,8 +42,8 @@ export function statusText(event: ReadEvent): string | undefined {
 }
 
 /**
- * `statusText` for whoever shows one line after the other: silence too where an event says the same
- * as the one before it, as a plan does that changes with a step.
+ * `statusText` for views that show one line after another: also undefined if the line repeats the
+ * previous one, as that of a plan does when only one of its items changes.
  */
 export function statusLines(): (event: ReadEvent) => string | undefined {
   let last: string | undefined;

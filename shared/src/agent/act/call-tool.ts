@@ -20,25 +20,25 @@ export type ToolDeps = {
   readonly model: Model;
   readonly risky?: RiskPolicy;
   readonly artifacts: ArtifactStore;
-  /** The web for tools; none when left out. */
+  /** The `fetch` of tools; no web access if left out. */
   readonly fetch?: ToolFetch;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
-/** A call's recorded outcome: the result as the model reads it, images by reference. */
+/** The recorded outcome of a call: the result as the model reads it, with images by reference. */
 export type CalledTool = {
   readonly callId: string;
   readonly name: string;
   readonly text: string;
   readonly isError: boolean;
   readonly milliseconds: number;
-  /** Of each time the tool asked the model. */
+  /** One entry for each time the tool asked the model. */
   readonly usage?: readonly Usage[];
   readonly images?: readonly StoredFile[];
-  /** What it brings into the task; left out by earlier versions where the tool's name said it. */
+  /** Where its content came from. Earlier versions left it out if the tool's name said it. */
   readonly takenIn?: NonNullable<ToolResult["takenIn"]>;
   readonly end?: NonNullable<ToolResult["end"]>;
-  /** The call has no result yet: it is made again with the person's answer to this. */
+  /** The call has no result yet: it is made again with the person's answer to this question. */
   readonly asks?: NonNullable<ToolResult["asks"]>;
 };
 
@@ -47,16 +47,17 @@ export type TurnOfCalls = {
   readonly task: AgentState;
   readonly tools: ReadonlyMap<string, Tool>;
   /**
-   * Finds a tool that is not among those; used inside steps. Left out where there are no others.
+   * Lists the tools that may change while the task runs; used inside steps. Left out if there are
+   * none.
    */
   readonly more?: (signal: AbortSignal) => Promise<readonly Tool[]>;
-  /** What those under way use up together. */
+  /** What the calls in flight have spent together. */
   readonly pending: PendingSpending;
 };
 
 /**
- * Makes one call in one durable step. Whatever goes wrong with it is a result the model reads, also
- * that the process died during a call that must not be repeated; only an abort rejects.
+ * Makes one call in one durable step. Any failure becomes a result the model reads, even the death
+ * of the process during a call that must not be repeated; only an abort rejects.
  */
 export async function callTool(
   run: Run,
@@ -76,7 +77,7 @@ export async function callTool(
     const result = await tool.callDurably(input.value, run, durableContext(run, turn.task, deps));
     const { isError, end, takenIn = brought } = result;
     const text = await shortened(run, name, result.text, turn.task.limits, deps);
-    return told(run, {
+    return emitEnded(run, {
       callId,
       name,
       text,
@@ -86,7 +87,7 @@ export async function callTool(
       ...(end && { end }),
     });
   }
-  // What a tool that is not known yet would do is not known either.
+  // The effect of a tool that is not listed yet is unknown.
   const unknown = turn.more === undefined ? "pure" : "once";
   const effect = input.ok ? (tool?.effect(input.value) ?? unknown) : "pure";
   try {
@@ -114,11 +115,11 @@ export async function callTool(
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const text = error.code === "interrupted" ? interrupted : `${name} failed: ${error.message}`;
-    return told(run, { callId, name, text, isError: true, milliseconds: 0, takenIn: brought });
+    return emitEnded(run, { callId, name, text, isError: true, milliseconds: 0, takenIn: brought });
   }
 }
 
-/** The text of a call that waited, cut to size: in a step of its own, where it has to be. */
+/** The text of a durable call, shortened in a step if it is too long. */
 async function shortened(run: Run, name: string, text: string, { resultCharacters }: Limits, deps: ToolDeps) {
   if (text.length <= resultCharacters) return text;
   return run.step("shorten", async () => {
@@ -127,7 +128,10 @@ async function shortened(run: Run, name: string, text: string, { resultCharacter
   });
 }
 
-/** A model's word as the journal keeps it: replay compares it with what was stored. */
+/**
+ * The step's name: made from the model's text, well-formed because replay compares it with the
+ * stored name.
+ */
 function stepName(tool: string): string {
   return `tool ${tool.slice(0, 100)}`.toWellFormed();
 }
@@ -135,7 +139,7 @@ function stepName(tool: string): string {
 const interrupted =
   "Interrupted: the server restarted while this call ran, and the call was not repeated. It may have done all, part or nothing of its work. Check before you do it again.";
 
-/** What the tool answers within the task's time, or why it was not asked or not heard. */
+/** The tool's result within the task's time, or why there is none. */
 async function resultOf(
   call: PlannedCall & ReadCall,
   input: unknown,
@@ -172,11 +176,9 @@ function unknownTool(name: string, known: readonly string[]): ToolResult {
   return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${known.join(", ")}.`);
 }
 
-/**
- * What a person allowed, or needed not to allow, was another deed than the call would be by now.
- */
+/** The call would now do something other than what was approved, or what needed no approval. */
 function riskChanged(risk: string): string {
-  return `Not done, since the call would now do something else than when you asked for it: ${risk}. Look again; a person decides when you call it anew.`;
+  return `Not done, since the call would now do something else than when you requested it: ${risk}. Look again; if you repeat the call, a person decides.`;
 }
 
 type Within = {
@@ -214,12 +216,12 @@ function ended({ callId, name, text, isError, milliseconds, images, takenIn }: C
   return { type: "tool-ended", callId, name, text, isError, milliseconds, ...more } as const;
 }
 
-function told(run: Run, called: CalledTool): CalledTool {
+function emitEnded(run: Run, called: CalledTool): CalledTool {
   run.emit(ended(called));
   return called;
 }
 
-/** Answers a call that is not made. */
+/** Refuses a call with an error result. */
 export function refuse({ id: callId, name }: ToolCall, text: string, task: AgentState): void {
   task.run.emit({ type: "tool-ended", callId, name, text, isError: true, milliseconds: 0 });
   task.messages.push({ role: "tool", callId, name, text, isError: true });

@@ -10,7 +10,7 @@ import { type CalledTool, callTool, refuse, type ToolDeps, type TurnOfCalls } fr
 import { toolsNow } from "./tools-now.ts";
 
 /**
- * Acts by calling the tools asked for. Calls that do not disturb each other run at the same time,
+ * Acts by calling the requested tools. Calls that do not disturb each other run at the same time,
  * as many as the task allows; the others run in the order the model wrote them. Every call gets a
  * result.
  */
@@ -35,8 +35,8 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
 const answerMs = 24 * 60 * 60 * 1000;
 
 /**
- * The call with what it asks of the person answered, one question after another; those of other
- * calls wait.
+ * Repeats a call with the person's answer until it has no more questions. Questions of other calls
+ * wait.
  */
 async function answered(
   call: PlannedCall | undefined,
@@ -66,7 +66,7 @@ function take(called: CalledTool, task: AgentState): void {
   if (end !== undefined) task.outcome ??= end;
 }
 
-/** Neighbours that may run together, in the order of the calls. */
+/** Groups neighbouring calls that may run together, in the order of the calls. */
 function groups(calls: readonly PlannedCall[]): PlannedCall[][] {
   const grouped: PlannedCall[][] = [];
   for (const call of calls) {
@@ -82,9 +82,8 @@ function runsBeside({ way }: PlannedCall): boolean {
 }
 
 /**
- * Deals the calls out to as many lanes as may run at once; each lane makes its calls one after
- * another. Which lane makes which call does not depend on timing, so replay finds every call at its
- * place.
+ * Distributes the calls over as many lanes as may run at once; each lane makes its calls one after
+ * another. The distribution does not depend on timing, so replay finds every call in its place.
  */
 async function inLanes(
   calls: readonly PlannedCall[],
@@ -110,13 +109,13 @@ async function inLanes(
 }
 
 /**
- * Lets as many calls of one turn through as the task allows. Each other gets a result that says so.
+ * Makes only as many calls of one turn as the task allows. The others get a result that says so.
  */
 export function limitCalls(act: Act): Act {
   return async (calls, task) => {
     const { callsPerTurn } = task.limits;
     await act(calls.slice(0, callsPerTurn), task);
-    const text = `Not called: one turn may make ${callsPerTurn} calls. Make it again in a later turn if it is still needed.`;
+    const text = `Not called: one turn may make ${callsPerTurn} calls. Repeat it in a later turn if it is still needed.`;
     for (const call of calls.slice(callsPerTurn)) refuse(call, text, task);
   };
 }

@@ -9,8 +9,8 @@ import { placeFiles, type ReceiveDeps } from "../task/receive.ts";
 import { userWords } from "../task/user-words.ts";
 
 /**
- * What a call that waits may use of its task. `run` is the call's own, which is a branch where
- * calls run side by side.
+ * What a durable call may use of its task. `run` is the call's own: a branch if calls run in
+ * parallel.
  */
 export function durableContext(run: Run, task: AgentState, deps: ReceiveDeps): DurableContext {
   return {

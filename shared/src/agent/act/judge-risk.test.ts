@@ -56,7 +56,7 @@ test("a call without risk is made at once", async () => {
 test("configuration may let risky calls through, or none of them", async () => {
   for (const [risky, times, said] of [
     ["allow", 1, "pressed 1"],
-    ["deny", 0, "lets no risky call through. It would: Click “Pay now”"],
+    ["deny", 0, "allows no risky calls. It would: Click “Pay now”"],
   ] as const) {
     const { tool, pressed } = presser(async () => "Click “Pay now”");
     await using agent = await agentForTest({ script, tools: [tool], risky });
@@ -103,7 +103,7 @@ test("a risk that cannot be judged is a risk", async () => {
   const { tool, pressed } = presser(() => Promise.reject(new Error("the page is gone")));
   await using agent = await agentForTest({ script, tools: [tool] });
   const id = await agent.start("Go.");
-  expect(await answer(agent, id, "no")).toContain("press: what this call would do could not be found out");
+  expect(await answer(agent, id, "no")).toContain("press: what this call would do could not be determined");
   await agent.until(id, "completed");
   expect(pressed).toEqual([]);
 });

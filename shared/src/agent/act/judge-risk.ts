@@ -5,10 +5,7 @@ import type { AgentState } from "../task/agent-state.ts";
 import { userWords } from "../task/user-words.ts";
 import type { ReadCall } from "./plan-call.ts";
 
-/**
- * What becomes of a call that its tool calls risky: a person decides, it is made, or it is never
- * made.
- */
+/** What happens to a risky call: a person decides, it is made, or it is refused. */
 export type RiskPolicy = "ask" | "allow" | "deny";
 
 const judgeMs = 10_000;
@@ -16,8 +13,8 @@ const judgeMs = 10_000;
 type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<Workspace> };
 
 /**
- * The risk of one call in its tool's words. What cannot be judged in time is a risk; only an abort
- * rejects.
+ * The risk of one call in its tool's words. A call that cannot be judged in time counts as risky;
+ * only an abort rejects.
  */
 export async function judgeRisk(
   { input }: ReadCall,
@@ -30,7 +27,7 @@ export async function judgeRisk(
   withinMs = judgeMs,
 ): Promise<string | undefined> {
   if (tool?.risk === undefined || !input.ok) return undefined;
-  const unknown = `${tool.name}: what this call would do could not be found out`;
+  const unknown = `${tool.name}: what this call would do could not be determined`;
   const timer = AbortSignal.timeout(withinMs);
   const late = Promise.withResolvers<string>();
   timer.addEventListener("abort", () => late.resolve(unknown), { once: true });

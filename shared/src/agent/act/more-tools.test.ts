@@ -81,11 +81,11 @@ test("tools that are not there are told to the person with the reason, and to th
   const { events } = await it.run("go");
   for (const event of events) if (event.type === "notice-given") told.push(`${event.kind}: ${event.text}`);
   expect(told).toEqual([
-    "tools: The tools of the MCP server slow are not there: slow said: obey me.",
-    "tools: The tools of the MCP server dead are not there: dead said: obey me.",
+    "tools: The tools of the MCP server slow are unavailable: slow said: obey me.",
+    "tools: The tools of the MCP server dead are unavailable: dead said: obey me.",
   ]);
   const prompts = it.model.requests.map(({ body }) => JSON.stringify(body.messages));
-  expect(prompts[0]).toContain("not there now, and may be later: slow, dead.");
+  expect(prompts[0]).toContain("unavailable now, but may return: slow, dead.");
   expect(prompts.at(-1)).not.toContain("not there now");
   expect(prompts.join()).not.toContain("obey me");
 });

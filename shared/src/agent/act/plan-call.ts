@@ -4,29 +4,29 @@ import { type ParsedArguments, parseArguments } from "../../models/arguments.ts"
 import type { PlannedCall } from "../task/loop.ts";
 
 /**
- * Decides whether a call may be made: at once, only after a person allowed it, or not at all. Told
- * the arguments as the model wrote them.
+ * Decides whether a call may be made: at once, only after a person has allowed it, or not at all.
+ * Gets the arguments as the model wrote them.
  */
 export type ApprovalPolicy = (call: ToolCall) => PlannedCall["approval"];
 
-/** A call with its arguments as they were understood. */
+/** A call with its parsed arguments. */
 export type ReadCall = ToolCall & { readonly input: ParsedArguments };
 
 /**
- * The call with its arguments understood: once, where the model's reply is taken in. A call that an
- * earlier version recorded comes without.
+ * The call with its arguments parsed: once, when the model's reply arrives. Calls recorded by an
+ * earlier version have no parsed arguments yet.
  */
 export function readCall<Call extends ToolCall & { readonly input?: ParsedArguments }>(call: Call): Call & ReadCall {
   const { input } = call;
   return input === undefined ? { ...call, input: parseArguments(call.arguments) } : (call as Call & ReadCall);
 }
 
-/** A risk of a call, and what is configured for risky calls. */
+/** The risk of a call, and the configured policy for risky calls. */
 export type CallRisk = { readonly sentence: string; readonly way: PlannedCall["approval"] };
 
 /**
- * Says how a call is to be made. `tool` is undefined where there is none of that name. The stricter
- * of policy and risk holds.
+ * Plans how to make a call; `tool` is undefined if no tool has that name. The stricter of policy
+ * and risk applies.
  */
 export function planCall(
   call: ReadCall,

@@ -1,8 +1,8 @@
 import type { Act } from "../task/loop.ts";
 
 /**
- * Lets a turn end its task well only when each of its calls succeeded: of a failure beside it the
- * model has not read yet.
+ * Lets a turn end its task with success only if each of its calls succeeded, since the model has
+ * not yet read a failure in the same turn.
  */
 export function rejectFalseSuccess(act: Act): Act {
   return async (calls, task) => {

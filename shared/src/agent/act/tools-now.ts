@@ -2,17 +2,17 @@ import type { AgentDefinition, ToolsListed } from "../../core/agent.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { AgentState } from "../task/agent-state.ts";
 
-/** What an agent can call now, and what of that its model is told of. */
+/** The tools an agent can call now, and those its model is offered. */
 export type ToolsNow = {
   readonly callable: readonly Tool[];
   readonly offered: readonly Tool[];
-  /** Whose tools it should have and has not. */
+  /** The sources whose tools are unavailable. */
   readonly missing: ToolsListed["missing"];
 };
 
 /**
- * The agent's tools with those that may change. Used inside steps: between them only what they
- * recorded holds.
+ * The agent's tools and those that may change. Only for use inside steps, since the set is not
+ * deterministic.
  */
 export async function toolsNow(
   { tools, moreTools }: Pick<AgentDefinition, "tools" | "moreTools">,

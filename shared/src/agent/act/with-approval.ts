@@ -8,10 +8,10 @@ import { refuse } from "./call-tool.ts";
 const expiryMs = 24 * 60 * 60 * 1000;
 
 /**
- * Lets a person decide about the calls that need it, before any call of the turn is made; after a
- * refusal none of them is. What the person is shown is made here from the exact call, and the
- * answer has to be the code of that call: an approval holds for one call with these arguments,
- * once, and for a day.
+ * Lets a person decide about the calls that need approval, before any call of the turn is made;
+ * after a refusal, none is made. The question is made here from the exact call, and the answer must
+ * contain that call's code: an approval holds for one call with these arguments, once, and for a
+ * day.
  */
 export function withApproval(act: Act): Act {
   return async (calls, task) => {
@@ -33,31 +33,30 @@ export function withApproval(act: Act): Act {
 }
 
 function denial({ risk }: PlannedCall): string {
-  const why = risk === undefined ? "" : `, which lets no risky call through. It would: ${risk}`;
+  const why = risk === undefined ? "" : `, which allows no risky calls. It would: ${risk}`;
   return `Not allowed by the configuration of this agent${why}.`;
 }
 
 /**
- * What was asked for together is done together or not at all: a person who refuses a part has not
- * agreed to the rest.
+ * Calls requested together are made together or not at all: a person who refuses one has not agreed
+ * to the rest.
  */
 function notAlone({ name }: PlannedCall): string {
-  return `Not made: it was asked for together with a call of ${name} that the person did not allow. Ask for it anew if it is still wanted.`;
+  return `Not made: it was requested together with a call of ${name} that the person did not allow. Request it again if it is still needed.`;
 }
 
 async function refusalOf(call: PlannedCall, task: AgentState): Promise<string | undefined> {
   const code = approvalCode(task.run.id, call);
   await collectMessages(task);
   let answer = await ask(task.run, call, code);
-  // A yes without the code may have been meant for another call: it is asked once more, never
-  // taken.
+  // A yes without the code may have been meant for another call: ask once more, never accept it.
   if (answer !== undefined && /^(y|yes|ok|allow)[.!]?$/i.test(answer)) answer = await ask(task.run, call, code, again);
   if (answer === undefined) return "Nobody allowed this call in time; it was not made.";
   if (answer.replace(/^["'`]|["'`.!]+$/g, "").toLowerCase() === `yes ${code}`) return undefined;
   return `The call was not allowed and not made. The person said: ${answer}`;
 }
 
-const again = "Your yes did not say to which call: it takes the code.\n\n";
+const again = "Your yes did not say which call it is for: include the code.\n\n";
 
 async function ask(run: Run, call: PlannedCall, code: string, head = ""): Promise<string | undefined> {
   const risk = call.risk === undefined ? "" : `${call.risk}\n\n`;
@@ -70,8 +69,8 @@ async function ask(run: Run, call: PlannedCall, code: string, head = ""): Promis
 }
 
 /**
- * Six characters that only this call of this run has: its arguments and its risk as the person
- * reads them are part of it.
+ * Six characters that identify this call of this run, computed from its arguments and its risk as
+ * the person reads them.
  */
 export function approvalCode(
   runId: string,

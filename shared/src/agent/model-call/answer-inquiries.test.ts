@@ -53,7 +53,7 @@ test("a budget that is used up is named to the tool, and never passed", async ()
   });
   const { record, events } = await agent.run("Go.", { budget: { tokens: 5_000 } });
   const [ended] = events.filter((event) => event.type === "tool-ended");
-  expect(ended).toMatchObject({ isError: true, text: expect.stringContaining("bound of 5000 tokens") });
+  expect(ended).toMatchObject({ isError: true, text: expect.stringContaining("limit of 5000 tokens") });
   expect(record.error?.code).toBe("token_limit");
   expect(spent).toBeLessThanOrEqual(5_000);
 });

@@ -6,14 +6,14 @@ import { estimateTokens } from "../../models/tokens.ts";
 import { type CalledModel, callModel } from "./call-model.ts";
 import { type Account, roomForAnswer } from "./spending.ts";
 
-/** What inquiries under way, or not yet counted to their task, use up of its bounds. */
+/** What inquiries in flight, or not yet counted in their task, use of its limits. */
 export type PendingSpending = { tokens: number; usd: number };
 
 const usualAnswer = 2_000;
 
 /**
- * Answers what the tool of one call asks the model, within what the task's bounds leave beside the
- * other calls of the turn. `usage` grows with each answer; the caller records it with the call.
+ * Answers the inquiries of one tool call, within what the task's limits and the other calls of the
+ * turn leave. `usage` grows with each answer; the caller records it with the call.
  */
 export function answerInquiries(
   callId: string,

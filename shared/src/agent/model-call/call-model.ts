@@ -6,7 +6,7 @@ import type { StepContext } from "../../core/run.ts";
 import { type Account, timeLimit, workDeadline } from "./spending.ts";
 
 /**
- * What one call of a model came to. `discarded` is the usage of answers that broke off before it,
+ * The outcome of one model call. `discarded` is the usage of answers that broke off before it,
  * which are paid for too.
  */
 export type CalledModel = {
@@ -16,25 +16,24 @@ export type CalledModel = {
   readonly milliseconds: number;
 };
 
-/** The events that tell of a model call: each has its usage. */
-type TellingEvent = Extract<JournalEvent, { type: "model-replied" | "model-asked" | "context-compacted" }>;
+/** The events that report a model call: each has its usage. */
+type ModelCallEvent = Extract<JournalEvent, { type: "model-replied" | "model-asked" | "context-compacted" }>;
 
-type Hearing = Pick<StepContext, "emit"> & {
+type CallContext = Pick<StepContext, "emit"> & {
   readonly signal: AbortSignal;
-  /** Shows the answer as it comes; left out for answers that are not the agent's words. */
+  /** Shows the answer as it arrives; left out for answers that are not the agent's words. */
   progress?(event: Progress): void;
 };
 
 /**
- * Asks the model: the one place where the code of runs does so, so that no call is left out of the
- * count. The event that `tell` makes of the call is kept with the step. Rejects as `Model.ask`
- * does.
+ * Calls the model. All code of runs calls it here, so that every call is counted. The event that
+ * `tell` makes of the call is recorded with the step. Rejects as `Model.ask` does.
  */
 export async function callModel(
   request: ModelRequest,
   model: Model,
-  { signal, emit, progress }: Hearing,
-  tell: (called: CalledModel) => TellingEvent,
+  { signal, emit, progress }: CallContext,
+  tell: (called: CalledModel) => ModelCallEvent,
 ): Promise<CalledModel> {
   const started = performance.now();
   let discarded: Usage | undefined;
@@ -70,19 +69,20 @@ function sum(one: Usage | undefined, other: Usage | undefined): Usage | undefine
   };
 }
 
-/** What a model step leaves in the journal. */
+/** What a model step records in the journal. */
 export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage"> & {
   readonly discarded?: Usage;
   readonly milliseconds: number;
   /**
-   * Of the input, about, what was its tail: what was seen around it, the newest image, the hints.
+   * About how many input tokens were the prompt's tail: the observation, the newest image, the
+   * hints.
    */
   readonly sightTokens?: number;
 };
 
 /**
- * Follows one call to its reply within the task's time, showing deltas to those who watch, and
- * tells the reply as an event.
+ * Makes one model call within the task's time, shows deltas to watchers, and records the reply as
+ * an event.
  */
 export async function recordReply(
   task: Account,

@@ -19,7 +19,7 @@ test("a model that answers 503 for a while is asked again after growing pauses t
   expect(record).toMatchObject({ status: "completed", output: { answer: "Back." } });
   const told = waits(events);
   expect(told).toHaveLength(4);
-  expect(told[0]?.text).toMatch(/overloaded. It is asked again in 1 s\.$/);
+  expect(told[0]?.text).toMatch(/overloaded. Retrying in 1 s\.$/);
   const pauses = told.map(({ pauseMs = 0 }) => pauseMs);
   expect(pauses[0]).toBeWithin(30, 37);
   expect(pauses[1]).toBeWithin(60, 73);

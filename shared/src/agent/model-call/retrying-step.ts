@@ -4,8 +4,8 @@ import type { Run, StepContext } from "../../core/run.ts";
 import { ModelAway } from "../../models/model-failure.ts";
 
 /**
- * How long a run leaves a model alone that cannot answer now: the first pause, each next one twice
- * as long, up to the longest. Milliseconds.
+ * How many milliseconds a run waits for a model that cannot answer now: the first pause, doubled
+ * each time, up to the longest.
  */
 export type ModelPauses = { readonly firstMs: number; readonly longestMs: number };
 
@@ -14,24 +14,24 @@ const usualPauses: ModelPauses = { firstMs: 15_000, longestMs: 300_000 };
 type Waiting = {
   readonly pauses?: ModelPauses | undefined;
   /**
-   * Whether the model has answered this run before: one that nobody has reached yet may have a
-   * wrong address, and is not waited for.
+   * Whether the model has answered this run before. A model that was never reached may have a wrong
+   * address, and the run does not wait for it.
    */
   readonly hasAnswered: boolean;
   /** The milliseconds the run may still take. */
   leftMs(step: StepContext): number;
-  /** Told of each pause and of the time the attempt before it took. */
+  /** Gets the length of each pause plus the time of the attempt before it. */
   spent(milliseconds: number): void;
 };
 
-/** What is recorded in place of a result while the model is away. */
+/** What is recorded in place of a result while the model cannot answer. */
 type Away = { readonly away: { readonly pauseMs: number; readonly milliseconds: number } };
 
 /**
- * A step that asks the model, made again for as long as the model cannot answer for now (429, 5xx,
- * an answer that stalls) and the run has time. The pauses between are durable: another process goes
- * on with them, and a cancel ends them. Each is told as it begins. What will not pass rejects at
- * once, as the step did.
+ * A step that asks the model, repeated while the model cannot answer (429, 5xx, a stalled answer)
+ * and the run has time. The pauses are durable: another process continues them, and a cancel ends
+ * them. Each pause is reported when it starts. A permanent failure rejects at once, as the step
+ * did.
  */
 export async function retryingStep<T extends { readonly [field: string]: Json | undefined }>(
   run: Run,
@@ -62,18 +62,18 @@ function isAway<T extends object>(recorded: T | Away): recorded is Away {
   return "away" in recorded;
 }
 
-/** Undefined where there is nothing to wait for, or no time to. */
+/** Undefined if waiting is pointless or no time is left. */
 function pauseAfter(error: unknown, pauses: number, waiting: Waiting, step: StepContext): number | undefined {
   if (!(error instanceof ModelAway) || !(error.wasReached || waiting.hasAnswered)) return undefined;
   const { firstMs, longestMs } = waiting.pauses ?? usualPauses;
   const growing = Math.min(longestMs, firstMs * 2 ** pauses);
-  // Runs that were turned away together do not come back together.
+  // Jitter: runs that failed together do not retry together.
   const pauseMs = Math.round(Math.max(error.retryAfterMs ?? 0, growing) + Math.random() * growing * 0.2);
   return pauseMs < waiting.leftMs(step) ? pauseMs : undefined;
 }
 
 function notice(cause: string, pauseMs: number): JournalEvent {
-  const text = `The model cannot answer now: ${cause.replace(/\.+$/, "")}. It is asked again in ${pauseText(pauseMs)}.`;
+  const text = `The model cannot answer now: ${cause.replace(/\.+$/, "")}. Retrying in ${pauseText(pauseMs)}.`;
   return { type: "notice-given", kind: "waiting", text, pauseMs };
 }
 

@@ -7,8 +7,8 @@ import type { AgentState, Spending } from "../task/agent-state.ts";
 import type { Think } from "../task/loop.ts";
 
 /**
- * What a model call is bound by: the bounds of a whole, what of it is spent, and what the model
- * takes at once.
+ * What limits a model call: the task's limits, what is spent of them, and the model's context
+ * window.
  */
 export type Account = {
   readonly limits: Pick<Limits, "tokens" | "usd" | "wallMs">;
@@ -20,8 +20,8 @@ export type Account = {
 const smallestAnswer = 256;
 
 /**
- * From this share of a bound on, the model is told once a turn that it should come to an end; of
- * its turns, `last-turn.ts` tells.
+ * From this share of a limit on, each turn reminds the model to finish; `last-turn.ts` does so for
+ * the limit on turns.
  */
 const nearlySpent = 0.8;
 
@@ -38,27 +38,26 @@ export function spend(task: AgentState, { usage, discarded, milliseconds }: Spen
 }
 
 /**
- * The most tokens an answer to a prompt of this size may have so that neither the task's token
- * bound nor its cost bound can be passed by it, nor the model's window; rejects with `token_limit`
- * or `cost_limit` when not even a short one fits. A cost bound cannot be held for a model without a
- * known price.
+ * The most tokens an answer to a prompt of this size may have without exceeding the task's token
+ * limit, its cost limit or the model's window. Throws `token_limit` or `cost_limit` if not even a
+ * short answer fits. The cost limit cannot be enforced for a model without a known price.
  */
 export function roomForAnswer(task: Account, inputTokens: number, model: Model): number {
   const { limits, spent } = task;
   const byTokens = limits.tokens - spent.tokens - inputTokens;
   if (byTokens < smallestAnswer) {
-    throw new AppError("token_limit", `The next model call would pass this task's bound of ${limits.tokens} tokens.`);
+    throw new AppError("token_limit", `The next model call would exceed this task's limit of ${limits.tokens} tokens.`);
   }
   const byCost = tokensFor(limits.usd - spent.usd, inputTokens, model);
   if (byCost < smallestAnswer) {
-    throw new AppError("cost_limit", `The next model call would pass this task's bound of $${limits.usd}.`);
+    throw new AppError("cost_limit", `The next model call would exceed this task's limit of $${limits.usd}.`);
   }
-  // The prompt's size is an estimate: whether it leaves no room at all is for the provider to say.
+  // The prompt's size is an estimate: only the provider can say that it leaves no room at all.
   const inWindow = Math.max(smallestAnswer, task.contextWindow - inputTokens);
   return Math.min(byTokens, byCost, inWindow, model.capabilities.maxOutputTokens);
 }
 
-/** Whether a cost bound can be held. */
+/** Whether a cost limit can be enforced. */
 export function hasPrice(model: Model): boolean {
   return model.cost({ inputTokens: 1, cachedInputTokens: 0, outputTokens: 1 }) !== null;
 }
@@ -71,7 +70,7 @@ function tokensFor(usd: number, inputTokens: number, model: Model): number {
   return Math.floor(((usd - input) / outputMillion) * million);
 }
 
-/** The milliseconds of work the task has left, as a signal that fires when they are over. */
+/** A signal that fires when the task's remaining time for work is over. */
 export function workDeadline(task: Account, signal: AbortSignal): { signal: AbortSignal; passed(): boolean } {
   const timer = AbortSignal.timeout(Math.max(0, task.limits.wallMs - task.spent.workMs));
   return { signal: AbortSignal.any([signal, timer]), passed: () => timer.aborted && !signal.aborted };
@@ -81,12 +80,12 @@ export function workDeadline(task: Account, signal: AbortSignal): { signal: Abor
 export function timeLimit(task: Account): AppError {
   return new AppError(
     "time_limit",
-    `This task's bound of ${Math.round(task.limits.wallMs / 1000)} seconds of work is reached.`,
+    `This task's limit of ${Math.round(task.limits.wallMs / 1000)} seconds of work is reached.`,
   );
 }
 
 /**
- * Stops a task whose time is over before it thinks again, and warns the model when a bound comes
+ * Stops a task whose time is over before it thinks again, and warns the model when a limit comes
  * near.
  */
 export function withinBudget(think: Think): Think {
@@ -108,8 +107,9 @@ export function withinBudget(think: Think): Think {
 }
 
 /**
- * Lends a share of what the task has left. What several calls of a turn lend at the same time is
- * never more than that together; time is not divided, for they use it at the same time.
+ * Reserves a share of what remains of the task's budget. Reservations that several calls of a turn
+ * hold at once never exceed the remainder together. Time is not divided, since the calls use it at
+ * the same time.
  */
 export function openSubBudget({ limits, spent, reserved }: AgentState, share: number): SubBudget {
   const tokens = Math.max(1, Math.floor((limits.tokens - spent.tokens - reserved.tokens) * share));

@@ -6,11 +6,11 @@ import type { Run } from "../../core/run.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 
 /**
- * A message as the agent keeps it: files by reference. `to-model-messages.ts` turns it into what a
- * model reads.
+ * A message as the agent keeps it, with files by reference. `to-model-messages.ts` converts it for
+ * the model.
  */
 export type TaskMessage =
-  /** `note`: told in the user's place, but not the user's words. */
+  /** `note`: in the user's role, but not the user's words. */
   | { readonly role: "user"; readonly parts: readonly Part[]; readonly note?: true }
   | { readonly role: "summary"; readonly text: string }
   | { readonly role: "assistant"; readonly text: string; readonly toolCalls: readonly ToolCall[] }
@@ -23,60 +23,58 @@ export type TaskMessage =
       readonly images?: readonly StoredFile[];
     };
 
-/**
- * What a task has used up. `usd` counts known prices; `unpriced` tells that some calls had none.
- */
+/** What a task has used. `usd` counts known prices; `unpriced` means that some calls had none. */
 export type Spending = { tokens: number; usd: number; unpriced: boolean; workMs: number };
 
-/** How a task ended by its own doing. */
+/** How a task ended itself. */
 export type Outcome = { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
 
 /**
- * All that changes during a task. Made by each execution of the run's body and rebuilt by replay;
- * nothing of it is kept on the agent, which many tasks share.
+ * Everything that changes during a task. Each execution of the run's body makes it and replay
+ * rebuilds it; nothing of it is kept on the agent, which many tasks share.
  */
 export type AgentState = {
   readonly run: Run;
-  /** The task's own bounds, fixed when it began. */
+  /** The task's own limits, fixed when it started. */
   readonly limits: Limits;
-  /** Tokens the model can take at once, fixed when the task began. */
+  /** The model's context window in tokens, fixed when the task started. */
   readonly contextWindow: number;
-  /** Tokens of each prompt beside the conversation, about; fixed when the task began. */
+  /** Estimated tokens of each prompt besides the conversation, fixed when the task started. */
   readonly fixedTokens: number;
-  /** The day the task began, `YYYY-MM-DD` in UTC. */
+  /** The day the task started, `YYYY-MM-DD` in UTC. */
   readonly today: string;
-  /** The conversation, oldest first; the goal is at `goal`. */
+  /** The conversation, oldest first; it includes `goal`. */
   messages: TaskMessage[];
   /** The message that set the task; compaction never touches it. */
   readonly goal: TaskMessage;
-  /** What the user said that the conversation does not have yet. */
+  /** The user's messages that are not in the conversation yet. */
   readonly pendingMessages: UserMessage[];
-  /** The files the user sent for this task: content hash by the path they got in the workspace. */
+  /** The files the user sent for this task: content hash by path in the workspace. */
   readonly received: Map<string, string>;
   step: number;
-  /** Said to the model once, at the tail of its next prompt, and never stored. */
+  /** Shown to the model once, at the end of its next prompt; never stored. */
   hints: string[];
-  /** The newest prompt's size as the provider counted it, and how many messages it held. */
+  /** The newest prompt's size as the provider counted it, and how many messages it had. */
   measured: { tokens: number; messages: number };
   /**
-   * Tokens of the tail of its newest prompt: what it saw around it, the newest image, the hints;
-   * the next is taken to be as large.
+   * Tokens of the newest prompt's tail: the observation, the newest image, the hints. The next tail
+   * is assumed to be as large.
    */
   observationTokens: number;
   readonly spent: Spending;
-  /** What of the rest is lent to tasks that others do for this one. */
+  /** The part of the rest that is reserved for tasks of other agents. */
   readonly reserved: { tokens: number; usd: number };
   /** How many agents the task has passed through. */
   readonly hops: number;
-  /** What the user said to the first of them. */
+  /** What the user said to the first agent. */
   readonly said: readonly string[];
-  /** Addresses that the agent which gave the task was free to open. */
+  /** Addresses that the asking agent was allowed to open. */
   readonly given: readonly string[];
-  /** What the task and the conversation before it have taken in beside the user's words. */
+  /** Sources that the task and the earlier conversation have taken in, besides the user's words. */
   readonly takenIn: Set<string>;
   /**
-   * Fingerprints of the newest turns, and how long the calls of this turn took in milliseconds, for
-   * `unstick`.
+   * Fingerprints of the newest turns, and the milliseconds this turn's calls took, for
+   * `detectLoops`.
    */
   recentTurns: string[];
   callsMs: number;

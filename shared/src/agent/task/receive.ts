@@ -12,17 +12,16 @@ import { boundText } from "./bound-text.ts";
 import type { Turn } from "./loop.ts";
 
 /**
- * Takes in, before each turn, what the user has said meanwhile: a message sent to a working task
- * steers it. One that arrived while the agent came to its end is heard too, in another turn, if the
- * task has one left.
+ * Reads the user's new messages before each turn: a message sent to a working task steers it. A
+ * message that arrives during the last turn leads to another turn, if the task has one left.
  */
-export function receiveMessages(step: Turn, deps: ReceiveDeps): Turn {
+export function receiveMessages(turn: Turn, deps: ReceiveDeps): Turn {
   return async (task) => {
     await collectMessages(task);
     for (const message of task.pendingMessages.splice(0)) {
       task.messages.push(await receive(task.run, message, task, deps));
     }
-    if ((await step(task)) === "continue") return "continue";
+    if ((await turn(task)) === "continue") return "continue";
     await collectMessages(task);
     if (task.pendingMessages.length === 0 || task.step === task.limits.steps) return "done";
     task.outcome = undefined;
@@ -31,26 +30,26 @@ export function receiveMessages(step: Turn, deps: ReceiveDeps): Turn {
 }
 
 /**
- * Moves what has arrived into the task's inbox. Done before a person is asked, so that only what
- * comes after the question answers it.
+ * Moves newly arrived messages to the task's pending messages. Called before a person is asked, so
+ * that only messages after the question answer it.
  */
 export async function collectMessages(task: AgentState): Promise<void> {
   task.pendingMessages.push(...(await task.run.poll<UserMessage>(messageSignal)));
 }
 
-/** What taking in a message needs of the server. */
+/** What receiving a message needs of the server. */
 export type ReceiveDeps = {
   readonly artifacts: ArtifactStore;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
-/** Text longer than this goes into a file, with its head and tail in the conversation. */
+/** Longer text goes into a file, with its head and tail in the conversation. */
 const longestText = 60_000;
 
 /**
- * Takes a user's message into the conversation, its files into the workspace, and tells so: what
- * was said while the agent worked has its place where it was heard, not where it arrived. `brought`
- * is what its sender had taken in.
+ * Adds a user's message to the conversation and its files to the workspace, and records an event,
+ * so that the message has its place where it was read, not where it arrived. `brought` is what its
+ * sender had taken in.
  */
 export async function receive(
   run: Run,
@@ -68,9 +67,9 @@ export async function receive(
 
 /**
  * Puts the files among these parts into the workspace, under their own names or the next free ones,
- * so that tools can work on them, and notes them as received; very long text goes into a file too.
- * Answers the parts with the names the files have there. Files that others made for the task, and
- * not its caller, are not noted (`received` undefined): they are of what it hands over.
+ * and records them as received; very long text goes into a file too. Returns the parts with the
+ * files' names there. Files that other agents made for the task are not recorded (`received`
+ * undefined), so they count among its results.
  */
 export async function placeFiles(
   run: Run,
@@ -109,13 +108,13 @@ async function place(part: Part, workspace: Workspace, artifacts: ArtifactStore)
   if (part.type !== "file") return { part };
   const content = await artifacts.get(part.sha256);
   if (content === undefined)
-    return { part: { type: "text", text: `[file ${part.name} was sent, but its content is gone]` } };
+    return { part: { type: "text", text: `[file ${part.name} was sent, but its content is no longer stored]` } };
   return { part: { ...part, name: await putFile(part, content, workspace) }, content };
 }
 
 /**
- * Under its own name, folders included, so that what refers to another file finds it; where its
- * folders cannot be made, without them.
+ * Stores the file under its own name with its folders, so that references between files work;
+ * without the folders if they cannot be created.
  */
 async function putFile(file: StoredFile, content: Blob, workspace: Workspace): Promise<string> {
   const segments = file.name.split(/[/\\]/).filter((segment) => !/^[\s.]*$/.test(segment));
@@ -131,10 +130,10 @@ async function putFile(file: StoredFile, content: Blob, workspace: Workspace): P
   return await putFreely(file, content, { workspace, folders: [], name });
 }
 
-type Wish = { readonly workspace: Workspace; readonly folders: readonly string[]; readonly name: string };
+type Target = { readonly workspace: Workspace; readonly folders: readonly string[]; readonly name: string };
 
-/** Under this name or the next free one. */
-async function putFreely(file: StoredFile, content: Blob, { workspace, folders, name }: Wish): Promise<string> {
+/** Stores the file under this name or the next free one. */
+async function putFreely(file: StoredFile, content: Blob, { workspace, folders, name }: Target): Promise<string> {
   const stem = basename(name, extname(name));
   for (let copy = 1; ; copy++) {
     const candidate = join(...folders, copy === 1 ? name : `${stem}-${copy}${extname(name)}`);
@@ -147,7 +146,7 @@ async function putFreely(file: StoredFile, content: Blob, { workspace, folders, 
   }
 }
 
-/** Whether a file there already is this one, as it is when a crash made us place it twice. */
+/** Whether the existing file is this one, which happens when a crash makes us place it twice. */
 async function holds(workspace: Workspace, path: string, file: StoredFile): Promise<boolean> {
   const there = Bun.file(await workspace.resolve(path));
   if (there.size !== file.size) return false;
@@ -156,15 +155,15 @@ async function holds(workspace: Workspace, path: string, file: StoredFile): Prom
   return hash.digest("hex") === file.sha256;
 }
 
-/** File systems allow 255; a copy's number needs some. */
+/** File systems allow 255; the number of a copy needs some of them. */
 const longestNameBytes = 200;
 
-/** Folders that a file's name may lead through; of more the last. */
+/** How many folders a file's name may have; of more, the last are kept. */
 const deepest = 8;
 
 /**
- * A segment of a name, without what a file system, a shell, a terminal or another program could
- * take for something else.
+ * A segment of a name, without anything that a file system, a shell, a terminal or another program
+ * could misread.
  */
 function safeName(name: string): string {
   const plain = name.replaceAll(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069<>:"|?*]/gu, "_").replace(/^[.\s]+/, "");

@@ -1,6 +1,6 @@
 import { openWeb, sourcesOf, type TakenIn } from "../../core/taken-in.ts";
 
-/** Tools of earlier versions whose results brought nothing into a task. */
+/** Tools of earlier versions whose results had no sources. */
 const broughtNothing = [
   "ask_human",
   "terminate",
@@ -12,9 +12,9 @@ const broughtNothing = [
 ];
 
 /**
- * What a recorded result brought into its task. Earlier versions recorded it only where the tool's
- * name did not say it; what the names of that time said stays so. No tool that came later belongs
- * here: its results are recorded with what they bring.
+ * The sources of a recorded result. Earlier versions recorded them only if the tool's name did not
+ * imply them, and this keeps what the names implied then. Don't add newer tools: their results
+ * record their sources.
  */
 export function recordedSources({
   name,

@@ -2,9 +2,9 @@ import { askHumanName } from "../../core/agent.ts";
 import type { AgentState, TaskMessage } from "./agent-state.ts";
 
 /**
- * What the user said, in messages and as answers to questions, oldest first. Nothing that a model,
- * a tool or a page said: of a task that comes from another agent, the message is that agent's, and
- * the user's words come beside it.
+ * What the user said, in messages and in answers to questions, oldest first. Never the words of a
+ * model, a tool or a page: the message of a task from another agent is that agent's, and the user's
+ * words come in `said`.
  */
 export function userWords({ messages, hops, said }: Pick<AgentState, "messages" | "hops" | "said">): string[] {
   const own = messages.flatMap((message) => {

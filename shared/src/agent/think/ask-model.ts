@@ -19,19 +19,18 @@ import { tailMessage, toModelMessages } from "./to-model-messages.ts";
 export type ThinkDeps = {
   readonly model: Model;
   readonly artifacts: ArtifactStore;
-  /** Which calls a person has to allow; none when left out. */
+  /** Which calls a person must allow; none if left out. */
   readonly approval?: ApprovalPolicy;
   readonly risky?: RiskPolicy;
-  /** The usual ones when left out. */
+  /** Defaults to the usual pauses. */
   readonly modelPauses?: ModelPauses;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
 /**
- * Thinks by asking the model, in one durable step: a reply that was recorded is never paid for
- * again. Adds the reply to the task; text without calls is the answer. Hints and what is seen now
- * ride at the tail of this one prompt, so that everything before them stays byte-stable and
- * provider caches hit.
+ * Thinks by asking the model in one durable step: a recorded reply is never paid for again. Adds
+ * the reply to the task; text without calls is the answer. Hints and the observation go at the end
+ * of this one prompt, so that everything before them stays byte-stable and provider caches hit.
  */
 export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
   return async (task) => {
@@ -72,12 +71,12 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
   };
 }
 
-/** By name alone: why is for people, and may be in a server's own words. */
+/** Only names: the reason is for people, and may be in a server's own words. */
 function missingHint(missing: ToolsNow["missing"]): string[] {
   if (missing.length === 0) return [];
   const names = missing.map(({ name }) => name).join(", ");
   return [
-    `The tools of these MCP servers are not there now, and may be later: ${names}. Say so where the task needs them.`,
+    `The tools of these MCP servers are unavailable now, but may return: ${names}. Say so if the task needs them.`,
   ];
 }
 
@@ -99,7 +98,7 @@ async function planCalls(
   );
 }
 
-/** How a task waits for its model: within its time, which the wait takes of. */
+/** How a task waits for its model: within its time limit, which includes the wait. */
 export function waitingOf(
   task: AgentState,
   { modelPauses }: Pick<ThinkDeps, "modelPauses">,
@@ -114,9 +113,7 @@ export function waitingOf(
   };
 }
 
-/**
- * Tokens of what is the same in every prompt of a task: the system text and the tools. An estimate.
- */
+/** Estimated tokens of what every prompt of a task shares: the system text and the tools. */
 export function fixedTokens(agent: AgentDefinition, tools: readonly Tool[], today: string): number {
   return estimateTokens([{ role: "system", text: systemText(agent, today) }], toolSpecs(tools));
 }
@@ -136,7 +133,7 @@ const cutOff = {
 
 function take(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinition["toolChoice"]): void {
   const { text, toolCalls, usage } = reply;
-  // What the model thought with is counted as output, and is no part of the next prompt.
+  // Reasoning tokens count as output, and are not part of the next prompt.
   task.observationTokens = reply.sightTokens ?? 0;
   const tokens = Math.max(0, usage.inputTokens - task.observationTokens);
   task.measured = { tokens, messages: task.messages.length };

@@ -2,12 +2,12 @@ import type { AgentDefinition } from "../../core/agent.ts";
 import type { ToolChoice } from "../../core/model.ts";
 import type { AgentState } from "../task/agent-state.ts";
 
-/** From this share of a task's turns on, the model is told which turn it is. */
+/** From this share of a task's turns on, the model is told the number of the turn. */
 const noticeAt = 0.8;
 
 /**
- * How the model may use its tools in this turn. The last one can only end the task: by the tool
- * that does so, or by text where there is none. The tools stay the same, as they stand at the front
+ * How the model may use its tools in this turn. The last turn can only end the task: by the tool
+ * that does so, or by text if there is none. The tools stay the same, since they are at the front
  * of the prompt, which providers cache.
  */
 export function toolChoiceNow(agent: AgentDefinition, task: Pick<AgentState, "step" | "limits">): ToolChoice {
@@ -16,7 +16,7 @@ export function toolChoiceNow(agent: AgentDefinition, task: Pick<AgentState, "st
   return name === undefined ? "none" : { name };
 }
 
-/** What the model is told of its turns when few are left; undefined before. */
+/** The notice about the remaining turns when few are left; undefined before. */
 export function turnNotice(
   agent: AgentDefinition,
   { step, limits }: Pick<AgentState, "step" | "limits">,
@@ -25,7 +25,7 @@ export function turnNotice(
   if (step === steps) {
     const how = endingTool(agent);
     const end = how === undefined ? "Answer now, in text" : `Call ${how} now`;
-    return `Turn ${step} of ${steps}, the last one: nothing else can be done any more. ${end}, with what was found and done, the files that hold it, and what is missing.`;
+    return `Turn ${step} of ${steps}, the last one: nothing else can be done. ${end}, with what was found and done, the files that hold it, and what is missing.`;
   }
   if (step < steps * noticeAt) return undefined;
   const left = steps - step;
@@ -33,8 +33,8 @@ export function turnNotice(
 }
 
 /**
- * The tool that ends a task; of several the one that was added last, for a task that wants its
- * answer in a form.
+ * The tool that ends a task; of several, the one added last, which takes an answer that fits the
+ * task's schema.
  */
 function endingTool({ tools }: AgentDefinition): string | undefined {
   return tools.findLast((tool) => tool.endsTask === true)?.name;

@@ -5,20 +5,20 @@ import type { Workspace } from "../../core/workspace.ts";
 import { estimateText } from "../../models/tokens.ts";
 import type { AgentState } from "../task/agent-state.ts";
 
-/** What looking needs of the server it runs in. */
+/** What observing needs of the server. */
 export type LookDeps = {
   readonly model: Model;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
-  /** Milliseconds a look may take; 15,000 when left out. */
+  /** Milliseconds a look may take; defaults to 15,000. */
   readonly lookMs?: number;
 };
 
-/** Of the model's window, what a look may take up at most. */
+/** The largest share of the model's window that an observation may use. */
 const share = 0.2;
 
 /**
- * What the agent sees now. A look that fails or takes too long says so in its place, since a model
- * that is shown nothing takes the page for gone; only an abort rejects.
+ * What the agent sees now. A look that fails or takes too long yields a text that says so, since a
+ * model that is shown nothing assumes the page is gone; only an abort rejects.
  */
 export async function observe(
   { look }: Pick<AgentDefinition, "look">,

@@ -2,15 +2,15 @@ import { estimateTokenCount } from "tokenx";
 import type { AgentState, TaskMessage } from "../task/agent-state.ts";
 
 /**
- * What an image costs in a prompt, about, until the provider has counted it; a call itself goes by
- * the image's size.
+ * Estimated tokens of an image until the provider has counted it; the call itself uses the image's
+ * size.
  */
 const imageTokens = 1_000;
 
 /**
- * The size of the task's next prompt: what the provider counted last time, and an estimate for what
- * came after. Computed from recorded values only, so that replay decides alike. The next tail is
- * taken to be as large as the last.
+ * The size of the task's next prompt: what the provider counted last time, plus an estimate for
+ * what came after. Computed from recorded values only, so that replay decides the same way. The
+ * next tail is assumed to be as large as the last.
  */
 export function promptTokens(task: AgentState): number {
   const unmeasured = task.messages.slice(task.measured.messages);
@@ -20,7 +20,7 @@ export function promptTokens(task: AgentState): number {
   );
 }
 
-/** An estimate for one message. */
+/** Estimated tokens of one message. */
 export function messageTokens(message: TaskMessage): number {
   const overhead = 4;
   if (message.role === "assistant") {

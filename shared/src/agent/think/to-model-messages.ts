@@ -6,12 +6,12 @@ import type { TaskMessage } from "../task/agent-state.ts";
 
 type Options = { readonly vision: boolean; readonly artifacts: ArtifactStore };
 
-/** What stands at the end of one prompt only. */
+/** What goes at the end of one prompt only. */
 type Tail = Options & { readonly hints: readonly string[]; readonly observation?: Observation | undefined };
 
 /**
- * The conversation as a model reads it: every call followed by exactly one result, files named,
- * images of the user inlined where the model sees them.
+ * The conversation as a model reads it: every call followed by exactly one result, files by name,
+ * the user's images inlined if the model can see them.
  */
 export async function toModelMessages(messages: readonly TaskMessage[], options: Options): Promise<ModelMessage[]> {
   return Promise.all(pairSafe(messages).map((message) => convert(message, options)));
@@ -22,7 +22,7 @@ async function convert(message: TaskMessage, options: Options): Promise<ModelMes
     case "summary":
       return { role: "user", parts: [{ type: "text", text: `Summary of the work so far:\n${message.text}` }] };
     case "assistant":
-      return { role: "assistant", text: message.text, toolCalls: message.toolCalls.map(sayable) };
+      return { role: "assistant", text: message.text, toolCalls: message.toolCalls.map(withValidName) };
     case "tool": {
       const { callId, name, isError } = message;
       const unseen = message.images !== undefined && !options.vision;
@@ -34,14 +34,14 @@ async function convert(message: TaskMessage, options: Options): Promise<ModelMes
 }
 
 /**
- * Providers refuse a conversation with a tool's name in it that is none, which models make up at
- * times.
+ * Makes a tool's name valid: models sometimes make up invalid names, and providers refuse a
+ * conversation that contains one.
  */
-function sayable({ id, name, arguments: text }: ToolCall): ToolCall {
+function withValidName({ id, name, arguments: text }: ToolCall): ToolCall {
   return { id, name: name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed", arguments: text };
 }
 
-/** A file is named also where it is seen: tools reach it by its name only. */
+/** An image the model sees is also named, since tools can open it only by name. */
 async function userParts(part: Part, options: Options): Promise<(TextPart | ImagePart)[]> {
   switch (part.type) {
     case "text":
@@ -58,18 +58,18 @@ async function userParts(part: Part, options: Options): Promise<(TextPart | Imag
   }
 }
 
-/** Without this a model that takes text only would believe, and say, that it had looked. */
+/** Without this, a text-only model would assume, and claim, that it had looked. */
 const blind = "\n[The image is not shown to you: the model in use takes text only.]";
 
 /**
- * Turns for which the newest image is shown: it is paid for anew in each, and what was to be seen
- * in it has been said by then.
+ * For how many turns the newest image is shown: each turn pays for it again, and by then the model
+ * has described what matters in it.
  */
 const turnsShown = 5;
 
 /**
- * The end of one prompt, which is no part of its stable prefix: what is seen now, the hints, and of
- * the images that tools made the newest, for some turns. Undefined when there is none of it.
+ * The end of one prompt, after its stable prefix: the observation, the hints, and for some turns
+ * the newest image from a tool. Undefined if there is nothing to show.
  */
 export async function tailMessage(messages: readonly TaskMessage[], options: Tail): Promise<ModelMessage | undefined> {
   const at = messages.findLastIndex((message) => message.role === "tool" && message.images !== undefined);
@@ -97,8 +97,8 @@ async function image(file: StoredFile, { vision, artifacts }: Options): Promise<
 
 /**
  * The same conversation in a shape every provider accepts: each call has exactly one result, right
- * after the message that asked for it, and no result stands without its call. A call that has none
- * (it was canceled, or its result was cut away) gets one that says so.
+ * after the message that requested it, and no result is without its call. A call without a result
+ * (it was canceled, or its result was cut) gets one that says so.
  */
 export function pairSafe(messages: readonly TaskMessage[]): TaskMessage[] {
   const safe: TaskMessage[] = [];

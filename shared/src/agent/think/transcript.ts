@@ -6,25 +6,22 @@ import type { TaskMessage } from "../task/agent-state.ts";
 import { boundText } from "../task/bound-text.ts";
 import { isUsers } from "../task/user-words.ts";
 
-/** A conversation in words, for whoever sums it up, and where what was cut in it is whole. */
+/** A conversation as text to summarize, and the files with the full text of what was cut. */
 export type Transcript = { readonly text: string; readonly files: readonly string[] };
 
 const charactersPerToken = 3;
 const shortestEntry = 300;
 const separator = "\n\n";
-/** About what the longest summary has; only one that was made without a model grows beyond. */
+/** Characters of about the longest summary; only one made without a model may be longer. */
 const longestSummary = 8_000;
 
-/**
- * What stands before the files that a summary names; they are carried on from one summary to the
- * next without a model.
- */
+/** The heading above the files in a summary; code copies them from one summary to the next. */
 export const filesHeading = "Files that hold whole what was cut, for you to open again:";
 
 /**
- * The older messages in words, after what the user said word for word. A summary of before stays
- * whole, the rest shares what room is left. A result that is cut names the file that holds it
- * whole: the one it was kept in before, or one that is written now.
+ * The older messages as text, after the user's words verbatim. An earlier summary stays whole; the
+ * rest shares the remaining room. A cut result names the file with its full text: the one it was
+ * stored in before, or a new one.
  */
 export async function transcript(
   older: readonly TaskMessage[],
@@ -69,14 +66,14 @@ export async function transcript(
   return { text: `THE USER'S MESSAGES, WORD FOR WORD\n\n${said}\n\nTHE TRANSCRIPT\n\n${happened}`, files };
 }
 
-/** Fewer where a character is a token of its own or more, as in Chinese. */
+/** Characters per token: fewer in scripts such as Chinese, where a character is a token or more. */
 function perToken(text: string): number {
   return Math.min(charactersPerToken, text.length / Math.max(1, estimateText(text)));
 }
 
 /**
- * The length to cut to, so that all together find room: what is shorter leaves what it does not
- * need to the longer.
+ * The length to cut each text to so that all fit together; shorter texts leave their unused room to
+ * longer ones.
  */
 function evenLimit(lengths: readonly number[], room: number): number {
   let left = room;
@@ -89,8 +86,8 @@ function evenLimit(lengths: readonly number[], room: number): number {
 }
 
 /**
- * What can be said of messages without a model: what a summary of before says, and how each of the
- * others begins.
+ * A summary made without a model: the text of earlier summaries, and the beginning of each other
+ * message.
  */
 export async function listing(messages: readonly TaskMessage[]): Promise<string> {
   const before = messages.flatMap((message) => (message.role === "summary" ? [ownWords(message.text)] : []));
@@ -98,12 +95,12 @@ export async function listing(messages: readonly TaskMessage[]): Promise<string>
   return [await cut(before.join("\n"), longestSummary), ...lines.slice(-60)].join("\n").trim();
 }
 
-/** A summary without the files, which are named after it anew. */
+/** A summary without its list of files, which is added again. */
 function ownWords(summary: string): string {
   return (summary.split(filesHeading)[0] ?? "").trimEnd();
 }
 
-/** By the id of the call, the file that a result shows: itself what there is to open again. */
+/** The file each call viewed, by call id; the file itself can be opened again. */
 function viewedFiles(messages: readonly TaskMessage[]): ReadonlyMap<string, string> {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
   return new Map(
@@ -116,7 +113,7 @@ function viewedFiles(messages: readonly TaskMessage[]): ReadonlyMap<string, stri
 
 const viewing = z.object({ value: z.looseObject({ command: z.literal("view"), path: z.string().min(1) }) });
 
-/** The file that a result was kept in when it came, being too long. */
+/** The file in which a too long result was stored when it arrived. */
 function wholeIn({ text }: Extract<TaskMessage, { role: "tool" }>): string | undefined {
   return /; the whole is in (\.manyhands\/output\/[^\s\]]+)\]/.exec(text)?.[1];
 }

@@ -3,10 +3,10 @@ import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { type Cases, codeOf, start, until } from "./cases.ts";
 
-/** How `all` and `race` end, and what becomes of the branches that did not decide it. */
+/** How `all` and `race` end, and what happens to the other branches. */
 export function branchCases(cases: Cases): void {
   describe("branches", () => {
-    test("all gives the values in order, and nothing for nothing", async () => {
+    test("all gives the values in order, and an empty list for no branches", async () => {
       const engine = cases.working(async (run) => {
         const slow = run.all([
           async (branch) => branch.step("slow", () => Bun.sleep(8).then(() => 1)),
@@ -67,7 +67,7 @@ export function branchCases(cases: Cases): void {
       expect((await until(engine, run.id, "completed")).output).toEqual(["timeout"]);
     });
 
-    test("the recorded winner stays the winner, though both finished and a replay meets the other first", async () => {
+    test("the recorded winner stays the winner, though both finished and a replay reaches the other first", async () => {
       const engine = cases.working(async (run) => {
         const winner = await run.race<string>([
           (branch) => branch.step("second", () => microtasks(8).then(() => "second")),
@@ -111,7 +111,7 @@ export function branchCases(cases: Cases): void {
       expect((await until(engine, run.id, "completed")).output).toBe("quick");
     });
 
-    test("nested branches and timeouts by race replay right", async () => {
+    test("nested branches and timeouts by race replay correctly", async () => {
       const engine = cases.working(async (run) => {
         const outcome = await run.all([
           (own) =>

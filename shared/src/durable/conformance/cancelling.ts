@@ -18,7 +18,7 @@ export function cancellingCases(cases: Cases): void {
       }
     });
 
-    test("a running run's signals abort, no new step starts, and late results are dropped", async () => {
+    test("canceling a running run aborts its signals, starts no new step and drops late results", async () => {
       const started: string[] = [];
       const begun = Promise.withResolvers<void>();
       const engine = cases.working(async (run) => {
@@ -59,7 +59,7 @@ export function cancellingCases(cases: Cases): void {
       expect((await until(elsewhere, run.id, "canceled")).lastEvent).toBe(1);
     });
 
-    test("a body that will not stop, or returns a value all the same, still ends as canceled", async () => {
+    test("a body that does not stop, or returns a value anyway, still ends as canceled", async () => {
       const begun = Promise.withResolvers<void>();
       const engine = cases.working(async (run, input) => {
         begun.resolve();
@@ -80,7 +80,7 @@ export function cancellingCases(cases: Cases): void {
       }
     });
 
-    test("a cancel right after the start ends the run, whatever its worker is about to do with it", async () => {
+    test("a cancel right after the start ends the run, whatever its worker is doing with it", async () => {
       const engine = cases.working(async (run) =>
         run.step("work", async ({ signal }) => {
           await new Promise((resolve) => (signal.aborted ? resolve(null) : signal.addEventListener("abort", resolve)));
@@ -98,7 +98,7 @@ export function cancellingCases(cases: Cases): void {
       }
     });
 
-    test("cancelling again is harmless, and after another end refused", async () => {
+    test("canceling again is harmless, and refused after any other end", async () => {
       const engine = cases.working(async () => 1);
       const done = await start(engine);
       await until(engine, done.id, "completed");

@@ -3,23 +3,21 @@ import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
 
-/**
- * One store under test; every `open` gives another engine over it, as another process would have.
- */
+/** One store under test; every `open` returns another engine over it, like another process's. */
 export type ConformanceStore = {
   open(): Engine;
   /** Closes every engine that was opened, and removes the store. */
   dispose(): Promise<void>;
 };
 
-/** What each group of cases gets: engines over the store made for the case at hand. */
+/** What each group of cases gets: engines over a store made for the current case. */
 export type Cases = {
   open(): Engine;
   /** An engine that executes this body as kind "test". */
   working(execute: (run: Run, input: Json) => Promise<Json>, options?: { concurrency: number }): Engine;
 };
 
-/** A start as good as any. */
+/** An ordinary start request. */
 export const request = { kind: "test", input: null, principal: "ann", contextId: "c1" } as const;
 
 /** Longer than anything here takes on a busy machine. */
@@ -38,7 +36,7 @@ export async function start(
   return (await engine.start({ ...request, ...over })).run;
 }
 
-/** The run once it has this status; fails when it ended otherwise or takes too long. */
+/** The run once it has this status; fails if that takes too long. */
 export async function until(engine: Engine, id: string, status: RunStatus): Promise<RunRecord> {
   const deadline = performance.now() + withinMs;
   for (;;) {
@@ -50,7 +48,7 @@ export async function until(engine: Engine, id: string, status: RunStatus): Prom
   }
 }
 
-/** The code of the AppError a promise rejects with, or what it did instead. */
+/** The code of the AppError a promise rejects with, or what happened instead. */
 export async function codeOf(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;

@@ -11,7 +11,7 @@ const original: Body = async (run) => {
   return run.step("write", async () => "original");
 };
 
-/** Each would do something else than the journal says. */
+/** Each would do something other than what the journal records. */
 const changed: Readonly<Record<string, Body>> = {
   "another name": async (run) => run.step("load", async () => "changed"),
   "another kind": async (run) => run.signal("fetch"),
@@ -26,16 +26,16 @@ const changed: Readonly<Record<string, Body>> = {
   },
 };
 
-/** What a body tells at each of its places. */
-type Telling = Readonly<Record<"before" | "between" | "within" | "behind", readonly string[]>>;
-const nothing: Telling = { before: [], between: [], within: [], behind: [] };
-const telling: Telling = { before: ["a"], between: ["b", "b", "c"], within: ["d"], behind: ["e"] };
+/** The events a body emits at each of its places. */
+type Emitted = Readonly<Record<"before" | "between" | "within" | "behind", readonly string[]>>;
+const nothing: Emitted = { before: [], between: [], within: [], behind: [] };
+const telling: Emitted = { before: ["a"], between: ["b", "b", "c"], within: ["d"], behind: ["e"] };
 
 /**
- * What code told until the run waited, what other code tells from then on, and what is there in the
- * end.
+ * What the first code emits until the run waits, what changed code emits from then on, and the
+ * events there in the end.
  */
-const retold: Readonly<Record<string, { first: Telling; now: Telling; all: readonly string[] }>> = {
+const retold: Readonly<Record<string, { first: Emitted; now: Emitted; all: readonly string[] }>> = {
   "what the code before told": { first: telling, now: telling, all: ["a", "b", "b", "c", "d", "e"] },
   more: { first: nothing, now: telling, all: ["a", "b", "b", "c", "d", "e"] },
   less: { first: telling, now: nothing, all: ["a", "b", "b", "c", "d"] },
@@ -62,7 +62,7 @@ const retold: Readonly<Record<string, { first: Telling; now: Telling; all: reado
 export function changedCodeCases(cases: Cases): void {
   describe("changed code", () => {
     for (const [what, execute] of Object.entries(changed)) {
-      test(`${what} pauses the run with non_deterministic, and the right code goes on`, async () => {
+      test(`${what} pauses the run with non_deterministic, and the right code continues it`, async () => {
         const first = cases.working(original);
         const run = await start(first);
         await until(first, run.id, "waiting");
@@ -92,7 +92,7 @@ export function changedCodeCases(cases: Cases): void {
 
     for (const [what, { first: told, now: tells, all }] of Object.entries(retold)) {
       test(`code that tells ${what} goes on, and every event is there once`, async () => {
-        const teller = (lists: Telling) => async (run: Run) => {
+        const teller = (lists: Emitted) => async (run: Run) => {
           const tell = (own: Run, types: readonly string[]) => {
             for (const type of types) own.emit({ type });
           };
@@ -124,7 +124,7 @@ export function changedCodeCases(cases: Cases): void {
       });
     }
 
-    test("a branch that won its race and now wants more pauses the run", async () => {
+    test("a branch that won its race and now has more operations pauses the run", async () => {
       const race =
         (win: Body): Body =>
         async (run) => {
@@ -145,7 +145,7 @@ export function changedCodeCases(cases: Cases): void {
       expect((await until(second, run.id, "paused")).error?.code).toBe("non_deterministic");
     });
 
-    test("a paused run keeps its signals, can be cancelled, and resume leaves others alone", async () => {
+    test("a paused run keeps its signals and can be canceled; resume does nothing to other runs", async () => {
       const first = cases.working(original);
       const run = await start(first);
       await until(first, run.id, "waiting");

@@ -4,7 +4,7 @@ import { body, type Cases, codeOf, start, until } from "./cases.ts";
 /** Closing an engine with work in flight. */
 export function drainingCases(cases: Cases): void {
   describe("draining", () => {
-    test("a step that ends within the grace is kept, the next one starts elsewhere, at once", async () => {
+    test("a step that ends within the grace period is kept, and the next one starts elsewhere at once", async () => {
       const ran: string[] = [];
       const begun = Promise.withResolvers<void>();
       const execute =
@@ -32,7 +32,7 @@ export function drainingCases(cases: Cases): void {
       expect(ran).toEqual(["first a", "second b"]);
     });
 
-    test("a step that does not end within the grace is aborted and its run handed back", async () => {
+    test("a step that does not end within the grace period is aborted and its run handed back", async () => {
       const begun = Promise.withResolvers<void>();
       const first = cases.working(async (run) =>
         run.step("work", async ({ signal }) => {
@@ -50,7 +50,7 @@ export function drainingCases(cases: Cases): void {
       expect((await until(second, run.id, "completed")).output).toBe("whole");
     });
 
-    test("a closed engine takes nothing more and its followers end", async () => {
+    test("a closed engine accepts nothing more and its followers end", async () => {
       const engine = cases.working(async (run) => run.signal("go"));
       const run = await start(engine);
       await until(engine, run.id, "waiting");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import { body, type Cases, request, start, until } from "./cases.ts";
 
-/** How runs end, and the log that tells it. */
+/** How runs end, and what their log says. */
 export function endingCases(cases: Cases): void {
   describe("ending", () => {
     test("a run goes from queued to completed with the body's value as output", async () => {
@@ -29,7 +29,7 @@ export function endingCases(cases: Cases): void {
       expect(failed.error?.message).not.toContain("secret");
     });
 
-    test("the last event tells the end, in one log with those of the start and of the body", async () => {
+    test("the last event reports the end, in one log with the events of the start and of the body", async () => {
       const engine = cases.working(async (run) => {
         run.emit({ type: "note-made", n: 1 });
         await run.step("a", async (step) => {

@@ -29,7 +29,7 @@ export function followingCases(cases: Cases): void {
       expect(await collect(engine, run.id, 3)).toEqual([]);
     });
 
-    test("progress comes between the events it belongs between, and is gone afterwards", async () => {
+    test("progress appears between the right events, and is gone afterwards", async () => {
       const engine = cases.open();
       const run = await start(engine, { events: [{ type: "begun" }] });
       const items = collect(engine, run.id);
@@ -125,7 +125,7 @@ export function followingCases(cases: Cases): void {
       expect(followed).toEqual(Array.from({ length: 21 }, (_, index) => index + 1));
     });
 
-    test("an abort ends the stream quietly, before it began and in the middle", async () => {
+    test("an abort ends the stream without an error, before its start and in the middle", async () => {
       const engine = cases.open();
       const run = await start(engine, { events: [{ type: "a" }] });
       for await (const _ of engine.follow(run.id, { signal: AbortSignal.abort() })) throw new Error("nothing expected");
@@ -138,7 +138,7 @@ export function followingCases(cases: Cases): void {
       expect(seen.length).toBe(1);
     });
 
-    test("a reader that stands still costs the run nothing and misses no event", async () => {
+    test("a reader that stalls does not slow the run and misses no event", async () => {
       const engine = cases.open();
       const run = await start(engine);
       const reader = engine.follow(run.id, { signal: AbortSignal.timeout(withinMs) })[Symbol.asyncIterator]();

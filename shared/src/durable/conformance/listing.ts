@@ -20,7 +20,7 @@ export function listingCases(cases: Cases): void {
       expect(await codeOf(engine.list({ limit: 3, cursor: "nonsense" }))).toBe("invalid_input");
     });
 
-    test("every filter narrows, and all of them together", async () => {
+    test("every filter narrows the list, and so do all of them together", async () => {
       const engine = cases.working(async (run) => run.signal("go", { reason: "input-required" }));
       const waiting = await start(engine);
       await until(engine, waiting.id, "waiting");
@@ -46,7 +46,7 @@ export function listingCases(cases: Cases): void {
       expect(await ids({ principal: "ann", kind: "other" })).toEqual([]);
     });
 
-    test("what a run here asked for can be left out, from the count and from every page", async () => {
+    test("runs that another run asked for can be left out, from the count and from every page", async () => {
       const engine = cases.open();
       const under = (messageId: string) =>
         engine.start({ ...request, dedupe: { key: JSON.stringify(["kind", "ann", messageId]), hash: "" } });

@@ -4,12 +4,12 @@ import type { Json } from "../../core/json.ts";
 import type { Effect, Run } from "../../core/run.ts";
 import { type Cases, start, until } from "./cases.ts";
 
-/** Steps whose process went away before their result was recorded. */
+/** Steps whose process died before their result was recorded. */
 export function interruptedCases(cases: Cases): void {
   describe("interrupted steps", () => {
     /**
-     * Runs a step of this effect until it is in flight, takes its engine away, and returns what
-     * another makes of it.
+     * Starts a step with this effect, closes its engine while the step is in flight, and returns
+     * how another engine continues it.
      */
     async function interrupt(effect: Effect): Promise<{ starts: number; output: Json | undefined }> {
       let starts = 0;

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import type { Json } from "../../core/json.ts";
 import { body, type Cases, start, until } from "./cases.ts";
 
-/** A signal is never lost to a branch that had no use for it. */
+/** A signal is never lost to a branch that no longer needs it. */
 export function signalRaceCases(cases: Cases): void {
   describe("races for signals", () => {
-    test("of two signals that are there, a race takes one and leaves the other", async () => {
+    test("of two stored signals, a race takes one and leaves the other", async () => {
       const engine = cases.open();
       const run = await start(engine);
       await engine.deliver(run.id, "a", "A");
@@ -20,7 +20,7 @@ export function signalRaceCases(cases: Cases): void {
       expect((await until(engine, run.id, "completed")).output).toEqual(["A", [], ["B"]]);
     });
 
-    test("a signal that comes while a step decides the race is still there afterwards", async () => {
+    test("a signal that arrives while a step decides the race is still there afterwards", async () => {
       const engine = cases.open();
       const run = await start(engine);
       let deliver = (): Promise<unknown> => Promise.resolve();
@@ -38,7 +38,7 @@ export function signalRaceCases(cases: Cases): void {
       expect(JSON.stringify(output)).toContain("hi");
     });
 
-    test("an answer that came before its deadline wins, though both are over when the run goes on", async () => {
+    test("an answer that arrived before its deadline wins, though both are due when the run continues", async () => {
       const first = cases.working(async () => null);
       const run = await start(first, { kind: "later" });
       const late = {

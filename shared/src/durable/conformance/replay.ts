@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { type Cases, start, until } from "./cases.ts";
 
 /**
- * What a body that is executed again finds: every wait here ends one execution and begins another.
+ * What a body finds when it is executed again: every wait here ends one execution and starts
+ * another.
  */
 export function replayCases(cases: Cases): void {
   describe("replay", () => {
@@ -54,7 +55,7 @@ export function replayCases(cases: Cases): void {
       expect(types).toEqual(["begun", "went", "went", "went", "run-ended"]);
     });
 
-    test("polls and races hand back what they did the first time, though more has come since", async () => {
+    test("polls and races hand back their first results, though more has arrived since", async () => {
       const engine = cases.working(async (run) => {
         const before = await run.poll("steer");
         const winner = await run.race<string>([
@@ -72,7 +73,7 @@ export function replayCases(cases: Cases): void {
       expect((await until(engine, run.id, "completed")).output).toEqual({ before: [], winner: "quick" });
     });
 
-    test("branches with several steps replay right whatever order they finished in", async () => {
+    test("branches with several steps replay correctly, whatever order they finished in", async () => {
       let runs = 0;
       const engine = cases.working(async (run) => {
         const branch = (name: string, pauses: number[]) => async (own: typeof run) => {
@@ -99,7 +100,7 @@ export function replayCases(cases: Cases): void {
       expect(runs).toBe(6);
     });
 
-    test("a body gets the recorded form of a value at the first time too", async () => {
+    test("a body gets the recorded form of a value the first time too", async () => {
       const engine = cases.working(async (run) => {
         const shared = { list: [1] };
         const got = await run.step("a", async () => shared);

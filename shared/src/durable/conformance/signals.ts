@@ -5,7 +5,7 @@ import { body, type Cases, codeOf, start, until } from "./cases.ts";
 /** Signals before, during and after a wait. */
 export function signalCases(cases: Cases): void {
   describe("signals", () => {
-    test("a signal that comes before the wait is kept for it", async () => {
+    test("a signal that arrives before the wait is kept for it", async () => {
       const engine = cases.open();
       const run = await start(engine);
       expect(await engine.deliver(run.id, "go", { n: 1 })).toBe("stored");
@@ -13,7 +13,7 @@ export function signalCases(cases: Cases): void {
       expect((await until(engine, run.id, "completed")).output).toEqual({ n: 1 });
     });
 
-    test("poll takes what has come, in order, once, and never waits", async () => {
+    test("poll takes what has arrived, in order, once, and never waits", async () => {
       const engine = cases.open();
       const run = await start(engine);
       for (const n of [1, 2, 3]) await engine.deliver(run.id, "steer", n, { id: `${n}` });

@@ -19,7 +19,7 @@ export function sleepingCases(cases: Cases): void {
       expect(woken).toBe(1);
     });
 
-    test("a long sleep waits without a body and goes on in another engine", async () => {
+    test("a long sleep waits without a body and continues in another engine", async () => {
       let executions = 0;
       const execute: Parameters<Cases["working"]>[0] = async (run) => {
         executions++;
@@ -56,14 +56,14 @@ export function sleepingCases(cases: Cases): void {
       waker.abort();
       await until(engine, run.id, "waiting");
       await engine.close();
-      // What woke it is not there any more, and it does not sleep again.
+      // The signal that woke it is gone, and it still does not sleep again.
       const second = cases.working(sleeper(new AbortController().signal));
       await second.deliver(run.id, "go", null);
       expect((await until(second, run.id, "completed")).output).toBe("woken");
       expect(executions).toBe(3);
     });
 
-    test("a length that is no length is an error of the body", async () => {
+    test("an invalid sleep length throws in the body", async () => {
       const engine = cases.working(async (run) => {
         await run.sleep(Number.NaN);
         return null;

@@ -5,7 +5,7 @@ import { body, type Cases, codeOf, collect, request, start, until } from "./case
 /** How runs are accepted and find a worker. */
 export function startingCases(cases: Cases): void {
   describe("starting", () => {
-    test("the same key and hash is the same run, at once and after its end; another hash is a conflict", async () => {
+    test("the same key and hash finds the same run, during it and after its end; another hash is a conflict", async () => {
       const engine = cases.working(async () => 1);
       const keyed = { ...request, dedupe: { key: "k", hash: "h" } };
       const both = await Promise.all([engine.start(keyed), engine.start(keyed)]);
@@ -18,7 +18,7 @@ export function startingCases(cases: Cases): void {
       expect((await engine.start({ ...keyed, principal: "bob" })).created).toBe(true);
     });
 
-    test("a chosen id is kept, and refused when it is taken", async () => {
+    test("a chosen id is used, and refused when it is taken", async () => {
       const engine = cases.open();
       expect((await engine.start({ ...request, id: "mine" })).run.id).toBe("mine");
       expect(await codeOf(engine.start({ ...request, id: "mine" }))).toBe("conflict");
@@ -49,11 +49,11 @@ export function startingCases(cases: Cases): void {
       expect(most).toBe(3);
     });
 
-    test("runs that wait for a worker begin in the order in which they came", async () => {
+    test("runs that wait for a worker start in the order in which they arrived", async () => {
       const engine = cases.open();
       for (let n = 0; n < 6; n++) {
         await start(engine, { input: n });
-        // Runs of the same millisecond come at the same time.
+        // Runs accepted in the same millisecond have no order.
         await Bun.sleep(2);
       }
       const begun: Json[] = [];

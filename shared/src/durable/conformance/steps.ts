@@ -92,7 +92,7 @@ export function stepCases(cases: Cases): void {
       });
     }
 
-    test("a body that only computes lets others have their turn", async () => {
+    test("a body that only computes does not starve others", async () => {
       let isOver = false;
       const engine = cases.working(async (run) => {
         const other = run.step("look", async () => {
@@ -106,7 +106,7 @@ export function stepCases(cases: Cases): void {
       expect((await until(engine, (await start(engine)).id, "completed")).output).toBe(true);
     });
 
-    test("a run whose record cannot be written is paused, though its body went on to its end", async () => {
+    test("a run whose record cannot be written is paused, though its body ran to its end", async () => {
       const engine = cases.working(async (run) => {
         await run.step("tell", async (step) => void step.emit({ type: "told", amount: 1n as never }));
         await run.step("after", async () => "computed", { effect: "pure" });
@@ -117,7 +117,7 @@ export function stepCases(cases: Cases): void {
       expect((await engine.events(run.id)).map(({ event }) => event.type)).toEqual(["run-paused"]);
     });
 
-    test("a step the body did not wait for harms nobody when it fails or the run ends before it", async () => {
+    test("a step the body did not wait for is harmless when it fails or outlives the run", async () => {
       const engine = cases.working(async (run) => {
         void run.step("fails", async () => {
           throw new AppError("stuck", "nobody looks");

@@ -4,7 +4,7 @@ import { type Cases, start, until, withinMs } from "./cases.ts";
 /** How a run waits for a signal, and what observers see of it. */
 export function waitingCases(cases: Cases): void {
   describe("waiting", () => {
-    test("a waiting run says for what and why, and goes on when the signal comes", async () => {
+    test("a waiting run shows what it waits for and why, and continues when the signal arrives", async () => {
       const engine = cases.working(async (run) =>
         run.signal("answer", { reason: "input-required", events: [{ type: "question-asked" }] }),
       );
@@ -24,7 +24,7 @@ export function waitingCases(cases: Cases): void {
       ]);
     });
 
-    test("the event of a wait and the waiting status come together", async () => {
+    test("the event of a wait and the waiting status are committed together", async () => {
       const engine = cases.working(async (run) =>
         run.signal("answer", { reason: "r", events: [{ type: "question-asked" }] }),
       );

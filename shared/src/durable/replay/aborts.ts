@@ -1,12 +1,12 @@
 /**
- * The reason a body's signal carries. All are AbortErrors, so that code which knows cancellation
- * knows these.
+ * The abort reasons of a body's signal. All are AbortErrors, so code that handles cancellation
+ * handles them too.
  */
 export const aborts = {
-  canceled: () => abort("The run was cancelled."),
+  canceled: () => abort("The run was canceled."),
   leaseLost: () => abort("Another worker took the run over."),
   branchLost: () => abort("Another branch decided the outcome."),
-  draining: () => abort("This process is shutting down; the run goes on elsewhere."),
+  draining: () => abort("This process is shutting down; the run continues elsewhere."),
   paused: () => abort("The run was paused."),
   ended: () => abort("The run has ended."),
 };
@@ -15,7 +15,10 @@ function abort(message: string): DOMException {
   return new DOMException(message, "AbortError");
 }
 
-/** What an operation of a dropped body gets: it is collected with the body. */
+/**
+ * A promise that never settles, for operations of a dropped body; it is garbage-collected with the
+ * body.
+ */
 export function never(): Promise<never> {
   return new Promise(() => undefined);
 }

@@ -9,8 +9,8 @@ import type { Scope } from "./scope.ts";
 type Branch<T> = (run: Run) => Promise<T>;
 
 /**
- * The verb `all`. A success needs no record, for it follows from the branches'; a failure records
- * which branch decided it.
+ * The verb `all`. A success needs no record, since it follows from the records of the branches; a
+ * failure records which branch decided it.
  */
 export async function runAll<T>(execution: Life, scope: Scope, branches: readonly Branch<T>[]): Promise<T[]> {
   const opened = await open(execution, scope, "all", branches);
@@ -38,7 +38,7 @@ export async function runAll<T>(execution: Life, scope: Scope, branches: readonl
   }
 }
 
-/** The verb `race`: the first branch to settle decides, and stays the one that did. */
+/** The verb `race`: the first branch to settle decides, and is recorded as the winner. */
 export async function runRace<T>(execution: Life, scope: Scope, branches: readonly Branch<T>[]): Promise<T> {
   if (branches.length === 0) throw new RangeError("A race needs a branch.");
   const opened = await open(execution, scope, "race", branches);
@@ -71,8 +71,8 @@ export async function runRace<T>(execution: Life, scope: Scope, branches: readon
 }
 
 /**
- * Numbers the operation and starts its branches. `decided` is the branch that decided it, when the
- * journal knows.
+ * Numbers the operation and starts its branches. `decided` is the branch that decided it, if the
+ * journal says.
  */
 async function open<T>(execution: Life, scope: Scope, kind: "all" | "race", branches: readonly Branch<T>[]) {
   const path = scope.nextPath();

@@ -11,15 +11,15 @@ import { Waiting } from "./waiting.ts";
 import { ProgressOrder, WriteBehindBuffer } from "./write-behind-buffer.ts";
 
 /**
- * How an execution left this process: the run ended, waits, is paused, was handed back, or belongs
- * to another worker.
+ * How an execution ended in this process: the run ended, waits, is paused, was handed back, or
+ * belongs to another worker.
  */
 export type Outcome = "ended" | "parked" | "paused" | "released" | "lost";
 
 /**
- * One life of a run's body in this process, from its claim until it ends, parks, or leaves. Once it
- * is over nothing of it is written any more: operations of a body that was dropped stay pending for
- * ever, and are collected with it.
+ * One execution of a run's body in this process, from its claim until it ends, parks, or leaves.
+ * Afterwards it writes nothing: operations of a dropped body stay pending forever, and are
+ * garbage-collected with it.
  */
 export class Execution implements Life {
   readonly options: ExecutionOptions;
@@ -27,14 +27,14 @@ export class Execution implements Life {
   readonly journal: Journal;
   readonly progress: ProgressOrder;
   readonly buffer = new WriteBehindBuffer();
-  /** Resolves once nothing of the run is left to write. */
+  /** Resolves once everything of the run is written. */
   readonly done: Promise<Outcome>;
   readonly #waiting: Waiting;
   readonly #leave: (outcome: Outcome) => void;
   #over = false;
   #draining = false;
   #canceled = false;
-  /** Steps and writes in progress anywhere in the run, left-behind branches included. */
+  /** Steps and writes in progress anywhere in the run, including abandoned branches. */
   #inFlight = 0;
   #checkScheduled = false;
 
@@ -158,7 +158,7 @@ export class Execution implements Life {
     this.#overWith(aborts.leaseLost(), "lost");
   }
 
-  /** Starts no more operations and hands the run back once those in flight are done. */
+  /** Starts no more operations, and hands the run back once those in flight are done. */
   drain(): void {
     this.#draining = true;
     this.check();
@@ -177,7 +177,7 @@ export class Execution implements Life {
   pause(error: unknown): void {
     if (this.#over) return;
     this.#overWith(aborts.paused());
-    void this.#putDown(error);
+    void this.#storePaused(error);
   }
 
   parked(): void {
@@ -216,12 +216,12 @@ export class Execution implements Life {
     } catch (error) {
       if (error instanceof LeaseLost || error instanceof AppError) return this.#leftWith(error);
       this.#logUnwritten(error);
-      await this.#putDown(error);
+      await this.#storePaused(error);
     }
   }
 
-  /** Has the store keep it as paused. */
-  async #putDown(error: unknown): Promise<void> {
+  /** Stores the run as paused. */
+  async #storePaused(error: unknown): Promise<void> {
     try {
       await this.options.store.pause(publicError(error));
       this.#leave("paused");
@@ -252,7 +252,7 @@ export class Execution implements Life {
 
   #leftWith(error: unknown): void {
     if (!(error instanceof LeaseLost)) {
-      this.options.log.error({ runId: this.options.runId, err: error }, "A run could not be put down in the store.");
+      this.options.log.error({ runId: this.options.runId, err: error }, "A run could not be stored as paused.");
     }
     this.#leave("lost");
   }

@@ -4,7 +4,7 @@ import { Told } from "./told.ts";
 
 /**
  * What a run did before, handed out operation by operation. Rows leave memory as they are handed
- * out, so what remains at the end is what the code no longer asks for.
+ * out, so those remaining at the end are the ones the code no longer asks for.
  */
 export class Journal {
   readonly #rows = new Map<string, JournalRow>();
@@ -22,7 +22,7 @@ export class Journal {
   }
 
   /**
-   * The row recorded at this place, if any. Throws `non_deterministic` when it belongs to another
+   * The row recorded at this path, if any. Throws `non_deterministic` if it belongs to another
    * operation.
    */
   take(path: string, kind: OperationKind, name: string): JournalRow | undefined {
@@ -36,14 +36,14 @@ export class Journal {
   }
 
   /**
-   * Rows below a race or a failed `all` may stay unasked: its losers stopped wherever they happened
-   * to be.
+   * Drops the rows below a race or a failed `all` that were not asked for, since its losers may
+   * have stopped anywhere.
    */
   close(path: string): void {
     this.#closed.add(path);
   }
 
-  /** Throws `non_deterministic` when the body ended without asking for something it did before. */
+  /** Throws `non_deterministic` if the body ended without asking for an operation it did before. */
   assertAllTaken(): void {
     for (const row of this.#rows.values()) {
       if (!this.#isBelowClosed(row.path)) {

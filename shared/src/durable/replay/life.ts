@@ -5,21 +5,21 @@ import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
 import type { Scope } from "./scope.ts";
 import type { ProgressOrder, WriteBehindBuffer } from "./write-behind-buffer.ts";
 
-/** What an execution is made with. */
+/** Options of an execution. */
 export type ExecutionOptions = {
   readonly runId: string;
   readonly principal: string;
   readonly contextId: string;
   readonly store: RunStore;
   readonly log: Log;
-  /** The time of runs in milliseconds, which goes on evenly over the lives of all processes. */
+  /** The clock of runs in milliseconds, which runs evenly across all processes. */
   readonly clock: () => number;
-  /** How long a step may go on after its abort before it is left behind. */
+  /** How long a step may continue after its abort before it is abandoned. */
   readonly stopMs: number;
   readonly progress: (event: RunEvent) => void;
 };
 
-/** One life of a run's body in this process, as the operations of the body see it. */
+/** One execution of a run's body in this process, as the body's operations see it. */
 export interface Life {
   readonly options: ExecutionOptions;
   readonly root: Scope;
@@ -30,53 +30,50 @@ export interface Life {
   readonly waiting: Waits;
   runFor(scope: Scope): Run;
   /**
-   * The row recorded for an operation; "changed" after it paused the run because another operation
-   * was recorded there.
+   * The row recorded for an operation; "changed" if another operation is recorded there, which
+   * pauses the run.
    */
   recall(path: string, kind: OperationKind, name: string): JournalRow | undefined | "changed";
   /**
-   * Resolves when an operation without a record may start: never, once this execution is over or
+   * Resolves when an operation without a record may start; never once this execution is over or
    * draining.
    */
   admit(scope: Scope, path: string): Promise<void>;
   /**
-   * Rejects with the abort's reason when no new step may start. While the storage cannot say, it
-   * may.
+   * Rejects with the abort's reason if no new step may start. If the storage cannot tell, it may.
    */
   assertHeld(scope: Scope): Promise<void>;
-  /** Writes a row; rejects with the abort's reason when the run is no longer ours. */
+  /** Writes a row; rejects with the abort's reason if the run is no longer ours. */
   record(scope: Scope, row: JournalRow, events?: readonly RunEvent[]): Promise<void>;
   /**
-   * Sends a row on its way to the store and resolves before it is there; what needs it there waits
-   * for the trail.
+   * Queues a row for the store and resolves before it is written; code that needs it on disk waits
+   * for the write-behind buffer.
    */
   recordBehind(scope: Scope, row: JournalRow, events: readonly RunEvent[]): Promise<void>;
-  /**
-   * Does a write of the store as part of `scope`; for an aborted scope nothing is written any more.
-   */
+  /** Does a write to the store as part of `scope`; nothing is written for an aborted scope. */
   write<T>(scope: Scope, write: () => Promise<T>): Promise<T>;
-  /** Counts `work` as being in flight, so that the run neither parks nor leaves meanwhile. */
+  /** Counts `work` as in flight, so that the run neither parks nor leaves meanwhile. */
   during<T>(scope: Scope, work: () => Promise<T>): Promise<T>;
-  /** Looks, once the body has gone as far as it can, whether the run waits or may leave. */
+  /** Checks, once the body has gone as far as it can, whether the run waits or may leave. */
   check(): void;
-  /** The run was cancelled in the store: stops the body, which ends it. */
+  /** The run was canceled in the store: stops the body, which ends the run. */
   cancel(): void;
-  /** Stops for a cause a person has to remove. */
+  /** Pauses the run because of an error that a person has to fix. */
   pause(error: unknown): void;
   /** The store parked the run: nothing is left to do here. */
   parked(): void;
   /**
-   * A write is refused when the run is no longer ours or the engine is closed; anything else is a
-   * bug, and pauses the run.
+   * Handles a failed write: refused because the run is no longer ours or the engine is closed,
+   * otherwise a bug, which pauses the run.
    */
   writeFailed(error: unknown): void;
 }
 
-/** The waits of a life. */
+/** The waits of an execution. */
 export interface Waits {
   /**
-   * Resolves with the payload's JSON text. `begin` is undefined when the wait is in the journal
-   * already.
+   * Resolves with the payload's JSON text. `begin` is undefined if the wait is already in the
+   * journal.
    */
   signal(
     scope: Scope,

@@ -2,15 +2,15 @@ import type { ErrorCode } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunEvent } from "../../core/run.ts";
 
-/** The verbs that take a number in the journal. */
+/** The verbs that are numbered in the journal. */
 export type OperationKind = "step" | "sleep" | "signal" | "poll" | "all" | "race" | "emit";
 
-/** An error as it is kept: enough to throw an equal AppError later. */
+/** An error as recorded: enough to throw an equal AppError later. */
 export type RecordedError = { readonly code: ErrorCode; readonly message: string };
 
 /**
- * One operation of a run. `out` is JSON text, absent for undefined; a sleep keeps its wake time in
- * it.
+ * One operation of a run. `out` is JSON text, absent for undefined; for a sleep it is the wake
+ * time.
  */
 export type JournalRow = {
   /**
@@ -25,33 +25,33 @@ export type JournalRow = {
   readonly error?: RecordedError;
 };
 
-/** What is kept of a run whose every live branch waits. */
+/** What is stored about a run whose every live branch waits. */
 export type Parking = {
-  /** When, on the clock of runs, it goes on without a signal. Milliseconds. */
+  /** When it continues without a signal: milliseconds on the clock of runs. */
   readonly wakeAt?: number;
   readonly signals: readonly string[];
-  /** What observers are shown. */
+  /** What observers see. */
   readonly shown?: { readonly signal: string; readonly reason?: string };
 };
 
 export type WaitRequest = {
-  /** Waits that begin now, each with the events to commit with it. */
+  /** Waits that start now, each with the events to commit with it. */
   readonly begin: readonly { readonly row: JournalRow; readonly events: readonly RunEvent[] }[];
   /**
-   * Signals wanted, in the order in which they are to be served. Asked inside the transaction: a
-   * wait aborted by then must take nothing.
+   * The signals waited for, in the order in which to serve them. Evaluated inside the transaction,
+   * since a wait aborted by then must take nothing.
    */
   readonly wanted: () => readonly { readonly path: string; readonly name: string }[];
   /**
-   * Given when nothing else of the run goes on: the run is parked unless a wanted signal is there
-   * or it is cancelled.
+   * Given when nothing else of the run is in progress: parks the run unless a wanted signal is
+   * stored or the run is canceled.
    */
   readonly park?: Parking;
 };
 
 /**
- * At most one signal is handed out at a time, so that one branch of a race cannot take what another
- * then needs.
+ * Hands out at most one signal at a time, so that one branch of a race cannot take a signal that
+ * another then needs.
  */
 export type WaitAnswer = {
   readonly taken?: { readonly path: string; readonly payload: string };
@@ -60,45 +60,42 @@ export type WaitAnswer = {
   readonly canceled: boolean;
 };
 
-/** How a body ended. A run that was cancelled meanwhile ends as canceled whatever this says. */
+/** How a body ended. A run canceled meanwhile ends as canceled regardless. */
 export type Ending =
   | { readonly status: "completed"; readonly output: Json }
   | { readonly status: "failed"; readonly error: RecordedError }
   | { readonly status: "canceled" };
 
 /**
- * One claimed run as replay sees its store. Every write is one transaction, lands in the order of
- * the calls, rejects with LeaseLost once another worker owns the run, and stays pending while the
- * storage is unavailable: that is how storage trouble pauses a run.
+ * The store of one claimed run, as replay sees it. Every write is one transaction, is committed in
+ * the order of the calls, rejects with LeaseLost once another worker owns the run, and stays
+ * pending while the storage is unavailable, so that the run stands still until it works again.
  */
 export interface RunStore {
   load(): Promise<readonly JournalRow[]>;
-  /**
-   * Whether a new step may start: it must not once the run was asked to end, or is another
-   * worker's.
-   */
+  /** Whether a new step may start: not once the run is canceled or belongs to another worker. */
   standing(): Promise<"held" | "canceled" | "lost">;
   /** Adds a row, or replaces a started one by its done form, with the events that belong to it. */
   record(row: JournalRow, events?: readonly RunEvent[]): Promise<void>;
   wait(request: WaitRequest): Promise<WaitAnswer>;
-  /** Whether an undelivered signal of this name is there. */
+  /** Whether an undelivered signal of this name is stored. */
   hasSignal(name: string): Promise<boolean>;
   /**
    * Records a poll: takes every undelivered signal of the row's name, returned as the JSON text of
    * a list.
    */
   takeAll(row: JournalRow): Promise<string>;
-  /** Undoes the taking of a signal that reached its wait too late. */
+  /** Gives back a signal that reached its wait too late. */
   giveBack(path: string): Promise<void>;
   end(ending: Ending): Promise<void>;
   pause(error: RecordedError): Promise<void>;
-  /** Commits soon what is on its way: somebody watches. */
+  /** Commits queued writes soon, because somebody is watching. */
   hurry(): void;
   /** Hands the run back so that any worker may claim it at once. */
   release(): Promise<void>;
 }
 
-/** Another worker owns the run: what this one does to it no longer counts. */
+/** Another worker owns the run, so nothing this worker does to it counts. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }

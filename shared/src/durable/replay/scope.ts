@@ -18,19 +18,19 @@ export type SleepWait = {
   readonly wakeAt: number;
   /** The wake time on the process's monotonic clock, which no clock change moves. */
   readonly due: number;
-  /** What ends it sooner. */
+  /** Ends the sleep early. */
   readonly until: AbortSignal | undefined;
   begin: readonly RunEvent[] | undefined;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 };
-/** An operation of a finished race or `all` that never got a result: it can only be aborted. */
+/** An operation of a finished race or `all` that never got a result; it can only be aborted. */
 type LostWait = { readonly kind: "lost"; readonly path: string; readonly reject: (reason: unknown) => void };
 export type Wait = SignalWait | SleepWait | LostWait;
 
 /**
- * The body or one branch of it: numbers its operations, holds what it waits for, and passes an
- * abort down to the branches below.
+ * The body or one of its branches: numbers its operations, holds its waits, and passes an abort
+ * down to the branches below.
  */
 export class Scope {
   /** Steps and writes of this scope in progress. */
@@ -38,7 +38,7 @@ export class Scope {
   readonly waits = new Set<Wait>();
   /** The live branches of each `all` and `race` in progress. */
   readonly groups = new Set<Set<Scope>>();
-  /** Its race or `all` is over in the journal: only what was recorded happens again. */
+  /** Its race or `all` is over in the journal, so only recorded operations happen again. */
   readonly sealed: boolean;
   readonly #prefix: string;
   readonly #controller = new AbortController();
@@ -47,7 +47,7 @@ export class Scope {
   readonly #told: Told;
   #next = 0;
   #place: string;
-  /** Events emitted at the place that no version did before. */
+  /** Number of events newly emitted at this place. */
   #emitted = 0;
 
   constructor(prefix: string, options: { readonly sealed: boolean; readonly stopMs: number; readonly told: Told }) {
@@ -72,7 +72,7 @@ export class Scope {
     return path;
   }
 
-  /** The place of an event that is emitted now; undefined when it was emitted before. */
+  /** The place of an event emitted now; undefined if it was emitted before. */
   placeOf(type: string): string | undefined {
     return this.#told.take(this.#place, type) ? undefined : this.#told.next(this.#place, this.#emitted++);
   }
@@ -83,8 +83,8 @@ export class Scope {
   }
 
   /**
-   * Stops the steps in flight and rejects the waits, here and below. Steps that do not stop in time
-   * are left behind.
+   * Aborts the steps in flight and rejects the waits, here and below. Steps that do not stop in
+   * time are abandoned.
    */
   abort(reason: unknown): void {
     if (this.signal.aborted) return;
@@ -99,7 +99,7 @@ export class Scope {
   }
 
   /**
-   * Settles like `work`, or rejects with the abort's reason when `work` ignores an abort for longer
+   * Settles like `work`, or rejects with the abort's reason if `work` ignores an abort for longer
    * than `stopMs`.
    */
   watch<T>(work: () => Promise<T>): Promise<T> {
@@ -120,7 +120,7 @@ export class Scope {
   }
 
   /**
-   * Whether nothing here can go on before a wait is answered: every live branch waits and nothing
+   * Whether nothing here can continue until a wait is answered: every live branch waits and nothing
    * is in flight.
    */
   isBlocked(): boolean {

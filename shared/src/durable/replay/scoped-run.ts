@@ -14,25 +14,21 @@ export function scopedRun(execution: Life, scope: Scope): Run {
     principal: execution.options.principal,
     contextId: execution.options.contextId,
     abortSignal: scope.signal,
-    // What the caller's T promises, its own function and its journal keep: the engine hands
-    // through.
+    // The caller's function and its journal guarantee T; the engine only passes the value on.
     step: <T>(name: string, fn: Parameters<Run["step"]>[1], options?: Parameters<Run["step"]>[2]) =>
-      minded(runStep(execution, scope, name, fn, options?.effect ?? "idempotent")) as Promise<T>,
-    sleep: (milliseconds, options) => minded(runSleep(execution, scope, milliseconds, options?.until)),
+      handled(runStep(execution, scope, name, fn, options?.effect ?? "idempotent")) as Promise<T>,
+    sleep: (milliseconds, options) => handled(runSleep(execution, scope, milliseconds, options?.until)),
     signal: <T extends Json>(name: string, options?: Parameters<Run["signal"]>[1]) =>
-      minded(runSignal(execution, scope, name, options ?? {})) as Promise<T>,
-    poll: <T extends Json>(name: string) => minded(runPoll(execution, scope, name)) as Promise<readonly T[]>,
-    all: (branches) => minded(runAll(execution, scope, branches)),
-    race: (branches) => minded(runRace(execution, scope, branches)),
+      handled(runSignal(execution, scope, name, options ?? {})) as Promise<T>,
+    poll: <T extends Json>(name: string) => handled(runPoll(execution, scope, name)) as Promise<readonly T[]>,
+    all: (branches) => handled(runAll(execution, scope, branches)),
+    race: (branches) => handled(runRace(execution, scope, branches)),
     emit: (event) => runEmit(execution, scope, event),
   };
 }
 
-/**
- * A rejection that the body does not look at, of a step it did not await, say, must not end the
- * process.
- */
-function minded<T>(promise: Promise<T>): Promise<T> {
+/** Marks a promise as handled: a rejection the body never awaits must not end the process. */
+function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
 }

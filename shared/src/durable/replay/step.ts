@@ -9,9 +9,9 @@ import type { Scope } from "./scope.ts";
 type StepFunction = (step: StepContext) => Promise<Json | undefined>;
 
 /**
- * The verb `step`: hands out the recorded result, or runs the function, sends what came of it on
- * its way to the store and hands it out meanwhile. Nothing the body makes of it is seen outside
- * before it is on disk: no step that has effects begins, and what the run writes lands behind it.
+ * The verb `step`: returns the recorded result, or runs the function, queues its result for the
+ * store and returns it meanwhile. Nothing the body makes of it is visible outside before it is on
+ * disk: no step with effects starts earlier, and the run's later writes are committed after it.
  */
 export async function runStep(
   execution: Life,
@@ -32,8 +32,7 @@ export async function runStep(
     throw asThrown(error);
   }
   return execution.during(scope, async () => {
-    // What this step does outside may follow from results the run was handed already: they are on
-    // disk first.
+    // The effects of this step may depend on earlier results, so those must be on disk first.
     if (effect === "once") await execution.record(scope, started);
     else if (effect === "idempotent") await execution.buffer.written();
     await execution.assertHeld(scope);
@@ -43,9 +42,7 @@ export async function runStep(
   });
 }
 
-/**
- * Runs the function; what it throws becomes part of the row, except an abort, which is thrown on.
- */
+/** Runs the function; an error becomes part of the row, except an abort, which is rethrown. */
 async function attempt(execution: Life, scope: Scope, started: JournalRow, fn: StepFunction) {
   const events: RunEvent[] = [];
   let open = true;
@@ -85,8 +82,8 @@ function recordable(execution: Life, { path, name }: JournalRow, error: unknown)
 }
 
 /**
- * The body gets what the journal holds, also the first time, so that it cannot tell a replay from
- * the original.
+ * Returns the recorded form even the first time, so that the body cannot tell a replay from the
+ * original.
  */
 function replayed(row: JournalRow, cause?: unknown): Json | undefined {
   if (row.error !== undefined) throw asThrown(row.error, cause);
@@ -106,7 +103,7 @@ function interrupted(name: string): RecordedError {
 
 const reserved: readonly string[] = ["run-ended", "run-paused", "run-resumed"];
 
-/** Throws a TypeError for an event only the engine may tell. */
+/** Throws a TypeError for an event that only the engine may emit. */
 export function assertNotReserved(event: RunEvent): void {
   if (reserved.includes(event.type)) throw new TypeError(`"${event.type}" events belong to the engine.`);
 }

@@ -72,16 +72,16 @@ function tell(run: Run, types: readonly string[] = []): void {
   for (const type of types) run.emit({ type });
 }
 
-test("a journal whose events are numbered goes on with the code that wrote it, and nothing is told or done again", async () => {
+test("a journal with numbered events continues with the code that wrote it, and nothing is emitted or done again", async () => {
   const went = await goOn((run, place) => tell(run, before[place]));
   expect(went).toEqual({ outcome: "ended", executed: ["r/15"], events: [], paused: undefined });
 });
 
-test("a journal whose events are numbered goes on with code that tells nothing", async () => {
+test("a journal with numbered events continues with code that emits nothing", async () => {
   expect(await goOn(() => undefined)).toMatchObject({ outcome: "ended", executed: ["r/15"], events: [] });
 });
 
-test("a journal whose events are numbered goes on with code that tells more, and only what is new is told", async () => {
+test("a journal with numbered events continues with code that emits more, and only new events are emitted", async () => {
   const went = await goOn((run, place) => {
     run.emit({ type: `new at ${place}` });
     tell(run, before[place]);

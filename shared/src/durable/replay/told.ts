@@ -1,24 +1,23 @@
 import type { JournalRow } from "./run-store.ts";
 
 /**
- * What was emitted at one place: the types not asked for again yet, and how many rows are the
- * place's own.
+ * What was emitted at one place: the types not emitted again yet, and how many rows belong to the
+ * place itself.
  */
 type TypeCount = { readonly types: string[]; own: number };
 
 /**
- * The events that a run emitted before, each at its place: behind the operation that came before it
- * in its scope. Telling is no part of what a body does, so code that tells more, less or something
- * else goes on, and the rows of what it tells have no number of their own. Those that older
- * versions wrote do, and are passed over where operations are counted.
+ * The events that a run emitted before, each at its place: after the operation before it in its
+ * scope. Events are not compared in a replay, so code that emits more, fewer or other events
+ * continues, and their rows are not numbered as operations. Rows of older versions are, and are
+ * skipped when operations are counted.
  */
 export class Told {
   readonly #places = new Map<string, TypeCount>();
   readonly #numbered = new Set<string>();
 
   /**
-   * Takes the rows of a journal: all of them, for an older emit's place follows from the operations
-   * around it.
+   * Takes all rows of a journal, since an older emit's place follows from the operations around it.
    */
   constructor(rows: readonly JournalRow[]) {
     const last = new Map<string, string>();
@@ -33,12 +32,12 @@ export class Told {
     }
   }
 
-  /** Whether an older version gave this number to an event; asked once. */
+  /** Whether an older version gave this number to an event; called once per number. */
   passes(path: string): boolean {
     return this.#numbered.delete(path);
   }
 
-  /** Whether an event of this type, that nobody asked for yet, was emitted there. */
+  /** Whether an event of this type, not emitted again yet, was emitted at this place. */
   take(place: string, type: string): boolean {
     const types = this.#places.get(place)?.types ?? [];
     const index = types.indexOf(type);
@@ -46,7 +45,7 @@ export class Told {
     return index >= 0;
   }
 
-  /** The path of the next row there, when `more` were added since the journal was read. */
+  /** The path of the next row there, if `more` rows were added since the journal was read. */
   next(place: string, more: number): string {
     return `${place}.${(this.#places.get(place)?.own ?? 0) + more}`;
   }
@@ -59,7 +58,7 @@ export class Told {
   }
 }
 
-/** The place of what a scope emits before its first operation. */
+/** The place of the events a scope emits before its first operation. */
 export function placeBefore(scope: string): string {
   return `${scope}-`;
 }
@@ -69,10 +68,7 @@ function scopeOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
-/**
- * Puts operations in order within their scope, and an event with a row of its own in the order of
- * its place's.
- */
+/** Sorts operations within their scope; an event with its own row sorts with its place. */
 function numberOf(path: string): number {
   const end = path.slice(scopeOf(path).length);
   return Number(isOwn(path) ? end.slice(end.lastIndexOf(".") + 1) : end);

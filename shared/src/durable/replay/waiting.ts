@@ -5,22 +5,22 @@ import type { JournalRow, Parking, WaitAnswer } from "./run-store.ts";
 import type { Scope, SignalWait, SleepWait } from "./scope.ts";
 
 /**
- * A run that only sleeps stays in memory when it goes on sooner than this; a replay would cost
- * more. Milliseconds.
+ * A run that only sleeps stays in memory if it continues within this many milliseconds, since a
+ * replay would cost more.
  */
 const napMs = 1000;
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * The signals and sleeps a body waits for: answers them one at a time, and parks the run when
- * nothing else is left to do.
+ * nothing else can happen.
  */
 export class Waiting implements Waits {
-  /** Pending while the store is asked to park the run. */
+  /** Pending while the store parks the run. */
   parking: Promise<void> | undefined;
   readonly #execution: Life;
   #asking = false;
-  /** Whether a signal may be there that the store was not asked for. */
+  /** Whether signals may have arrived since the store was last asked. */
   #nudged = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -91,10 +91,7 @@ export class Waiting implements Waits {
     clearTimeout(this.#timer);
   }
 
-  /**
-   * Does what the waits call for now. False when there is nothing to do until something else
-   * happens.
-   */
+  /** Advances the waits. False if there is nothing to do until something else happens. */
   advance(): boolean {
     if (this.#asking) return true;
     const waits = [...this.#execution.root.pending()];
@@ -157,8 +154,8 @@ export class Waiting implements Waits {
     const { taken } = answer;
     if (taken === undefined) return;
     this.#nudged = true;
-    // What was committed with this answer runs first: a step that ended then may decide a race this
-    // wait is in.
+    // Lets steps committed with this answer continue first: one may decide the race this wait is
+    // in.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#execution.isOver) return;
     for (const wait of this.#execution.root.pending()) {

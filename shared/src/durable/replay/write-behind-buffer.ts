@@ -1,16 +1,16 @@
 import type { RunEvent } from "../../core/run.ts";
 
 /**
- * Records at most that a body may be ahead of: one that only computes must let the store come
- * after.
+ * The most records a body may be ahead of the store; a body that only computes must let the store
+ * catch up.
  */
 const longest = 64;
 
-/** What a run has recorded without waiting for it: how far its body is ahead of the store. */
+/** The writes a run did not wait for: how far its body is ahead of the store. */
 export class WriteBehindBuffer {
   readonly #writes = new Set<Promise<unknown>>();
 
-  /** Adds a write; resolves at once, or, where there are too many, when all are on disk. */
+  /** Adds a write; resolves at once or, if there are too many, when all are on disk. */
   async add(write: Promise<unknown>): Promise<void> {
     this.#writes.add(write);
     const done = () => void this.#writes.delete(write);
@@ -19,7 +19,7 @@ export class WriteBehindBuffer {
   }
 
   /**
-   * Resolves when everything added so far is on disk, or never will be, because the run is no
+   * Resolves when everything added so far is on disk, or cannot be any more because the run is no
    * longer ours.
    */
   async written(): Promise<void> {
@@ -27,20 +27,17 @@ export class WriteBehindBuffer {
   }
 }
 
-/** Progress kept back at most, while the storage takes long. */
+/** The most progress items to hold back while the storage is slow. */
 const kept = 1000;
 
-/**
- * Shows progress only after the events that were emitted before it, which are still on their way to
- * the store.
- */
+/** Shows progress only after the events emitted before it, which may not be committed yet. */
 export class ProgressOrder {
   readonly #show: (event: RunEvent) => void;
   readonly #hurry: () => void;
   #committing = 0;
   #waiting: { readonly event: RunEvent; readonly isCurrent: () => boolean }[] = [];
 
-  /** `hurry` has the events on their way committed soon. */
+  /** `hurry` has queued events committed soon. */
   constructor(show: (event: RunEvent) => void, hurry: () => void) {
     this.#show = show;
     this.#hurry = hurry;
@@ -57,7 +54,7 @@ export class ProgressOrder {
   }
 
   /**
-   * Shows it now or, if it is still current then, after what is being committed: progress of a step
+   * Shows the event now or after the current commit, if it is still current then: a step's progress
    * is never shown after its end.
    */
   show(event: RunEvent, isCurrent: () => boolean): void {

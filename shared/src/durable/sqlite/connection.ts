@@ -4,8 +4,8 @@ import { migrate } from "./tables/schema.ts";
 import { prepareTables, type Tables } from "./tables/tables.ts";
 
 /**
- * How long a statement may hold this thread while another process has the lock; the Writer tries
- * again after that.
+ * How long a statement may block this thread while another process has the lock; then the Writer
+ * retries.
  */
 const busyMs = 200;
 
@@ -14,12 +14,9 @@ export type Connection = {
   readonly tables: Tables;
   begin(): void;
   commit(): void;
-  /**
-   * Undoes what the transaction did; harmless when the error that called for it has undone it
-   * already.
-   */
+  /** Rolls the transaction back; harmless if the error has already done so. */
   rollback(): void;
-  /** Runs one part of a transaction; what it throws undoes that part only. */
+  /** Runs one part of a transaction; an error undoes only that part. */
   part<T>(work: () => T): T;
   /** Changes whenever another connection, of this process or another, commits. */
   dataVersion(): number;
@@ -29,7 +26,7 @@ export type Connection = {
 };
 
 /**
- * Opens the store, creating it readable for its owner only. Throws SQLite's error, or
+ * Opens the store, creating it readable only by its owner. Throws SQLite's error, or
  * `config_invalid` for a newer schema.
  */
 export function openConnection(path: string): Connection {
@@ -84,14 +81,14 @@ function connectionOf(db: Database): Connection {
 }
 
 /**
- * SQLite gives its side files the mode of the main one. Whatever is wrong here shows when SQLite
- * opens the file.
+ * Creates the file with mode 600, which SQLite copies to its side files. Errors here surface when
+ * SQLite opens the file.
  */
 function createPrivate(path: string): void {
   if (path === ":memory:") return;
   try {
     closeSync(openSync(path, "a", 0o600));
   } catch {
-    // A folder that is missing or may not be written: SQLITE_CANTOPEN says so.
+    // A missing or read-only folder: SQLITE_CANTOPEN reports it.
   }
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 /**
- * Where a test has the process kill itself: just before or just after its n-th durable transaction
+ * Where the process kills itself in a test: just before or just after its n-th durable transaction
  * commits.
  */
 export type CrashPoint = { readonly transaction: number; readonly when: "before" | "after" };
@@ -14,7 +14,7 @@ export const crashPointText = z
     (text): CrashPoint => ({ transaction: Number.parseInt(text, 10), when: text.endsWith("+") ? "after" : "before" }),
   );
 
-/** Ends this process like kill -9 would, at once. */
+/** Ends this process at once, like kill -9. */
 export function crash(): never {
   process.kill(process.pid, "SIGKILL");
   for (;;) Bun.sleepSync(1000);

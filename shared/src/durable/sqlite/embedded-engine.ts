@@ -56,7 +56,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     ...(options.crashAt === undefined ? {} : { crashAt: options.crashAt }),
     onOpened: (tables) => {
       const reading = tables.clock.read();
-      if (reading !== null) clock.goOn(reading);
+      if (reading !== null) clock.continueFrom(reading);
     },
     onRecovered: changedElsewhere,
   });
@@ -91,7 +91,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     async close({ graceMs = defaultGraceMs } = {}) {
       await worker.close(graceMs);
       live.close();
-      // A follower that stands at an event nobody takes would keep the process alive.
+      // A follower whose reader has stalled would keep the process alive.
       watch.close();
       await writer.close(lastWritesMs);
     },

@@ -5,13 +5,13 @@ import type { Watch } from "./watch.ts";
 import type { Writer } from "./writer.ts";
 
 /**
- * Events read at once. Few, for a follower that stops reading keeps its page: with large events and
- * many such readers that adds up.
+ * Events read at once. Few, because a stalled follower keeps its page, which adds up with large
+ * events and many readers.
  */
 const pageSize = 16;
 
 /**
- * The generator behind Engine.follow: reads the log page by page, and between pages waits for news.
+ * The generator behind Engine.follow: reads the log page by page and waits for news between pages.
  */
 export async function* follow(
   deps: { readonly writer: Writer; readonly live: Live; readonly watch: Watch },

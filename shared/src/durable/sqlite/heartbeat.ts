@@ -6,7 +6,7 @@ import type { Tables } from "./tables/tables.ts";
 import type { WorkerRow } from "./tables/workers-table.ts";
 import type { Writer } from "./writer.ts";
 
-/** Beats a lease lasts, and looks at the other workers' processes a beat. */
+/** How many beats a lease lasts. */
 const beatsPerLease = 5;
 const looksPerBeat = 4;
 
@@ -15,19 +15,21 @@ export type HeartbeatOptions = {
   readonly log: Log;
   readonly clock: RunClock;
   readonly leaseMs: number;
-  /** Others declared this worker dead: everything it held is theirs. */
+  /** Other workers declared this one dead and own everything it held. */
   readonly onDeclaredDead: () => void;
-  /** This worker may claim runs: it was registered, or took over those of a dead one. */
+  /**
+   * There may be runs to claim: this worker was registered, or handed back the runs of a dead one.
+   */
   readonly onClaimable: () => void;
 };
 
 type Observation = { beat: number; unmovedMs: number };
 
 /**
- * Shows that this worker is alive and finds out which others are not: at once when a process of
- * this machine is gone, and otherwise when its counter has not moved for a lease. Time counts only
- * while this process itself was awake and the store writable, so that neither a suspended machine
- * nor a full disk nor a changed clock makes the living look dead.
+ * Shows that this worker is alive and detects dead ones: at once if a process of this machine is
+ * gone, otherwise when a worker's counter has not moved for a lease. Time counts only while this
+ * process is awake and the store writable, so that a suspended machine, a full disk or a changed
+ * clock never makes a live worker look dead.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
@@ -46,7 +48,7 @@ export class Heartbeat {
     this.#lookMs = options.leaseMs / beatsPerLease / looksPerBeat;
   }
 
-  /** This worker's name in the store; undefined until it is registered there. */
+  /** This worker's id in the store; undefined until it is registered. */
   get id(): string | undefined {
     return this.#registered ? this.#id : undefined;
   }
@@ -57,8 +59,7 @@ export class Heartbeat {
   }
 
   /**
-   * Leaves the list of workers, when the store can be written. What it held must have been handed
-   * back.
+   * Removes this worker from the store, if that is writable. Its runs must have been handed back.
    */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -75,8 +76,7 @@ export class Heartbeat {
       this.#lastLook = now;
       await this.#takeOver(await this.#options.writer.read((tables) => tables.workers.all()), awakeMs);
     } catch (error) {
-      // While the storage does not work, it does not for others either: their silence means
-      // nothing.
+      // While the storage fails, it fails for others too: their silence means nothing.
       this.#seen.clear();
       if (!(error instanceof AppError)) this.#options.log.error({ err: error }, "A heartbeat failed.");
     }
@@ -117,7 +117,7 @@ export class Heartbeat {
         return unmoved;
       });
       if (removed)
-        this.#options.log.warn({ worker: worker.id, pid: worker.pid }, "A worker is gone; its runs go on here.");
+        this.#options.log.warn({ worker: worker.id, pid: worker.pid }, "A worker is gone; its runs continue here.");
     }
     if (dead.length > 0) this.#options.onClaimable();
   }

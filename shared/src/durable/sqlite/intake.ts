@@ -16,7 +16,8 @@ export type IntakeDeps = {
 };
 
 /**
- * What the outside asks of runs. Each is one transaction, refused while the storage does not work.
+ * The engine's calls that change runs from outside. Each is one transaction, refused while the
+ * storage fails.
  */
 export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "cancel" | "resume"> {
   const { writer, live, worker, clock } = deps;
@@ -67,10 +68,7 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "ca
   };
 }
 
-/**
- * Keeps a run, and gives it to the worker named, which saves the commit of a claim and the look for
- * something to claim.
- */
+/** Stores a run and assigns it to the given worker, which saves the query and commit of a claim. */
 function accept(
   tables: Tables,
   request: StartRequest,
@@ -82,7 +80,7 @@ function accept(
   if (known !== null) {
     const knowsKeyAlone = known.dedupe_hash === null || dedupe?.hash === undefined;
     if (knowsKeyAlone || known.dedupe_hash === dedupe.hash) return { row: known, created: false };
-    throw new AppError("conflict", "This id was used before for another request: send a new one, or the same request.");
+    throw new AppError("conflict", "This id was already used for another request: send a new id, or the same request.");
   }
   const id = request.id ?? Bun.randomUUIDv7();
   if (tables.runs.byId(id) !== null) throw new AppError("conflict", `There is a run ${id} already.`);
@@ -105,7 +103,7 @@ function accept(
   return { row: taken ?? find(tables, id), created: true };
 }
 
-/** Ends a run nobody executes at once; one that is executed is ended by whoever does. */
+/** Ends a run that no worker executes at once; otherwise its worker ends it. */
 function cancel(tables: Tables, runId: string, now: Moment): number {
   const run = find(tables, runId);
   if (run.status === "canceled") return 0;

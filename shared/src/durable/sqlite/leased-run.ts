@@ -19,14 +19,14 @@ export type LeasedRunOptions = {
   readonly lease: Lease;
   readonly writer: Writer;
   readonly clock: RunClock;
-  /** Called after a commit that appended events, with the last number given. */
+  /** Called after a commit that appended events, with the last event's number. */
   readonly onEvents: (seq: number) => void;
 };
 
 /**
- * The run store of one claim: every transaction first makes sure that the claim still holds. After
- * a write that cannot be done, whatever the storage, nothing lands but the pause it calls for: a
- * journal has no gaps.
+ * The run store of one claim: every transaction first checks that the claim still holds. After a
+ * write that can never succeed, nothing is written but the resulting pause, so that a journal has
+ * no gaps.
  */
 export function leasedRun(options: LeasedRunOptions): RunStore {
   const { lease, writer, clock } = options;
@@ -61,8 +61,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
     },
     record: (row, events) =>
       write((tables, now) => ({ value: undefined, seq: record(tables, n, row, events ?? [], now) }), {
-        // Nothing the run does waits for these two: they only have to be there before what follows
-        // them.
+        // The run waits for neither: they only have to be written before what follows them.
         patient: row.kind === "emit" || row.kind === "poll",
       }),
     hurry: () => writer.hurry(),

@@ -1,9 +1,9 @@
 import type { RunEvent } from "../../core/run.ts";
 
-/** Progress a reader has not taken yet; older items make room. */
+/** The most progress items kept for a reader; older ones are dropped. */
 const progressKept = 1000;
 
-/** Tells the followers in this process that something happened, and hands them progress. */
+/** Notifies the followers in this process of news, and passes progress on to them. */
 export class Live {
   readonly #followers = new Map<string, Set<Follower>>();
 
@@ -74,7 +74,9 @@ export class Follower {
     for (const item of this.#progress.splice(0, later === -1 ? this.#progress.length : later)) yield item.event;
   }
 
-  /** Resolves at the next news, true; or with false once the signal aborts or the engine closes. */
+  /**
+   * Resolves with true at the next news, or with false once the signal aborts or the engine closes.
+   */
   async news(signal: AbortSignal): Promise<boolean> {
     if (!this.#changed && this.#progress.length === 0 && !this.#ended && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -2,22 +2,22 @@ import { readFileSync } from "node:fs";
 
 /** The two clocks of a machine. Milliseconds. */
 export type MachineClock = {
-  /** Since 1970, as people tell the time: it may be set, forward and back. */
+  /** Milliseconds since 1970; may be set forward or back. */
   wall(): number;
-  /** What passed since some moment; it is never set, and counts on while the machine sleeps. */
+  /** Milliseconds since some moment; never set, and counts on while the machine sleeps. */
   uptime(): number;
-  /** Names that moment: processes that give the same name count from the same one. */
+  /** Identifies that moment: processes with the same value count from the same moment. */
   readonly boot: string;
 };
 
 /**
- * How often a reading is held against the system's own, which alone knows how long the machine
- * slept.
+ * How often the clock is checked against the system's uptime, which alone includes the time the
+ * machine slept.
  */
 const checkMs = 1_000;
 
 /**
- * This machine's clocks. Where the system does not tell its boot, `uptime` counts from this
+ * This machine's clocks. If the system does not identify its boot, `uptime` counts from this
  * process's start.
  */
 export function machineClock(): MachineClock {
@@ -53,6 +53,6 @@ function readBoot(): string | undefined {
 /** In steps of ten milliseconds (proc(5)). */
 function systemUptime(): number {
   const seconds = Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]);
-  if (!Number.isFinite(seconds)) throw new Error("The system does not tell how long it is up.");
+  if (!Number.isFinite(seconds)) throw new Error("The system does not report its uptime.");
   return seconds * 1000;
 }

@@ -2,14 +2,15 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { errnoOf } from "../../core/errors.ts";
 
-/** A process as others on its machine can find it again. */
+/** What identifies a process to others on its machine. */
 export type ProcessIdentity = {
-  /**
-   * Machine, boot and process namespace: process ids can be compared only where all three agree.
-   */
+  /** Machine, boot and process namespace: process ids can be compared only if all three match. */
   readonly host: string;
   readonly pid: number;
-  /** Tells a process from a later one with the same id; empty where the system does not say. */
+  /**
+   * Distinguishes a process from a later one with the same id; empty if the system does not report
+   * it.
+   */
   readonly processStart: string;
 };
 
@@ -19,9 +20,7 @@ export function ownIdentity(): ProcessIdentity {
   return { host: [...parts, namespace].join(" "), pid: process.pid, processStart: processStart(process.pid) ?? "" };
 }
 
-/**
- * True only when it is certain that the process is gone; from another machine nothing is certain.
- */
+/** True only if the process is certainly gone; never for processes of another machine. */
 export function isGone(other: ProcessIdentity, own: ProcessIdentity): boolean {
   if (other.host !== own.host) return false;
   try {
@@ -33,8 +32,8 @@ export function isGone(other: ProcessIdentity, own: ProcessIdentity): boolean {
 }
 
 /**
- * Start time in clock ticks since boot (proc(5), field 22); undefined for a process that is no
- * more, or only not reaped.
+ * Start time in clock ticks since boot (proc(5), field 22); undefined for a process that is gone or
+ * a zombie.
  */
 function processStart(pid: number): string | undefined {
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));

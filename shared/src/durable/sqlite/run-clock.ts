@@ -1,30 +1,27 @@
 import type { Log } from "../../core/engine.ts";
 import type { MachineClock } from "./machine-clock.ts";
 
-/**
- * One moment on both clocks, in milliseconds: `wall` for people to read, `steady` for what is to
- * happen when.
- */
+/** One moment on both clocks, in milliseconds: `wall` to show people, `steady` to schedule by. */
 export type Moment = { readonly wall: number; readonly steady: number };
 
-/** What is recorded of the clocks: how they stood at one moment. */
+/** A recorded reading of all clocks at one moment. */
 export type ClockReading = Moment & Pick<MachineClock, "boot"> & { readonly uptime: number };
 
-/** Both clocks drift apart by less than this unless somebody sets one. */
+/** The clocks drift apart by less than this unless somebody sets one. */
 const jumpMs = 5_000;
 
 /**
- * The time of runs: it goes on evenly whatever the machine's clock is set to, over the lives of all
- * processes that share a store. It began as the wall clock stood then. Within a boot it follows
- * what the system counts; from one boot to the next only the wall clock tells what passed, and
- * where that says less than nothing, nothing did.
+ * The clock of runs: it runs evenly whatever the machine's clock is set to, across all processes
+ * that share a store. It started at the wall clock's time. Within a boot it follows the system's
+ * uptime; across a reboot it adds the time that passed on the wall clock, or nothing if that went
+ * back.
  */
 export class RunClock {
   readonly #machine: MachineClock;
   readonly #log: Log;
   /** What is added to the machine's uptime. */
   #offset: number;
-  /** How far the wall clock was ahead when that was last told. */
+  /** How far the wall clock was ahead when that was last reported. */
   #ahead = 0;
 
   constructor(machine: MachineClock, log: Log) {
@@ -33,7 +30,7 @@ export class RunClock {
     this.#offset = machine.wall() - machine.uptime();
   }
 
-  /** Milliseconds; never goes back while the process lives. */
+  /** Milliseconds; never goes back within a process. */
   now(): number {
     return Math.floor(this.#offset + this.#machine.uptime());
   }
@@ -42,8 +39,8 @@ export class RunClock {
     return { wall: this.#machine.wall(), steady: this.now() };
   }
 
-  /** Goes on from what was recorded last. */
-  goOn(from: ClockReading): void {
+  /** Continues from the last recorded reading. */
+  continueFrom(from: ClockReading): void {
     const { wall, uptime, boot } = this.#machine;
     const isSameBoot = from.boot === boot;
     const passed = isSameBoot ? uptime() - from.uptime : Math.max(0, wall() - from.wall);
@@ -56,7 +53,7 @@ export class RunClock {
     return { ...this.moment(), boot: this.#machine.boot, uptime: this.#machine.uptime() };
   }
 
-  /** Tells once of each time the wall clock was set. */
+  /** Logs once each time the wall clock was set. */
   notice(): void {
     const { wall, steady } = this.moment();
     const jumped = wall - steady - this.#ahead;
@@ -66,7 +63,7 @@ export class RunClock {
     const way = jumped > 0 ? "forward" : "back";
     this.#log.warn(
       { seconds, way },
-      `This machine's clock was set ${way} by ${seconds} s. Runs go by the time that really passed: no sleep, deadline or patience is longer or shorter for it.`,
+      `This machine's clock was set ${way} by ${seconds} s. Runs use the time that really passed: no sleep, deadline or timeout gets longer or shorter.`,
     );
   }
 }

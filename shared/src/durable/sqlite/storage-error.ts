@@ -1,15 +1,15 @@
 import { AppError, errnoOf } from "../../core/errors.ts";
 
 /**
- * SQLite's codes (and their extensions) that tell of the storage, not of the statement, each with
- * what a person reads.
+ * SQLite's error codes (and their extensions) that concern the storage, not the statement, each
+ * with a reason for people.
  */
 const causes: readonly (readonly [prefix: string, reason: string])[] = [
   ["SQLITE_FULL", "its disk is full"],
   ["SQLITE_IOERR", "its disk cannot be read or written"],
   ["SQLITE_READONLY", "it is read-only"],
-  ["SQLITE_PERM", "it may not be written"],
-  ["SQLITE_AUTH", "it may not be opened"],
+  ["SQLITE_PERM", "writing it is not permitted"],
+  ["SQLITE_AUTH", "opening it is not permitted"],
   ["SQLITE_CORRUPT", "it is damaged"],
   ["SQLITE_NOTADB", "it is not a database, or damaged"],
   ["SQLITE_CANTOPEN", "it cannot be opened"],
@@ -27,12 +27,12 @@ export function storageFailure(error: unknown): string | undefined {
   return cause === undefined ? undefined : `${cause[1]} (${code})`;
 }
 
-/** Whether another process merely has the lock at the moment. */
+/** Whether another process merely holds the lock. */
 export function isBusy(error: unknown): boolean {
   return errnoOf(error)?.startsWith("SQLITE_BUSY") ?? false;
 }
 
-/** What callers get while the storage is out of order. */
+/** The error for callers while the storage fails. */
 export function storageUnavailable(reason: string, cause?: unknown): AppError {
   return new AppError("storage_unavailable", `The run store is unavailable: ${reason}.`, { cause });
 }

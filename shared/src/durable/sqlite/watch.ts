@@ -1,6 +1,6 @@
 /**
- * Notices what other processes commit, by polling a counter of the file, but only while someone in
- * this one needs it.
+ * Notices commits of other processes by polling a counter of the file, but only while someone in
+ * this process needs it.
  */
 export class Watch {
   readonly #options: WatchOptions;
@@ -26,7 +26,7 @@ export class Watch {
     };
   }
 
-  /** Polls no more, whoever still needs it. */
+  /** Stops polling for good. */
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -44,7 +44,7 @@ export class Watch {
 
 export type WatchOptions = {
   readonly pollMs: number;
-  /** Undefined while it cannot be told. */
+  /** Undefined while it cannot be read. */
   readonly version: () => number | undefined;
   readonly onChange: () => void;
   readonly onTick: () => void;

@@ -24,17 +24,20 @@ export type WorkerOptions = {
   readonly stopMs: number;
 };
 
-/** Room for one run in this worker: begin it, once it is accepted as this owner's, then leave. */
+/**
+ * A reserved place for one run in this worker: start it once it is accepted for this owner, then
+ * leave.
+ */
 export type Seat = { readonly owner: string; begin(row: RunRow): void; leave(): void };
 
 type Held = { readonly execution: Execution; readonly lease: Lease };
 
-/** Kinds whose bodies share a bound of their own. */
-type Crew = { readonly kinds: Set<string>; concurrency: number; running: number; reserved: number };
+/** A pool: kinds whose bodies share one limit on concurrency. */
+type Pool = { readonly kinds: Set<string>; concurrency: number; running: number; reserved: number };
 
 /**
- * Claims runs of the kinds it knows and executes their bodies, each until it ends, parks, or is no
- * longer its own.
+ * Claims runs of its kinds and executes their bodies, each until it ends, parks, or belongs to
+ * another worker.
  */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -42,8 +45,8 @@ export class Worker {
   readonly #definitions = new Map<string, RunDefinition>();
   readonly #held = new Map<string, Held>();
   readonly #running = new Set<Promise<void>>();
-  readonly #crew: Crew = { kinds: new Set(), concurrency: 0, running: 0, reserved: 0 };
-  readonly #apart: Crew = { kinds: new Set(), concurrency: 0, running: 0, reserved: 0 };
+  readonly #sharedPool: Pool = { kinds: new Set(), concurrency: 0, running: 0, reserved: 0 };
+  readonly #dedicatedPool: Pool = { kinds: new Set(), concurrency: 0, running: 0, reserved: 0 };
   #claiming = false;
   #claimAgain = false;
   #draining = false;
@@ -61,21 +64,18 @@ export class Worker {
     });
   }
 
-  /**
-   * Takes on these kinds, besides those it has; those taken on `apart` take no room from the
-   * others.
-   */
+  /** Adds these kinds; with `dedicatedPool` they take no room from the others. */
   add(
     definitions: readonly RunDefinition[],
     { concurrency, dedicatedPool }: { concurrency: number; dedicatedPool: boolean },
   ): void {
     if (this.#draining) throw new AppError("unavailable", "This engine is closed.");
-    const crew = dedicatedPool ? this.#apart : this.#crew;
+    const pool = dedicatedPool ? this.#dedicatedPool : this.#sharedPool;
     for (const definition of definitions) {
       this.#definitions.set(definition.kind, definition);
-      crew.kinds.add(definition.kind);
+      pool.kinds.add(definition.kind);
     }
-    crew.concurrency = concurrency;
+    pool.concurrency = concurrency;
     if (this.#stopWatching === undefined) {
       this.#stopWatching = this.#options.watch.need();
       this.#heartbeat.start();
@@ -84,25 +84,25 @@ export class Worker {
   }
 
   /**
-   * A place for a run that is about to be accepted; none while there may be others to claim, or no
-   * room.
+   * A place for a run that is about to be accepted; none while other runs may be claimable, or
+   * without room.
    */
   reserve(kind: string): Seat | undefined {
     const owner = this.#heartbeat.id;
-    const crew = [this.#crew, this.#apart].find(({ kinds }) => kinds.has(kind));
-    if (owner === undefined || crew === undefined || this.#draining || this.#claiming || roomOf(crew) <= 0) {
+    const pool = [this.#sharedPool, this.#dedicatedPool].find(({ kinds }) => kinds.has(kind));
+    if (owner === undefined || pool === undefined || this.#draining || this.#claiming || roomOf(pool) <= 0) {
       return undefined;
     }
-    crew.reserved++;
+    pool.reserved++;
     let isTaken = false;
     return {
       owner,
       begin: (row) => {
         isTaken = true;
-        this.#begin(row, owner, crew);
+        this.#begin(row, owner, pool);
       },
       leave: () => {
-        crew.reserved--;
+        pool.reserved--;
         if (!isTaken) this.wake();
       },
     };
@@ -133,7 +133,7 @@ export class Worker {
     if (this.#nextDue !== undefined && this.#options.clock.now() >= this.#nextDue) this.wake();
   }
 
-  /** Other processes changed something: runs may be cancelled, signalled, taken over, or new. */
+  /** Other processes changed something: runs may be canceled, signaled, taken over, or new. */
   async catchUp(): Promise<void> {
     const owner = this.#heartbeat.id;
     if (owner === undefined) return;
@@ -156,7 +156,7 @@ export class Worker {
   }
 
   /**
-   * Starts nothing more, gives what is in flight `graceMs`, aborts the rest, and hands every run
+   * Starts nothing more, gives the steps in flight `graceMs`, aborts the rest, and hands every run
    * back.
    */
   async close(graceMs: number): Promise<void> {
@@ -171,7 +171,8 @@ export class Worker {
 
   async #settledWithin(milliseconds: number): Promise<void> {
     const deadline = performance.now() + milliseconds;
-    const isBusy = () => this.#claiming || this.#crew.reserved + this.#apart.reserved > 0 || this.#running.size > 0;
+    const isBusy = () =>
+      this.#claiming || this.#sharedPool.reserved + this.#dedicatedPool.reserved > 0 || this.#running.size > 0;
     while (isBusy() && performance.now() < deadline) await Bun.sleep(5);
   }
 
@@ -181,9 +182,9 @@ export class Worker {
         this.#claimAgain = false;
         const owner = this.#heartbeat.id;
         if (this.#draining || owner === undefined) return;
-        for (const crew of [this.#crew, this.#apart]) {
-          if (roomOf(crew) <= 0) continue;
-          for (const row of await this.#claim(owner, crew)) this.#begin(row, owner, crew);
+        for (const pool of [this.#sharedPool, this.#dedicatedPool]) {
+          if (roomOf(pool) <= 0) continue;
+          for (const row of await this.#claim(owner, pool)) this.#begin(row, owner, pool);
         }
       }
     } finally {
@@ -191,20 +192,20 @@ export class Worker {
     }
   }
 
-  #begin(row: RunRow, owner: string, crew: Crew): void {
-    crew.running++;
+  #begin(row: RunRow, owner: string, pool: Pool): void {
+    pool.running++;
     const running = this.#execute(row, owner).finally(() => {
-      crew.running--;
+      pool.running--;
       this.#running.delete(running);
       this.wake();
     });
     this.#running.add(running);
   }
 
-  async #claim(owner: string, crew: Crew): Promise<readonly RunRow[]> {
+  async #claim(owner: string, pool: Pool): Promise<readonly RunRow[]> {
     const { writer, live, clock } = this.#options;
-    const kinds = JSON.stringify([...crew.kinds]);
-    const room = roomOf(crew);
+    const kinds = JSON.stringify([...pool.kinds]);
+    const room = roomOf(pool);
     const any = await writer.read((tables) => {
       this.#nextDue = tables.claims.nextDue();
       return tables.claims.any(kinds, clock.moment());
@@ -244,7 +245,7 @@ export class Worker {
   }
 }
 
-/** Claims runs; those that were cancelled while nobody executed them end here. */
+/** Claims runs; those canceled while no worker executed them end here. */
 function claim(tables: Tables, kinds: string, owner: string, limit: number, now: Moment) {
   const claimed = tables.claims.claim(kinds, owner, limit, now);
   const ended = claimed
@@ -253,6 +254,6 @@ function claim(tables: Tables, kinds: string, owner: string, limit: number, now:
   return { rows: claimed.filter((run) => run.cancel_requested === 0), ended };
 }
 
-function roomOf({ concurrency, running, reserved }: Crew): number {
+function roomOf({ concurrency, running, reserved }: Pool): number {
   return concurrency - running - reserved;
 }

@@ -5,16 +5,16 @@ import { type CrashPoint, crash } from "./crash-point.ts";
 import { isBusy, storageFailure, storageUnavailable } from "./storage-error.ts";
 import type { Tables } from "./tables/tables.ts";
 
-/** How long the lock may be another process's before that counts as a failure of the storage. */
+/** How long another process may hold the lock before that counts as a storage failure. */
 const busyPatienceMs = 5000;
 const firstRetryMs = 5;
-/** How long a patient write waits for another one to be committed with. */
+/** How long a patient write waits for another write to share its commit. */
 const patienceMs = 10;
 const longestRetryMs = 2000;
 
 type Entry = {
   readonly run: (tables: Tables) => unknown;
-  /** Whether its caller waits out a failure of the storage. */
+  /** Whether its caller waits until the storage works again. */
   readonly keep: boolean;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
@@ -24,16 +24,16 @@ export type WriterOptions = {
   readonly path: string;
   readonly log: Log;
   readonly crashAt?: CrashPoint;
-  /** Called whenever the store was opened, before anything else is done in it. */
+  /** Called whenever the store has been opened, before anything else. */
   readonly onOpened?: (tables: Tables) => void;
   /** Called when the storage works again after a failure. */
   readonly onRecovered: () => void;
 };
 
 /**
- * The one way to the store in this process. Writes asked for in one turn of the event loop are
- * committed in one transaction, in order, and resolve after its commit. When the storage fails,
- * what was not committed is kept and tried again until it works; nothing new is accepted meanwhile.
+ * The only access to the store in this process. Writes requested in one tick of the event loop are
+ * committed in one transaction, in order, and resolve after its commit. If the storage fails,
+ * uncommitted writes are kept and retried until it works; nothing new is accepted meanwhile.
  */
 export class Writer {
   readonly #options: WriterOptions;
@@ -49,7 +49,8 @@ export class Writer {
   #patienceTimer: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * Throws only for a store of a newer version; any other trouble shows in `health` and is retried.
+   * Throws only for a store of a newer version; any other failure is reported by `health` and
+   * retried.
    */
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -62,26 +63,26 @@ export class Writer {
   }
 
   /**
-   * Commits `run`'s changes, however long the storage takes to work again. What it throws undoes it
-   * alone and rejects. A patient write nobody waits for: it costs no commit of its own when another
-   * one follows soon.
+   * Commits `run`'s changes, however long the storage takes to work again. An error it throws
+   * undoes only this write, and rejects. A `patient` write, which nobody waits for, shares the
+   * commit of the next write if one follows soon.
    */
   write<T>(run: (tables: Tables) => T, { patient = false } = {}): Promise<T> {
     return this.#enqueue(run, true, patient);
   }
 
-  /** Has patient writes wait no longer. */
+  /** Commits patient writes soon. */
   hurry(): void {
     if (this.#queue.length > 0) this.#scheduleFlush();
   }
 
-  /** Like `write`, but rejects with `storage_unavailable` when the storage does not work now. */
+  /** Like `write`, but rejects with `storage_unavailable` if the storage fails now. */
   offer<T>(run: (tables: Tables) => T): Promise<T> {
     if (this.#failure !== undefined) return Promise.reject(this.#unavailable());
     return this.#enqueue(run, false, false);
   }
 
-  /** Reads what is committed. Rejects with `storage_unavailable` when that cannot be read. */
+  /** Reads committed data. Rejects with `storage_unavailable` if it cannot be read. */
   async read<T>(run: (tables: Tables) => T): Promise<T> {
     for (const start = performance.now(); ; ) {
       try {
@@ -109,10 +110,7 @@ export class Writer {
     return this.#failure === undefined ? { ok: true } : { ok: false, reason: this.#unavailable().message };
   }
 
-  /**
-   * Commits what is queued, for at most `withinMs` when the storage does not work; rejects what is
-   * left.
-   */
+  /** Commits the queue, retrying for at most `withinMs` if the storage fails; rejects the rest. */
   async close(withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     while (this.#queue.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
@@ -161,8 +159,8 @@ export class Writer {
   }
 
   /**
-   * Runs and commits the batch; returns what tells its callers. Throws only when the storage
-   * failed.
+   * Runs and commits the batch; returns the functions that settle its callers. Throws only if the
+   * storage failed.
    */
   #commit(batch: readonly Entry[]): (() => void)[] {
     const connection = this.#open();
@@ -208,8 +206,7 @@ export class Writer {
   }
 
   /**
-   * From here until the storage works again nothing new is accepted; what must not be lost stays
-   * queued.
+   * Accepts nothing new until the storage works again; writes that must not be lost stay queued.
    */
   #refuse(error: unknown): void {
     const reason = storageFailure(error) ?? (error instanceof Error ? error.message : String(error));
@@ -223,8 +220,8 @@ export class Writer {
   }
 
   /**
-   * After a failure the file is opened anew, for it may have been replaced, and a write of some
-   * size has to succeed.
+   * After a failure, reopens the file, which may have been replaced, and requires a write of some
+   * size to succeed.
    */
   #retry(): void {
     this.#retryTimer = undefined;

@@ -182,7 +182,7 @@ test("a tool that asks the model gets its answer, and not beyond the bound of on
     result: { content: [{ text: "a word of the model" }] },
   });
   await expect(toolsOf([asks], { definition: helper([asks], 10) }).call("say", {}, call)).rejects.toThrow(
-    "bound of 10 tokens",
+    "limit of 10 tokens",
   );
 });
 

@@ -9,10 +9,7 @@ const functionDelta = z.looseObject({ name: text, arguments: z.union([z.string()
 
 const toolCallDelta = z.looseObject({ index: z.number().nullish(), id: text, function: functionDelta.nullish() });
 
-/**
- * Some servers answer in parts, as requests may be written; those that are not text say nothing to
- * the user.
- */
+/** Some servers answer in parts, as requests may; parts other than text are ignored. */
 const content = z.union([
   z.string(),
   z.array(z.looseObject({ text })).transform((parts) => parts.map((part) => part.text ?? "").join("")),
@@ -22,13 +19,13 @@ const delta = z.looseObject({
   content: content.nullish(),
   refusal: text,
   /**
-   * Reasoning has no standard field: the first is DeepSeek's and vLLM's, the second OpenRouter's
-   * and Ollama's.
+   * Reasoning has no standard field: the first is used by DeepSeek and vLLM, the second by
+   * OpenRouter and Ollama.
    */
   reasoning_content: text,
   reasoning: text,
   tool_calls: z.array(toolCallDelta).nullish(),
-  /** How calls were made before there were several of them; some servers know nothing else. */
+  /** The legacy form of a single call, the only one some servers support. */
   function_call: functionDelta.nullish(),
 });
 
@@ -39,8 +36,8 @@ const usage = z.looseObject({
 });
 
 /**
- * What is read of a streamed chunk; a whole completion of a server that does not stream is read as
- * one chunk.
+ * The fields read from a streamed chunk; a whole completion of a server that does not stream is
+ * read as one chunk.
  */
 export const completionChunkSchema = z.looseObject({
   choices: z.array(z.looseObject({ delta: delta.nullish(), message: delta.nullish(), finish_reason: text })).nullish(),
@@ -54,29 +51,29 @@ export type ChunkUsage = z.infer<typeof usage>;
 
 type Delta = Exclude<ModelEvent, { readonly type: "retry" | "reply" }>;
 
-/** What one stream of chunks amounts to, as the provider gave it. */
+/** The answer that one stream of chunks adds up to, as the provider sent it. */
 export type ModelAnswer = {
   readonly text: string;
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
-  /** Left out: the stream ended without saying why. */
+  /** Left out if the stream ended without a reason. */
   readonly finish: string | undefined;
   readonly usage: ChunkUsage | undefined;
 };
 
-/** Checks a chunk as it came off the wire. */
+/** Validates a chunk from the wire. */
 export function parseChunk(raw: unknown): CompletionChunk {
   const parsed = completionChunkSchema.safeParse(raw);
   if (parsed.success) return parsed.data;
   throw new ModelFailure("unavailable", `the answer is not a chat completion (${parsed.error.issues[0]?.message})`);
 }
 
-/** Whether a chunk carries some of the answer, rather than only its frame. */
+/** Whether a chunk carries part of the answer, not just metadata. */
 export function saysSomething(chunk: CompletionChunk): boolean {
   return chunk.choices?.some((choice) => isFilled(choice.delta ?? choice.message ?? {})) ?? false;
 }
 
-/** Reads an answer to its end, telling each piece as it comes. */
+/** Reads an answer to its end, yielding each piece as it arrives. */
 export async function* readAnswer(chunks: AsyncIterable<CompletionChunk>): AsyncGenerator<Delta, ModelAnswer> {
   const splitter = createThinkSplitter();
   const collector = createCallCollector();
@@ -123,14 +120,14 @@ function isFilled(delta: ChunkDelta): boolean {
 
 type CallDelta = ModelEvent & { readonly type: "tool-call-delta" };
 
-/** Puts the tool calls of a streamed answer together. */
+/** Assembles the tool calls of a streamed answer. */
 export interface CallCollector {
   push(delta: ToolCallDelta): CallDelta;
-  /** The calls so far, in order; an id is empty when the provider gave none. */
+  /** The calls so far, in order; an id is empty if the provider sent none. */
   calls(): readonly ToolCall[];
 }
 
-/** Copes with servers that leave out the index, or give every call the same one. */
+/** Handles servers that leave out the index or give every call the same one. */
 function createCallCollector(): CallCollector {
   const found: { index: number | undefined; id: string; name: string; arguments: string }[] = [];
 

@@ -20,18 +20,18 @@ import { asPromptRequest, hideCalls } from "./prompt-tools.ts";
 import { watch, within } from "./watchdog.ts";
 import { chatParams } from "./wire.ts";
 
-/** What every attempt at one model shares. */
+/** What all attempts at one model share. */
 export type AttemptScope = { readonly config: ModelConfig; readonly endpoint: Endpoint };
 
 /**
- * How an attempt ended; `cut` when the stream stopped without saying why, and the reply is what had
- * come by then.
+ * How an attempt ended; `cut` if the stream stopped without a reason, and the reply is what had
+ * arrived.
  */
 export type AttemptResult = { readonly reply: ModelReply; readonly cut: boolean };
 
 /**
- * Asks once. Throws a ModelFailure, or the signal's reason; however it ends, also by being left
- * early, the connection is closed behind it.
+ * Asks once. Throws a ModelFailure or the signal's reason. However it ends, even if the iteration
+ * is left early, the connection is closed.
  */
 export async function* attempt(
   { config, endpoint }: AttemptScope,
@@ -73,7 +73,7 @@ function resultOf(answer: ModelAnswer, request: ModelRequest, config: ModelConfi
     throw new ModelFailure("unavailable", "the answer ended before it began");
   }
   const finish = finishOf(answer);
-  // A call whose arguments were cut off must not run, nor be mended by guessing.
+  // A call whose arguments were cut off must not run, nor be repaired by guessing.
   const calls = answer.toolCalls.filter((call) => finish !== "length" || isCompleteObject(call.arguments));
   const reply = {
     text: answer.text,
@@ -89,13 +89,14 @@ function resultOf(answer: ModelAnswer, request: ModelRequest, config: ModelConfi
 function finishOf({ finish, toolCalls }: ModelAnswer): ModelReply["finish"] {
   if (finish === undefined || finish === "length") return "length";
   if (finish === "content_filter") return "content-filter";
-  // Not every server says `tool_calls` when there are some, and some say it when there are none.
+  // Some servers do not report `tool_calls` when there are calls, and some report it when there are
+  // none.
   return toolCalls.length > 0 ? "tool-calls" : "stop";
 }
 
 /**
- * Tokens and money of one call: the provider's numbers where it gave any, else estimated from what
- * was sent and what came back.
+ * Tokens and money of one call: the provider's numbers if it sent any, otherwise estimated from
+ * request and answer.
  */
 function usageOf(
   config: ModelConfig,
@@ -126,9 +127,9 @@ function estimateOutput(answer: { text: string; reasoning: string; toolCalls: re
 }
 
 /**
- * The calls with ids that occur once in the conversation: a missing id becomes `call_<n>`, counted
- * over the conversation, and one that was used before gets the number behind it. The same
- * conversation and reply give the same ids.
+ * The calls with ids that are unique in the conversation: a missing id becomes `call_<n>`, numbered
+ * across the conversation, and an id used before gets a number appended. Deterministic for the same
+ * conversation and reply.
  */
 function withDistinctIds(calls: readonly ToolCall[], messages: readonly ModelMessage[]): readonly ToolCall[] {
   const earlier = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));

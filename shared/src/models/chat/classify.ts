@@ -5,7 +5,7 @@ const overflow =
   /context.?(length|window)|maximum context|prompt is too long|input is too long|too many (input )?tokens|input token count|reduce the length|request too large/i;
 const quota = /insufficient.?(quota|balance|credit)|exceeded your current quota|billing|credit balance/i;
 
-/** What an error of the SDK, or of the connection below it, means for the attempt. */
+/** Turns an error of the SDK, or of its connection, into the failure of the attempt. */
 export function classify(error: unknown, apiKey: string | undefined, now: number): ModelFailure {
   if (error instanceof ModelFailure) return error;
   const status = statusOf(error);
@@ -20,7 +20,7 @@ export function classify(error: unknown, apiKey: string | undefined, now: number
   });
 }
 
-/** What can be done about a failure that waiting does not end. */
+/** Advice for a failure that does not pass with time. */
 function adviceFor(kind: FailureKind, status: number | undefined): string | undefined {
   if (kind === "quota") return "The account has nothing left: top it up, or set another model or `llm.fallback`.";
   if (kind === "unreached") return "See whether `llm.base_url` is right and the server runs.";
@@ -31,13 +31,13 @@ function adviceFor(kind: FailureKind, status: number | undefined): string | unde
 }
 
 /**
- * No status means the connection failed, or an error came in mid-stream without a code: both may
- * pass.
+ * No status means that the connection failed, or that an error without a code arrived mid-stream;
+ * both may pass.
  */
 function kindOf(error: unknown, status: number | undefined, text: string, waitMs: number | undefined): FailureKind {
   const clientError = status === undefined || (status >= 400 && status < 500);
   if (clientError && status !== 401 && overflow.test(text)) return "overflow";
-  // Some providers call a limit by the minute a quota too, and say when it ends.
+  // Some providers also call a per-minute limit a quota, and say when it ends.
   if (status === 402 || (clientError && waitMs === undefined && quota.test(text))) return "quota";
   if (status === 413) return "overflow";
   if (error instanceof APIConnectionError && !(error instanceof APIConnectionTimeoutError)) return "unreached";
@@ -64,7 +64,7 @@ function sentenceOf(error: unknown): string {
   return cause instanceof Error && cause.message !== "" ? `${error.message} (${cause.message})` : error.message;
 }
 
-/** The wait that a provider asks for in its sentence, as Google does. */
+/** The wait that a provider, such as Google, asks for in its error text. */
 function retryAfterText(sentence: string): number | undefined {
   const seconds = /\b(?:retry|try again) in (\d+(?:\.\d+)?) ?s(?:ec|\b)/i.exec(sentence)?.[1];
   return seconds === undefined ? undefined : Number(seconds) * 1000;
@@ -84,11 +84,13 @@ function retryAfterMs(headers: Headers | undefined, now: number): number | undef
 const keyLike =
   /\b(?:sk|pk|rk|gsk|xai|key)[-_][\w*.-]{6,}|\bBearer\s+[^\s"']+|\bAIza[\w-]{10,}|([?&](?:api[-_]?key|key)=)[^&\s"]+/gi;
 
-/** What servers that want no key are given ("none", "ollama") is a word like any other. */
+/**
+ * Shorter keys are placeholders for servers without keys ("none", "ollama"), and ordinary words.
+ */
 const shortestKey = 8;
 
 /**
- * A text without the given key, and without anything that looks like one: providers quote keys, or
+ * A text without the given key and anything that looks like a key, since providers quote keys, or
  * parts of them, in errors.
  */
 export function redactKeys(text: string, apiKey: string | undefined): string {
@@ -96,7 +98,7 @@ export function redactKeys(text: string, apiKey: string | undefined): string {
   return known.replace(keyLike, (_, query: string | undefined) => `${query ?? ""}[key]`);
 }
 
-/** The key where it is no part of a longer word. */
+/** Matches the key where it is not part of a longer word. */
 function wholly(key: string): RegExp {
   return new RegExp(`(?<![\\w-])${RegExp.escape(key)}(?![\\w-])`, "g");
 }

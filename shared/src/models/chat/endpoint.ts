@@ -2,10 +2,10 @@ import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import type { ModelConfig } from "../config.ts";
 
-/** Where chat completions are asked for. Errors are the SDK's; nothing is retried here. */
+/** An endpoint for chat completions. Errors are the SDK's; nothing is retried here. */
 export interface Endpoint {
   /**
-   * Sends a request; what comes are the raw chunks of its answer, or the whole answer as one.
+   * Sends a request and yields the raw chunks of its answer, or the whole answer as one chunk.
    * Aborting the signal closes the connection.
    */
   open(params: ChatCompletionCreateParams, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
@@ -13,7 +13,7 @@ export interface Endpoint {
 
 /** The endpoint a configuration names. Reads nothing from the environment. */
 export function createEndpoint(config: ModelConfig, fetch: typeof globalThis.fetch): Endpoint {
-  // A quarter of all modules a server is made of, and needed only once it has a task.
+  // The SDK is a quarter of a server's modules, and needed only for its first task.
   let client: Promise<OpenAI> | undefined;
   return {
     async open(params, signal) {
@@ -23,8 +23,8 @@ export function createEndpoint(config: ModelConfig, fetch: typeof globalThis.fet
       const { data, response } = await chat.completions.create(params, { signal }).withResponse();
       const type = response.headers.get("content-type") ?? "";
       if (type.includes("text/event-stream")) return data;
-      // A server that does not know `stream` answers with the whole completion, and a simple one
-      // does not say which it sends.
+      // A server without streaming answers with the whole completion, sometimes without a content
+      // type that says so.
       const text = await response.text();
       if (text.trimStart().startsWith("{")) return only(JSON.parse(text));
       const { Stream } = await import("openai/streaming");
@@ -41,7 +41,7 @@ async function createClient(config: ModelConfig, fetch: typeof globalThis.fetch)
     organization: null,
     project: null,
     maxRetries: 0,
-    // The watchdog is the one that gives up; this only bounds what it has abandoned.
+    // The watchdog decides when to give up; this only limits requests it has abandoned.
     timeout: config.firstDeltaTimeoutMs + 1000,
     logLevel: "off",
     fetch,
@@ -54,8 +54,8 @@ async function createClient(config: ModelConfig, fetch: typeof globalThis.fetch)
 }
 
 /**
- * OpenManus's files name the deployment's whole path; the portal shows the resource's address. Both
- * are taken.
+ * Accepts both the deployment's whole path, as in OpenManus's files, and the resource's address, as
+ * in the portal.
  */
 function azureBase(url: string): string {
   return new URL(url).pathname.includes("/openai") ? url : `${url.replace(/\/+$/, "")}/openai`;

@@ -1,10 +1,9 @@
 import { ModelFailure } from "../model-failure.ts";
 
 /**
- * The promise's value; fails as `unavailable` after `ms` of silence and with the reason when the
- * signal aborts. It does not stop what the promise stands for: the caller does. Needed because the
- * SDK's own timeout ends with the response headers, and because its streams end without any error
- * when they are aborted.
+ * The promise's value; fails as `unavailable` after `ms` of silence, and with the reason when the
+ * signal aborts. The caller must stop the underlying work. Needed because the SDK's own timeout
+ * covers only the response headers, and because its streams end without an error when aborted.
  */
 export async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal): Promise<T> {
   const ended = Promise.withResolvers<never>();
@@ -23,8 +22,8 @@ export async function within<T>(promise: Promise<T>, ms: number, signal: AbortSi
 }
 
 /**
- * Passes a stream on, with a limit for the silence before the first item that says something and
- * one for every later silence.
+ * Passes a stream on, with one limit for the silence before the first item with content and one for
+ * every later silence.
  */
 export async function* watch<T>(
   source: AsyncIterable<T>,

@@ -10,7 +10,7 @@ type ContentPart = OpenAI.Chat.Completions.ChatCompletionContentPart;
 
 /**
  * A request as chat completion parameters. What the model cannot take (images, a temperature) is
- * left out or said in words.
+ * left out or replaced by text.
  */
 export function chatParams(request: ModelRequest, config: ModelConfig, traits: Traits): Chat {
   const temperature = request.temperature ?? config.temperature;
@@ -31,7 +31,7 @@ function toolParams({ tools, toolChoice }: ModelRequest, traits: Traits): Partia
   if (tools.length === 0) return {};
   return {
     tools: tools.map(chatTool),
-    // `auto` is what every server does by itself, and some refuse to be told.
+    // Every server defaults to `auto`, and some refuse the parameter.
     ...(toolChoice === "auto" || (!traits.forcedTools && toolChoice !== "none")
       ? {}
       : { tool_choice: chatToolChoice(toolChoice) }),
@@ -40,7 +40,7 @@ function toolParams({ tools, toolChoice }: ModelRequest, traits: Traits): Partia
 }
 
 function chatTool({ name, description, inputSchema }: ToolSpec): OpenAI.Chat.Completions.ChatCompletionTool {
-  // Some servers validate the schema's keywords and do not know this one.
+  // Some servers validate the schema's keywords and reject this one.
   const { $schema: _, ...parameters } = inputSchema;
   return { type: "function", function: { name, description, parameters } };
 }
@@ -59,7 +59,7 @@ function chatMessages(messages: readonly ModelMessage[], traits: Traits): ChatMe
   for (const message of messages) {
     if (message.role !== "tool") flushImages();
     wire.push(chatMessage(message, traits));
-    // A tool message carries text only, and nothing may stand between the results of one turn:
+    // A tool message carries only text, and nothing may come between the results of one turn:
     // images follow them.
     if (message.role === "tool") images.push(...toolImages(message, traits));
   }
@@ -86,8 +86,8 @@ function chatMessage(message: ModelMessage, traits: Traits): ChatMessage {
 }
 
 /**
- * A tool's result as text: the protocol has no field for "this failed", so the text says it, on a
- * line of its own before output.
+ * A tool's result as text. The protocol has no field for failures, so a line before the output says
+ * it.
  */
 export function resultText({ text, isError }: { readonly text: string; readonly isError: boolean }): string {
   if (!isError || /^error\b/i.test(text)) return text;
@@ -95,7 +95,7 @@ export function resultText({ text, isError }: { readonly text: string; readonly 
 }
 
 function userContent(parts: readonly (TextPart | ImagePart)[], traits: Traits): string | ContentPart[] {
-  // Plain text goes as a string: many servers of small models know nothing else.
+  // Plain text is sent as a string: many servers of small models support nothing else.
   if (!traits.vision || parts.every((part) => part.type === "text")) {
     return parts.map((part) => (part.type === "text" ? part.text : unseenImage)).join("\n");
   }
@@ -116,8 +116,8 @@ function imagePart(image: ImagePart): ContentPart {
 }
 
 /**
- * Several servers refuse a conversation in which an earlier call's arguments are not JSON, so a
- * slip is mended or quoted.
+ * Several servers refuse a conversation in which an earlier call's arguments are not JSON, so
+ * invalid JSON is repaired or quoted.
  */
 function chatCall(call: ToolCall): OpenAI.Chat.Completions.ChatCompletionMessageFunctionToolCall {
   return { id: call.id, type: "function", function: { name: call.name, arguments: validArguments(call.arguments) } };

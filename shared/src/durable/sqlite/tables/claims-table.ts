@@ -2,11 +2,14 @@ import type { Database } from "bun:sqlite";
 import type { Moment } from "../run-clock.ts";
 import type { RunRow } from "./runs-table.ts";
 
-/** What a worker asks of `runs`: which it may take, which it holds, when the next sleep is over. */
+/**
+ * A worker's statements over `runs`: claiming, listing what it holds, finding the next sleep that
+ * ends.
+ */
 export function claimsTable(db: Database) {
   const claimable = `kind IN (SELECT value FROM json_each(?1))
     AND (status = 'queued' OR (status = 'waiting' AND due <= ?2))`;
-  // A worker that was declared dead meanwhile gets nothing: from there nobody would take it over.
+  // A worker declared dead meanwhile gets nothing, since no one would take the run over from it.
   const own = `UPDATE runs SET status = 'running', owner = ?3, epoch = epoch + 1, updated_at = ?5,
        due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL
      WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3)`;
@@ -26,13 +29,10 @@ export function claimsTable(db: Database) {
   );
   return {
     any: (kinds: string, { steady }: Moment) => any.get(kinds, steady) !== null,
-    /** Makes the oldest claimable runs this worker's, under a new epoch each. */
+    /** Claims the oldest claimable runs for this worker, each under a new epoch. */
     claim: (kinds: string, owner: string, limit: number, { wall, steady }: Moment) =>
       claim.all(kinds, steady, owner, limit, wall),
-    /**
-     * Makes this run the worker's; null when the worker was declared dead. For one that was
-     * accepted in the same transaction.
-     */
+    /** Claims a run accepted in the same transaction; null if the worker was declared dead. */
     take: (n: number, owner: string, { wall }: Moment) => take.get(n, null, owner, null, wall),
     nextDue: () => nextDue.get()?.due ?? undefined,
     owned: (owner: string) => owned.all(owner),

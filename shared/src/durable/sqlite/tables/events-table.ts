@@ -3,7 +3,9 @@ import type { StoredEvent } from "../../../core/engine.ts";
 import type { RunEvent } from "../../../core/run.ts";
 import type { Moment } from "../run-clock.ts";
 
-/** Statements over `events`: one gapless sequence a run, its last number kept in the run's row. */
+/**
+ * Statements over `events`: one gapless sequence per run, whose last number is in the run's row.
+ */
 export function eventsTable(db: Database) {
   const number = db.query<{ last_event: number }, [number, number, number]>(
     "UPDATE runs SET last_event = last_event + ?, updated_at = ? WHERE n = ? RETURNING last_event",
@@ -15,7 +17,7 @@ export function eventsTable(db: Database) {
     "SELECT seq, at, event FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
   );
   return {
-    /** Returns the last number given, 0 when there was nothing to append. */
+    /** Returns the last event's number, or 0 if there was nothing to append. */
     append(run: number, events: readonly RunEvent[], { wall }: Moment): number {
       if (events.length === 0) return 0;
       const last = number.get(events.length, wall, run)?.last_event;

@@ -22,12 +22,12 @@ export function journalTable(db: Database) {
   );
   const ofRun = db.query<Stored, [number]>("SELECT path, kind, name, state, out, error FROM journal WHERE run = ?");
   return {
-    /** Adds the row, or finishes a started one; a finished one stays as it is. */
+    /** Adds the row, or finishes a started one; a finished row does not change. */
     put(run: number, row: JournalRow): void {
       const error = row.error === undefined ? null : JSON.stringify(row.error);
       put.run(run, row.path, row.kind, row.name, row.state, row.out ?? null, error);
     },
-    /** Makes a finished row a started one again. */
+    /** Turns a finished row back into a started one. */
     reopen: (run: number, path: string) => void reopen.run(run, path),
     ofRun(run: number): JournalRow[] {
       return ofRun.all(run).map(({ path, kind, name, state, out, error }) => ({

@@ -4,12 +4,12 @@ import type { ListFilter } from "../../../core/engine.ts";
 import { AppError } from "../../../core/errors.ts";
 import type { RunRow } from "./runs-table.ts";
 
-/** The last run of a page: the next page begins below it. */
+/** The last run of a page: the next page starts after it. */
 const cursorSchema = z.tuple([z.int(), z.string()]);
 
 /**
- * A dedupe key is a JSON array that ends in the message's id, which is `runId/path` where a step
- * sent it; an id has 36 characters.
+ * A dedupe key is a JSON array that ends in the message's id, which is `runId/path` if a step sent
+ * it; a run id has 36 characters.
  */
 const askedHere = `EXISTS (SELECT 1 FROM runs AS asker WHERE asker.id = substr(
   CASE WHEN json_valid(runs.dedupe_key) THEN json_extract(runs.dedupe_key, '$[#-1]') END, 1, 36))`;
@@ -68,6 +68,6 @@ function decodeCursor(cursor: string): readonly [number, string] {
   try {
     return cursorSchema.parse(JSON.parse(Buffer.from(cursor, "base64url").toString()));
   } catch (cause) {
-    throw new AppError("invalid_input", "The cursor is not one this list gave.", { cause });
+    throw new AppError("invalid_input", "The cursor does not come from this list.", { cause });
   }
 }

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { RunRecord, RunStatus } from "../../../core/engine.ts";
 
-/** A row of `runs` as SQLite gives it. `n` is the run's key in the other tables. */
+/** A row of `runs` as SQLite returns it. `n` is the run's key in the other tables. */
 export type RunRow = {
   readonly n: number;
   readonly id: string;
@@ -53,7 +53,7 @@ export function runsTable(db: Database) {
       return row.n;
     },
     byId: (id: string) => byId.get(id),
-    /** The little that readers of the log need. */
+    /** The few columns that followers need. */
     standing: (id: string) => standing.get(id),
     byKey: (principal: string, key: string) => byKey.get(principal, key),
   };

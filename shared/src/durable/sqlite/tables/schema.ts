@@ -2,8 +2,8 @@ import type { Database } from "bun:sqlite";
 import { AppError } from "../../../core/errors.ts";
 
 /**
- * One entry a version; the file's `user_version` says how many of them it has seen. Never change
- * one that was released.
+ * One entry per version; the file's `user_version` counts those applied. Never change a released
+ * entry.
  */
 const migrations: readonly string[] = [
   `
@@ -86,9 +86,7 @@ const migrations: readonly string[] = [
   `,
 ];
 
-/**
- * Brings a new or older file up to date; refuses one that a newer version wrote (`config_invalid`).
- */
+/** Migrates a new or older file; refuses one written by a newer version (`config_invalid`). */
 export function migrate(db: Database, path: string): void {
   if (versionOf(db) < migrations.length) {
     db.transaction(() => {

@@ -20,13 +20,13 @@ export function signalsTable(db: Database) {
     "UPDATE signals SET taken_by = NULL WHERE run = ? AND taken_by = ?",
   );
   return {
-    /** False when a signal of this name and id is there already. */
+    /** False if a signal of this name and id is already stored. */
     insert: (run: number, name: string, id: string, payload: string) => insert.get(run, name, id, payload) !== null,
     has: (run: number, name: string, id: string) => known.get(run, name, id) !== null,
     isFree: (run: number, name: string) => free.get(run, name) !== null,
-    /** The payload of the first one nobody took, if any. */
+    /** The payload of the first untaken signal, if any. */
     takeFirst: (run: number, name: string, path: string) => takeFirst.get(path, run, name)?.payload,
-    /** The payloads of all that nobody took, in order of arrival. */
+    /** The payloads of all untaken signals, in order of arrival. */
     takeAll(run: number, name: string, path: string): string[] {
       return free.all(run, name).map(({ n, payload }) => {
         take.run(path, n);

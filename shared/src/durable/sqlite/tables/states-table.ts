@@ -3,13 +3,13 @@ import type { RunStatus } from "../../../core/engine.ts";
 import type { Parking, RecordedError } from "../../replay/run-store.ts";
 import type { Moment } from "../run-clock.ts";
 
-/** Who may write a run: the worker that claimed it, at that claim. */
+/** The right to write a run: held by the worker that claimed it, for that claim. */
 export type Lease = { readonly n: number; readonly owner: string; readonly epoch: number };
 
 const unclaimed = "owner = NULL, due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL";
 
 /**
- * Statements that move a run from one status to the next; `n` is its key. What is due is on the
+ * Statements that move a run from one status to the next; `n` is its key. Due times are on the
  * steady clock.
  */
 export function statesTable(db: Database) {

@@ -9,7 +9,7 @@ import { statesTable } from "./states-table.ts";
 import { clockTable, workersTable } from "./workers-table.ts";
 
 /**
- * Every statement, prepared on one connection. What changes data is to be called inside a
+ * Every statement, prepared on one connection. Call those that change data only inside a
  * transaction of the Writer.
  */
 export function prepareTables(db: Database) {

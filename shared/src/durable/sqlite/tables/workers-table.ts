@@ -4,9 +4,7 @@ import type { ClockReading } from "../run-clock.ts";
 
 export type WorkerRow = { readonly id: string; readonly beat: number } & ProcessIdentity;
 
-/**
- * Statements over `workers`: who is alive, by a counter each moves and by the process behind it.
- */
+/** Statements over `workers`: each worker's heartbeat counter and its process. */
 export function workersTable(db: Database) {
   const insert = db.query<null, [string, string, number, string]>(
     "INSERT INTO workers (id, host, pid, process_start) VALUES (?, ?, ?, ?)",
@@ -21,18 +19,18 @@ export function workersTable(db: Database) {
   const leave = db.query<null, [string]>("DELETE FROM workers WHERE id = ?");
   return {
     insert: (id: string, who: ProcessIdentity) => void insert.run(id, who.host, who.pid, who.processStart),
-    /** False when the worker was declared dead. */
+    /** False if the worker was declared dead. */
     beat: (id: string) => beat.get(id) !== null,
     all: (): WorkerRow[] => all.all().map(({ process_start, ...row }) => ({ ...row, processStart: process_start })),
-    /** Declares a worker dead that has not moved since; false when it has. */
+    /** Declares a worker dead if its counter has not moved since; otherwise returns false. */
     removeUnmoved: (id: string, seenBeat: number) => remove.get(id, seenBeat) !== null,
     remove: (id: string) => void leave.run(id),
   };
 }
 
 /**
- * Statements over `clock`, which has one row: how the clocks stood when a worker last showed that
- * it is alive.
+ * Statements over `clock`, which has one row: the clock reading at the last heartbeat of any
+ * worker.
  */
 export function clockTable(db: Database) {
   const read = db.query<ClockReading, []>("SELECT boot, uptime, wall, steady FROM clock");
