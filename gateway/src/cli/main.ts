@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { checkNamedFiles, loadConfig } from "manyhands/internal/config/config";
 import { connectAgent } from "../tasks/a2a-agent-client.ts";
 import { processTerminal } from "../terminal/terminal.ts";
-import { endWithLauncher } from "./parent-watch.ts";
+import { endWithLauncher } from "./launcher-watch.ts";
 import { runCli } from "./run-cli.ts";
 
 const { env } = process;

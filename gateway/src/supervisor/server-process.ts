@@ -39,7 +39,7 @@ export interface ServerProcess {
 export function startServer(spec: ServerSpec): ServerProcess {
   const log = openServerLog(spec.logPath);
   const child = Bun.spawn(
-    [process.execPath, "--preload", join(import.meta.dir, "leash.ts"), spec.entry, ...spec.args],
+    [process.execPath, "--preload", join(import.meta.dir, "parent-watch.ts"), spec.entry, ...spec.args],
     {
       cwd: spec.cwd,
       env: { ...spec.env },
