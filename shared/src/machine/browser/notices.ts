@@ -1,8 +1,8 @@
 const most = 30;
 
 /**
- * What happened by itself, told once. Bounded: the same sentence is counted, and beyond 30 there is
- * only how many more.
+ * What happened on its own, reported once. Bounded: repeated sentences are counted, and beyond 30
+ * only the number of further ones is kept.
  */
 export interface Notices {
   add(sentence: string): void;

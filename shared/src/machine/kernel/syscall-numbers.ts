@@ -135,7 +135,7 @@ const numbers = {
 /** A system call by the kernel's name for it. */
 export type SystemCall = keyof typeof numbers;
 
-/** All of them. */
+/** The names of all calls above. */
 export const systemCalls = Object.keys(numbers) as readonly SystemCall[];
 
 /**
