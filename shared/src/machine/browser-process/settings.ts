@@ -47,7 +47,6 @@ export type BrowserSettings = {
   readonly onRequest?: TellRequest;
 };
 
-/** The defaults. */
 export const browserDefaults = {
   headless: true,
   disableSecurity: false,

@@ -9,7 +9,6 @@ export interface Notices {
   take(): readonly string[];
 }
 
-/** An empty list. */
 export function createNotices(): Notices {
   const counts = new Map<string, number>();
   let more = 0;
