@@ -6,8 +6,8 @@ import type { Resolve } from "../egress/resolve.ts";
 /** Configures a server's browser, and bounds what a conversation may use of it. */
 export type BrowserSettings = {
   /**
-   * Folder for profiles and unfinished downloads; created when needed, and left without a trace of
-   * this process.
+   * Folder for profiles and unfinished downloads. Created when needed; this process leaves nothing
+   * behind in it.
    */
   readonly folder: string;
   readonly policy: EgressPolicy;

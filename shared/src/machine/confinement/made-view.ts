@@ -7,7 +7,7 @@ import { isWithin, type Mount, readMounts, shownAt } from "../kernel/mount-table
 export type OrderedView = {
   /** The system's own folders and files, where they exist; no sandbox can change what they are. */
   readonly system: readonly string[];
-  /** Folders and files beside those, which others may change. */
+  /** Other folders and files, which others may change. */
   readonly shown: readonly string[];
   /** Files and folders shown at another place. */
   readonly moved: readonly { readonly at: string; readonly source: string }[];

@@ -25,7 +25,7 @@ export async function relay(
   const counted = countBytes(answerBytes, () => {
     cut = true;
   });
-  // Tunnels ordinarily end with a connection that breaks off.
+  // A tunnel normally ends because one of its connections breaks off.
   await Promise.allSettled([
     pipeline(client, target),
     pipeline(target, counted, client).finally(() => {

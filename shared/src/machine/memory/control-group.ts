@@ -126,7 +126,7 @@ async function works(groups: ControlGroups, limits: SandboxLimits): Promise<bool
   return exitCode === 0;
 }
 
-/** Removes the groups of our killed processes. */
+/** Removes groups that our processes left behind when they were killed. */
 async function sweep({ parent }: GroupPlace): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     const owner = /^manyhands-(\d+)-/.exec(name)?.[1];

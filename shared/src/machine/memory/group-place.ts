@@ -81,7 +81,7 @@ export function groupPlaces({ own, mount }: Sorted): (() => Promise<GroupPlace |
 
 /**
  * Moves the processes of our own group, including servers started with us, one level down, so that
- * the groups beside that can have bounds.
+ * new groups next to that level can have bounds.
  */
 async function withinOwn(folder: string): Promise<GroupPlace | undefined> {
   const control = join(folder, "cgroup.subtree_control");

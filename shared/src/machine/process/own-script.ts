@@ -55,8 +55,8 @@ function needed(code: string): string[] {
 }
 
 /**
- * The user a script becomes: the owner of the folder it works in, otherwise nobody. Undefined for
- * our own user, also where a container's root may not become another.
+ * The user a script becomes: the owner of the folder it works in, otherwise nobody. Undefined means
+ * our own user, for example where a container's root may not become another.
  */
 function userFor(folder: string | undefined, code: string): SandboxUser | undefined {
   const nobody = unprivilegedUser();
@@ -68,8 +68,8 @@ function userFor(folder: string | undefined, code: string): SandboxUser | undefi
 const tried = new Map<string, boolean>();
 
 /**
- * Whether we can become another user here who still finds this code; tried once for each folder of
- * code.
+ * Whether we can become another user here who can still read this code; tried once for each folder
+ * of code.
  */
 function canBecome(user: SandboxUser, code: string): boolean {
   const known = tried.get(code);

@@ -42,8 +42,8 @@ export type SandboxCommand = {
    */
   readonly workspace: string;
   /**
-   * Paths beside the system's that the command may read, and those it may also write, each at the
-   * same path; all exist. None by default.
+   * Paths, in addition to the system's, that the command may read, and those it may also write,
+   * each at the same path; all exist. None by default.
    */
   readonly paths?: SandboxPaths;
   /**

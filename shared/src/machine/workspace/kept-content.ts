@@ -39,7 +39,7 @@ export async function keepOnly(workspace: Workspace, hashes: ReadonlySet<string>
   }
 }
 
-/** Whether the content exists; if so, its age restarts, as if it had just been written. */
+/** Whether the content exists. If so, its age restarts, as if it had just been written. */
 async function renewed(path: string): Promise<boolean> {
   try {
     const now = new Date();
