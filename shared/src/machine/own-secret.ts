@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { errnoOf, unlessMissing } from "../core/errors.ts";
 
 /**
- * The secret in a file that only the owner reads, made by `make` where there is none. Of several
- * processes that make one, the first wins.
+ * The secret in a file that only the owner can read, created by `make` if there is none. If several
+ * processes create one, the first wins.
  */
 export async function ownSecret(file: string, make: () => Uint8Array): Promise<Buffer> {
   const there = await readFile(file).catch(unlessMissing);

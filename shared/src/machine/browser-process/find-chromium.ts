@@ -10,9 +10,9 @@ const macPaths = [
 ];
 
 /**
- * The browser to start: the configured one, that of the system, or Playwright's own download.
- * Rejects with `config_invalid` when the configured one is not there and with `unavailable`, which
- * names how to get one, when there is none.
+ * Finds the browser to start: the configured one, the system's, or Playwright's own download.
+ * Rejects with `config_invalid` when the configured one does not exist, and with `unavailable`,
+ * which says how to install one, when there is none.
  */
 export async function findChromium(configured: string | undefined): Promise<string> {
   if (configured !== undefined) {

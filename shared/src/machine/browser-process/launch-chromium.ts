@@ -7,29 +7,29 @@ import { endProcessesOf } from "./server-folder.ts";
 import type { BrowserSettings } from "./settings.ts";
 import { within } from "./within.ts";
 
-/** A browser that was started here. */
+/** A browser that this process started. */
 export type LaunchedBrowser = {
   readonly browser: Browser;
   /** What confines its pages, for people. */
   readonly sandbox: string;
-  /** A new folder that it can write. */
+  /** Creates a folder that the browser can write. */
   folder(name: string): Promise<string>;
   /**
-   * Ends its processes at once, when it does not answer. It is disconnected then, and closed after
-   * that.
+   * Kills its processes immediately, for a browser that does not respond. It is then disconnected,
+   * and closed after that.
    */
   kill(): void;
-  /** Ends it, with every process and file of it. */
+  /** Ends the browser, and removes all its processes and files. */
   close(): Promise<void>;
 };
 
 /**
- * Nothing goes past the proxy: no name is resolved here, no UDP is sent, and the browser does not
- * speak for itself.
+ * Nothing bypasses the proxy: no name is resolved here, no UDP is sent, and the browser makes no
+ * requests on its own behalf.
  */
 const quiet = [
   "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-  // Older browsers know the policy by the second name; one passes over the name that it does not
+  // Older browsers know the policy by the second name; browsers ignore a name that they do not
   // know.
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -46,8 +46,8 @@ const startMs = 30_000;
 const closeMs = 5_000;
 
 /**
- * Starts Chromium with its own sandbox, as a user without rights where we are root. Its files are
- * below `parent` only. Rejects with `unavailable`, with the browser's own last words.
+ * Starts Chromium with its own sandbox, as a user without rights if we are root. Its files are
+ * below `parent` only. Rejects with `unavailable`, quoting the browser's last output.
  */
 export async function launchChromium(
   parent: string,
@@ -108,7 +108,7 @@ export async function launchChromium(
   }
 }
 
-/** The arguments that Chromium is started with beside Playwright's own. */
+/** The arguments that Chromium is started with in addition to Playwright's own. */
 function chromiumArgs({ disableSecurity, extraArgs, viewport }: BrowserSettings): string[] {
   const { width, height } = viewport;
   return [...quiet, `--window-size=${width},${height}`, ...(disableSecurity ? insecure : []), ...extraArgs];
@@ -120,8 +120,8 @@ function sandboxOf({ extraArgs }: BrowserSettings, uid: number | undefined): str
 }
 
 /**
- * Playwright chooses a profile folder in the system's own for temporary files, where a crash would
- * leave it: ours takes its place.
+ * Playwright chooses a profile folder among the system's temporary files, where a crash would leave
+ * it; our folder takes its place.
  */
 function launcherScript(argv: readonly string[], home: string): string {
   return `#!/bin/sh
@@ -142,7 +142,7 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Nothing of ours but where a window would be shown. */
+/** Passes nothing of our environment on, except where a window would be shown. */
 function environment(home: string): Record<string, string> {
   const shown = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"].flatMap((name) => {
     const value = process.env[name];
@@ -151,7 +151,7 @@ function environment(home: string): Record<string, string> {
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin",
     HOME: join(home, "home"),
-    // A socket of Chromium's lies there, and the name of a socket may have no more than a hundred
+    // Chromium creates a socket there, and a socket's path may have no more than about a hundred
     // characters.
     TMPDIR: process.platform === "linux" ? "/proc/self/cwd" : join(home, "tmp"),
     LANG: "C.UTF-8",

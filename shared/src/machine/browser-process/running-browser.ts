@@ -8,22 +8,22 @@ import type { BrowserSettings } from "./settings.ts";
 
 const connectMs = 30_000;
 
-/** A browser that conversations can be given contexts of. */
+/** A browser in which conversations can get contexts. */
 export type RunningBrowser = {
   readonly browser: Browser;
   readonly kind: "chromium" | "cdp" | "playwright";
   readonly sandbox: string;
-  /** Whether it shares this machine's loopback, and with it our proxy. */
+  /** Whether it shares this machine's loopback, and so can reach our proxy. */
   readonly here: boolean;
-  /** A new folder for its files, which it can write when it was started here. */
+  /** Creates a folder for its files, which the browser can write if it was started here. */
   folder(name: string): Promise<string>;
-  /** Gives up one that does not answer; it is disconnected then. */
+  /** Gives up a browser that does not respond; it is then disconnected. */
   kill(): void;
   close(): Promise<void>;
 };
 
 /**
- * Starts the browser, or connects to the one that is configured. Rejects with `unavailable` or
+ * Starts the browser, or connects to the configured one. Rejects with `unavailable` or
  * `config_invalid`.
  */
 export async function startBrowser(
@@ -56,8 +56,8 @@ async function remote(
 }
 
 /**
- * Connects to a browser that runs already. Rejects with `unavailable`; the address may hold a
- * secret and is not told in full.
+ * Connects to a running browser. Rejects with `unavailable`; the address may contain a secret and
+ * is not quoted in full.
  */
 async function connectRemote(kind: "cdp" | "playwright", url: string): Promise<Browser> {
   const { chromium } = await import("playwright");
@@ -70,9 +70,7 @@ async function connectRemote(kind: "cdp" | "playwright", url: string): Promise<B
   }
 }
 
-/**
- * Whether an address is one of this machine, whose loopback the browser behind it shares with us.
- */
+/** Whether an address is on this machine, so that the browser behind it shares our loopback. */
 function isHere(url: string): boolean {
   const host = URL.parse(url)?.hostname ?? "";
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);

@@ -5,20 +5,21 @@ import { unlessMissing } from "../../core/errors.ts";
 import { isRunning, sendSignal, startOf } from "../kernel/process-table.ts";
 
 /**
- * A folder of this process below `parent`, for what a browser leaves on the disk. Those of
- * processes that have ended are removed first, with the browsers that outlived them.
+ * Creates a folder of this process below `parent`, for what a browser leaves on the disk. First
+ * removes those of processes that have ended, and ends the browsers that outlived them.
  */
 export async function makeServerFolder(parent: string): Promise<string> {
   await mkdir(parent, { recursive: true });
   await sweepServerFolders(parent);
   const folder = join(parent, `${process.pid}-${startOf(process.pid)}-${crypto.randomUUID()}`);
   await mkdir(folder);
-  // The browser runs as a user of its own, which has to get through; others cannot guess the name.
+  // The browser runs as a different user, which has to traverse the folder; others cannot guess the
+  // name.
   await chmod(folder, 0o711);
   return folder;
 }
 
-/** Removes the folders of processes that have ended, with the browsers that outlived them. */
+/** Removes the folders of processes that have ended, and ends the browsers that outlived them. */
 export async function sweepServerFolders(parent: string): Promise<void> {
   for (const name of (await readdir(parent).catch(unlessMissing)) ?? []) {
     const [pid, startedAt] = /^(\d+)-(\d+)-[\da-f-]{36}$/.exec(name)?.slice(1).map(Number) ?? [];

@@ -3,48 +3,50 @@ import type { TellRequest } from "../egress/proxy-access.ts";
 import type { UpstreamProxy } from "../egress/proxy-dial.ts";
 import type { Resolve } from "../egress/resolve.ts";
 
-/** What the browser of a server is like and what a conversation may have of it. */
+/** Configures a server's browser, and bounds what a conversation may use of it. */
 export type BrowserSettings = {
   /**
-   * Folder for profiles and unfinished downloads; made when it is needed, and left without a trace
-   * of this process.
+   * Folder for profiles and unfinished downloads. Created when needed; this process leaves nothing
+   * behind in it.
    */
   readonly folder: string;
   readonly policy: EgressPolicy;
-  /** The operator's own proxy, which everything goes on to. */
+  /** The operator's own proxy, to which everything is forwarded. */
   readonly upstream?: UpstreamProxy | undefined;
-  /** The system's when left out. */
+  /** The system's by default. */
   readonly resolve?: Resolve | undefined;
   readonly headless: boolean;
-  /** Switches off the same-origin policy, CSP and certificate checks; for pages of one's own. */
+  /** Switches off the same-origin policy, CSP and certificate checks; for your own pages. */
   readonly disableSecurity: boolean;
   readonly extraArgs: readonly string[];
-  /** The program to start; found on this machine when left out. */
+  /** The program to start; by default, one found on this machine. */
   readonly executable?: string | undefined;
-  /** A browser that runs already, by its DevTools address (`http:`, `ws:`). */
+  /** A running browser, by its DevTools address (`http:`, `ws:`). */
   readonly cdpUrl?: string | undefined;
-  /** A browser that runs already, by the address of a Playwright server (`ws:`). */
+  /** A running browser, by the address of a Playwright server (`ws:`). */
   readonly wssUrl?: string | undefined;
   readonly viewport: { readonly width: number; readonly height: number };
   readonly locale: string;
-  /** A conversation that did nothing for so long loses its browsing. */
+  /** A conversation that was idle this long loses its browsing. */
   readonly idleMs: number;
   /**
-   * Conversations that browse at a time; with one more, the one idle longest loses its browsing.
+   * How many conversations browse at a time; with one more, the one idle longest loses its
+   * browsing.
    */
   readonly contexts: number;
-  /** Tabs of a conversation; those that pages open beyond are closed. */
+  /** Tabs of a conversation; further tabs that pages open are closed. */
   readonly tabs: number;
-  /** Bytes of one download, and time for it. */
+  /** Bounds of one download: its bytes, and the time for it. */
   readonly downloadBytes: number;
   readonly downloadMs: number;
-  /** How long a question of a page waits for an answer. */
+  /** How long a page's question waits for an answer. */
   readonly dialogMs: number;
-  /** Told of every request that reaches the proxy, those the browser makes for itself included. */
+  /**
+   * Called with every request that reaches the proxy, including those the browser makes for itself.
+   */
   readonly onRequest?: TellRequest;
 };
 
-/** What holds unless it is set otherwise. */
 export const browserDefaults = {
   headless: true,
   disableSecurity: false,

@@ -1,8 +1,8 @@
 import { AppError } from "../../core/errors.ts";
 
 /**
- * The outcome of something that may hang: undefined when it failed or was not done in time. It goes
- * on unobserved then.
+ * The outcome of work that may hang: undefined if it failed or did not finish in time. Work that
+ * did not finish continues unobserved.
  */
 export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
   let timer: Timer | undefined;
@@ -19,8 +19,8 @@ export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T 
 }
 
 /**
- * The outcome of something that cannot be stopped, unless the signal comes first: then its reason
- * is thrown and the outcome unobserved.
+ * The outcome of work that cannot be stopped, unless the signal aborts first: then its reason is
+ * thrown, and the outcome is ignored.
  */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
@@ -36,8 +36,8 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promi
 }
 
 /**
- * The outcome of something the browser should have done long ago by then; rejects with
- * `unavailable` when it has not, or failed unexpectedly.
+ * The outcome of work that the browser should have finished well within the time; rejects with
+ * `unavailable` if it has not, or if it failed unexpectedly.
  */
 export async function answered<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   try {

@@ -6,21 +6,21 @@ import type { Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";
 import { type NavigationGuard, wasLeft } from "./navigation-guard.ts";
 
-/** What an act is watched by. */
+/** What an action on a page needs besides its bounds. */
 export type ActDeps = ActOptions & {
   readonly dialogs: Dialogs;
   readonly guard: NavigationGuard;
   readonly downloads: Downloads | undefined;
-  /** Replaces a page that does not come back, and answers what became of it, in a sentence. */
+  /** Replaces a page that does not recover, and returns what became of it, in a sentence. */
   replace(page: Page): Promise<string>;
   /** Why there is nothing to act on any more. */
   lost(): string | undefined;
 };
 
-/** Playwright's own limits come first, so that what it says of the reason is not lost. */
+/** Playwright's own limits come first, so that its reason is not lost. */
 const graceMs = 500;
 const answersWithinMs = 1_000;
-/** A download that a click begins is mostly there at once; a long one is told later. */
+/** Most downloads that a click starts finish almost at once; a long one is reported later. */
 const downloadsWithinMs = 1_500;
 const errorPageMs = 1_000;
 const browserGoneMs = 200;
@@ -32,8 +32,8 @@ const closedText = "The tab was closed while it was acted on.";
 const dialogOpened = Symbol("dialog opened");
 
 /**
- * Runs an act on a page to its end, to a dialog that holds it up, or to what makes waiting
- * pointless. See `Browsing.act`.
+ * Runs an action on a page until it ends, a dialog blocks the page, or waiting becomes pointless.
+ * See `Browsing.act`.
  */
 export async function actOn<T>(
   page: Page,
@@ -93,7 +93,7 @@ async function explained(
   });
 }
 
-/** Pages are told to be closed a moment before the browser itself is. */
+/** Pages report that they are closed a moment before the browser itself is disconnected. */
 async function browserGone(page: Page): Promise<void> {
   const browser = page.context().browser();
   if (browser?.isConnected() === true) await new Promise<void>((done) => browser.once("disconnected", () => done()));
@@ -117,7 +117,7 @@ class PageBroken extends Error {
   }
 }
 
-/** Playwright fails what was under way, too, and sometimes before it tells of the event. */
+/** Playwright also fails pending calls, sometimes before it emits the event. */
 function brokenBy(error: unknown, page: Page): PageBroken | undefined {
   if (error instanceof PageBroken) return error;
   if (page.isClosed()) return new PageBroken(closedText, true);
@@ -135,7 +135,7 @@ function broken(page: Page, ended: AbortSignal): Promise<never> {
   });
 }
 
-/** Whether the page has begun a download since. */
+/** Reports whether the page has started a download since. */
 function downloadsOf(page: Page, ended: AbortSignal): () => boolean {
   let began = false;
   const note = () => {
@@ -152,7 +152,7 @@ function rejection(signal: AbortSignal, ended: AbortSignal): Promise<never> {
   });
 }
 
-/** Of Playwright's message the first line, without colours. */
+/** The first line of Playwright's message, without colours. */
 function firstLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with one

@@ -7,19 +7,19 @@ import { addressesOf, admitTarget, type DialDeps } from "../egress/proxy-dial.ts
 import { resolveBySystem } from "../egress/resolve.ts";
 import type { Notices } from "./notices.ts";
 
-/** How a context's requests leave, and where the policy stands in their way. */
+/** How a context's requests reach the network, and where the policy checks them. */
 export interface BrowserEgress {
   readonly proxy: BrowserContextOptions["proxy"];
-  /** Sets up what is not done by the proxy; before the first page. */
+  /** Sets up what the proxy does not do; called before the first page is opened. */
   guard(context: BrowserContext): Promise<void>;
-  /** Makes ready with the first page, which is empty again afterwards. */
+  /** Prepares using the first page, which is empty again afterwards. */
   begin(page: Page): Promise<void>;
   revoke(): void;
 }
 
 /**
- * Everything through our proxy, under a name of its own: for a browser that shares this machine's
- * loopback.
+ * Sends everything through our proxy, under separate credentials: for a browser that shares this
+ * machine's loopback.
  */
 export function throughProxy(proxy: EgressProxy, settings: BrowserSettings, notices: Notices): BrowserEgress {
   const user = proxy.admit((request) => {
@@ -31,8 +31,8 @@ export function throughProxy(proxy: EgressProxy, settings: BrowserSettings, noti
     proxy: { server: proxy.url, username, password, bypass: "<-loopback>" },
     guard: async () => undefined,
     async begin(page) {
-      // With the answer to this the browser knows the credentials for what cannot be asked for
-      // them, such as a WebSocket.
+      // From this response the browser learns the credentials, also for requests that cannot be
+      // challenged for them, such as a WebSocket.
       await page.goto(proxyGreeting);
       await page.goto("about:blank");
     },
@@ -41,9 +41,9 @@ export function throughProxy(proxy: EgressProxy, settings: BrowserSettings, noti
 }
 
 /**
- * For a browser elsewhere, which does not reach our proxy: each request is judged as it is made.
- * Redirects and the address that is connected to are beyond this, and up to the network that
- * browser is in.
+ * For a browser elsewhere, which cannot reach our proxy: each request is checked when it is made.
+ * Redirects and the address that is connected to are not covered; they are up to that browser's
+ * network.
  */
 export function firstHopOnly(settings: BrowserSettings, notices: Notices): BrowserEgress {
   const { policy, upstream, resolve = resolveBySystem } = settings;
@@ -53,7 +53,7 @@ export function firstHopOnly(settings: BrowserSettings, notices: Notices): Brows
       await addressesOf(admitTarget(target, policy), { ...judging, policy, resolve });
     } catch (error) {
       const { code, message } = publicError(error);
-      // A name that only that network knows is left to it.
+      // A name that only the browser's network knows is left to that network.
       refused = code === "unavailable" ? undefined : message;
     }
     const request = { method, target, refused };

@@ -5,11 +5,11 @@ import { actOn } from "./act.ts";
 import type { ActOptions, Browsing } from "./browser.ts";
 import { openSurroundings, type Surroundings, type SurroundingsDeps } from "./surroundings.ts";
 
-/** A conversation's browsing as its keeper sees it. */
+/** A conversation's browsing, with what its manager needs. */
 export type KeptBrowsing = Browsing & {
-  /** When it was last used, by `performance.now()`; undefined while it is. */
+  /** When it was last used, by `performance.now()`; undefined while it is in use. */
   idleSince(): number | undefined;
-  /** From now on every act is refused with this sentence. */
+  /** From now on every action is refused with this sentence. */
   lose(sentence: string): void;
   close(): Promise<void>;
 };
@@ -21,7 +21,7 @@ const replaceMs = 8_000;
 
 /**
  * Opens a conversation's browsing with one empty tab. Rejects with `unavailable` when the browser
- * does not play along.
+ * does not respond.
  */
 export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing> {
   const { notices } = deps;
@@ -35,8 +35,8 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     return now;
   };
   /**
-   * Puts an empty tab where a page is that does not come back, or all anew where that page cannot
-   * even be closed.
+   * Replaces a page that does not recover with an empty tab, or the whole context where that page
+   * cannot even be closed.
    */
   const replace = async (page: Page): Promise<string> => {
     const { tabs } = now;
@@ -48,7 +48,7 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     try {
       now = await answered(replaceMs, openSurroundings(deps));
     } catch {
-      // Nothing of it answers any more, so it is ended, for all conversations.
+      // The browser no longer responds at all, so it is ended, for all conversations.
       deps.running.kill();
       return "Nor does the browser, which is ended.";
     }

@@ -7,10 +7,7 @@ import { createNotices } from "./notices.ts";
 import { createPageRenderer } from "./render-page.ts";
 import { shareBrowser } from "./shared-browser.ts";
 
-/**
- * What is known of a conversation over the life of its browsing: its last tab's number, and why it
- * has to begin anew.
- */
+/** What outlives a conversation's browsing: its last tab's number, and why it must start again. */
 type Memory = { tabs: number; lost: string | undefined };
 
 type Entry = { readonly pending: Promise<KeptBrowsing>; ready: KeptBrowsing | undefined };
@@ -20,7 +17,7 @@ const closeMs = 10_000;
 
 /**
  * The browser of this process, which is started when a conversation first opens it and ended when
- * none has been for a while.
+ * none has used it for a while.
  */
 export function createBrowsers(settings: BrowserSettings): BrowserHost {
   const entries = new Map<string, Entry>();
@@ -94,10 +91,7 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
   };
 }
 
-/**
- * Does something again and again, each time so long after the last was done, and keeps no process
- * alive for it.
- */
+/** Repeats work, each time `everyMs` after the last run ended; the timer keeps no process alive. */
 function repeat(work: () => Promise<void>, everyMs: number): () => void {
   let stopped = false;
   const next = (): void => {

@@ -2,28 +2,33 @@ import type { Dialog, Page } from "playwright";
 import type { OpenDialog } from "./browser.ts";
 import type { Notices } from "./notices.ts";
 
-/** Of dialogs that come one after the other, the first so many are asked. */
+/** Of consecutive dialogs, this many wait for an answer. */
 const longestRow = 5;
 
 /** The dialogs of a conversation's pages. */
 export interface Dialogs {
   watch(page: Page): void;
-  /** The dialog that holds this page up. */
+  /** The dialog that blocks this page. */
   open(page: Page): OpenDialog | undefined;
   /**
-   * Resolves when a dialog opens that holds this page up, unless `signal` comes first; never
+   * Resolves when a dialog opens that blocks this page, unless `signal` aborts first; never
    * rejects.
    */
   opened(page: Page, signal: AbortSignal): Promise<void>;
-  /** Closes what nobody answered, since something else is to be done with the page. */
+  /**
+   * Closes a dialog that nobody answered, because the page is about to be used for something else.
+   */
   settle(page: Page): Promise<void>;
-  /** Something was done with the page and no dialog came: what comes later is no storm. */
+  /** Resets the count of consecutive dialogs: an action ended without one. */
   calm(page: Page): void;
 }
 
 type State = { open: OpenDialog | undefined; row: number; waiting: Set<() => void> };
 
-/** Alerts are accepted at once and told; questions wait for their answer, at most `answerMs`. */
+/**
+ * Alerts are accepted immediately and reported; questions wait for their answer, at most
+ * `answerMs`.
+ */
 export function createDialogs(notices: Notices, answerMs: number): Dialogs {
   const states = new WeakMap<Page, State>();
   const stateOf = (page: Page): State => {
@@ -91,7 +96,7 @@ function dismissed({ kind, message }: OpenDialog, why: string): string {
   return `The ${kind} dialog ${JSON.stringify(message)} was dismissed${meaning}: ${why}.`;
 }
 
-/** A dialog that is gone with its page needs no answer. */
+/** A dialog that has gone with its page needs no answer. */
 async function close(dialog: Dialog, accept: boolean, text?: string): Promise<void> {
   await (accept ? dialog.accept(text) : dialog.dismiss()).catch(() => undefined);
 }

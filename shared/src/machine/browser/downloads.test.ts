@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { browsersForTest, processesOf } from "../../testing/browser/browsers.ts";
 import type { Browsing } from "./browser.ts";
 
-// A browser takes its time on a busy machine.
+// A browser is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const names: Record<string, string> = {
@@ -29,7 +29,7 @@ const site = Bun.serve({
     return new Response("<a href='/plain'>get</a>", { headers: { "content-type": "text/html" } });
   },
 });
-/** Says that ten gigabytes come, which Bun's own server would not. */
+/** Announces ten gigabytes, which Bun's own server would not do. */
 const huge = createServer((socket) => {
   const head =
     "HTTP/1.1 200 OK\r\ncontent-length: 10000000000\r\ncontent-type: application/octet-stream\r\ncontent-disposition: attachment; filename=huge.bin\r\n\r\n";

@@ -3,7 +3,7 @@ import type { Workspace } from "../../core/workspace.ts";
 import type { Notices } from "./notices.ts";
 import { saveDownload } from "./save-download.ts";
 
-/** What downloads of a conversation are bounded by, and where they go. */
+/** The bounds of a conversation's downloads, and their destination. */
 export type DownloadOptions = {
   readonly workspace: Workspace;
   readonly notices: Notices;
@@ -14,15 +14,15 @@ export type DownloadOptions = {
 /** Follows the downloads of one context. */
 export interface Downloads {
   /**
-   * Resolves when none is under way. `began` says that the page has begun one, of which word may
-   * still be on its way here.
+   * Resolves when no download is in progress. `began` says that the page has started one, whose
+   * event may not have arrived yet.
    */
   settled(began: boolean): Promise<void>;
-  /** Stops following, and removes what is unfinished. */
+  /** Stops following, and removes unfinished files. */
   stop(): Promise<void>;
 }
 
-/** Puts a complete download into the workspace, or tells why that could not be. */
+/** Puts a complete download into the workspace, or reports why that failed. */
 export async function keepDownload(file: string, name: string, options: DownloadOptions): Promise<void> {
   const { workspace, notices } = options;
   try {
@@ -34,13 +34,13 @@ export async function keepDownload(file: string, name: string, options: Download
   }
 }
 
-/** What is told of a download that failed on our side. */
+/** The notice for a download that failed on our side. */
 export function notKept(name: string, error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
   return `The download of ${JSON.stringify(name)} could not be kept: ${reason}`;
 }
 
-/** What is told of a download that passed a bound. */
+/** The notice for a download that exceeded a bound. */
 export function cancelled(
   name: string,
   bound: "bytes" | "time",

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright";
 import { cancelled, type DownloadOptions, type Downloads, keepDownload } from "./downloads.ts";
 
-/** A download that began in the browser. `done` lets go of those who wait for it. */
+/** A download that has started in the browser. `done` releases those who wait for it. */
 type Started = { readonly name: string; readonly timer: Timer; mine: boolean; done: () => void };
 
-/** So long it may take until it shows whose download it is. */
+/** How long to wait until it is clear which context a download belongs to. */
 const undecidedMs = 300;
 
 /**
- * Has the browser write this context's downloads to a folder of its own, cancels what is too big or
- * takes too long, and puts the rest into the workspace. Playwright itself tells a download's size
- * only when it is complete, so this speaks the DevTools protocol.
+ * Makes the browser write this context's downloads to a separate folder, cancels those that are too
+ * large or take too long, and puts the rest into the workspace. Playwright itself reports a
+ * download's size only when it is complete, so this uses the DevTools protocol.
  */
 export async function followLocalDownloads(
   browser: Browser,
@@ -51,8 +51,8 @@ export async function followLocalDownloads(
   session.on("Browser.downloadProgress", ({ guid, state, receivedBytes, totalBytes }) => {
     const download = started.get(guid);
     if (download === undefined) return;
-    // The downloads of every context are told of; those of this one are in its folder, and its page
-    // may be closed already.
+    // The browser reports the downloads of every context; those of this one are in its folder, and
+    // its page may already be closed.
     download.mine ||= [fileOf(guid), `${fileOf(guid)}.crdownload`].some((file) => existsSync(file));
     const { mine, name } = download;
     if (!mine) return state === "inProgress" ? undefined : finish(guid);
@@ -71,7 +71,7 @@ export async function followLocalDownloads(
   });
   return {
     async settled(began) {
-      // What is told of downloads comes before the answer to what is asked after them.
+      // Events of downloads that have started arrive before the response to a later request.
       if (began) await session.send("Browser.getVersion").catch(() => undefined);
       await Promise.all(waiting);
     },

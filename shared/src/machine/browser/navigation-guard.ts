@@ -4,7 +4,7 @@ import type { Notices } from "./notices.ts";
 const allowed = /^(?:https?:|about:blank(?:[#?]|$)|blob:https?:|chrome-error:)/i;
 
 /**
- * Whether a page may be at this address: http, https, empty, what such a page made itself, or the
+ * Whether a page may be at this address: http, https, empty, a blob that a web page made, or the
  * browser's own error page.
  */
 function mayBeAt(url: string): boolean {
@@ -12,13 +12,13 @@ function mayBeAt(url: string): boolean {
 }
 
 /**
- * Keeps the pages of a context from addresses other than of the web. Files are not read; any other
+ * Keeps the pages of a context at http(s) addresses. Files are never read; any other address
  * (`data:`, `chrome:`) is left as soon as it is committed.
  */
 export interface NavigationGuard {
   watch(page: Page): void;
   /**
-   * Resolves when this page is at no such address any more, with the one it was at since the last
+   * Resolves once this page has left any forbidden address, with the one it was at since the last
    * call.
    */
   left(page: Page): Promise<string | undefined>;
@@ -26,7 +26,7 @@ export interface NavigationGuard {
 
 /** Guards a new context, before its first page. */
 export async function guardNavigation(context: BrowserContext, notices: Notices): Promise<NavigationGuard> {
-  // Answered rather than aborted: the error page of an aborted navigation comes late and interrupts
+  // Fulfilled instead of aborted: the error page of an aborted navigation comes late and interrupts
   // the next one.
   await context.route("file:///**", (route) => route.fulfill({ status: 403, body: "refused" }));
   const leaving = new WeakMap<Page, { url: string; done: Promise<void> }>();
@@ -54,12 +54,12 @@ export async function guardNavigation(context: BrowserContext, notices: Notices)
   };
 }
 
-/** What is told of an address that was left. */
+/** The notice for an address that was left. */
 export function wasLeft(url: string): string {
   return `The page at ${url} was left: only http and https pages may be opened.`;
 }
 
-/** Tries again where another navigation came between, and closes the page in the end. */
+/** Tries again if another navigation interfered, and finally closes the page. */
 async function leave(page: Page): Promise<void> {
   for (let tries = 3; tries > 0 && !page.isClosed() && !mayBeAt(page.url()); tries--)
     await page.goto("about:blank", { timeout: 3_000 }).catch(() => undefined);

@@ -1,15 +1,14 @@
 const most = 30;
 
 /**
- * What happened by itself, told once. Bounded: the same sentence is counted, and beyond 30 there is
- * only how many more.
+ * What happened on its own, reported once. Bounded: repeated sentences are counted, and beyond 30
+ * only the number of further ones is kept.
  */
 export interface Notices {
   add(sentence: string): void;
   take(): readonly string[];
 }
 
-/** An empty list. */
 export function createNotices(): Notices {
   const counts = new Map<string, number>();
   let more = 0;

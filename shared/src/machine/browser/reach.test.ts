@@ -3,7 +3,7 @@ import type { Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
 
-// A browser takes its time on a busy machine.
+// A browser is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const reached: string[] = [];
@@ -57,7 +57,7 @@ function html(body: string): Response {
   return new Response(body, { headers: { "content-type": "text/html" } });
 }
 
-/** Scripts of a page, each of which gives "blocked" or what came back. */
+/** Scripts of a page, each of which returns "blocked" or the response. */
 const socketSays = (url: string) => `new Promise((resolve) => {
   const socket = new WebSocket("${url}");
   socket.onopen = () => socket.send("hello");
@@ -78,7 +78,7 @@ const frameSays = (url: string) => `new Promise((resolve) => {
   document.body.append(frame);
 })`;
 
-/** The text of the page that a navigation ends at, or the code of its refusal. */
+/** The text of the page at which a navigation ends, or the code of its refusal. */
 const arrive = (url: string) =>
   act(async (page) => {
     await page.goto(url);

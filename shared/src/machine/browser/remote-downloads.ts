@@ -7,8 +7,8 @@ import { countBytes } from "../egress/proxy-relay.ts";
 import { cancelled, type DownloadOptions, type Downloads, keepDownload, notKept } from "./downloads.ts";
 
 /**
- * Fetches what a browser that is not ours has downloaded, by way of Playwright; `folder` is for
- * what is unfinished.
+ * Fetches, through Playwright, the downloads of a browser that is not ours; `folder` is for
+ * unfinished files.
  */
 export function followRemoteDownloads(context: BrowserContext, folder: string, options: DownloadOptions): Downloads {
   const running = new Set<Promise<void>>();

@@ -6,7 +6,7 @@ import { chromium } from "playwright";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
 import { findChromium } from "../browser-process/find-chromium.ts";
 
-// A browser takes its time on a busy machine.
+// A browser is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const site = Bun.serve({
@@ -64,7 +64,7 @@ for (const [kind, settings] of [
   });
 
 test("a browser elsewhere, which does not reach the proxy, is kept to the policy at the first hop, and that is said", async () => {
-  // This address is this machine too, but not one that is known for it.
+  // This is an address of this machine too, but not one that is recognized as such.
   const cdpUrl = `http://0.0.0.0:${port}`;
   await using lab = await browsersForTest([host], { cdpUrl });
   const browsing = await lab.open("one");

@@ -6,21 +6,20 @@ import { openBrowsing } from "./browsing.ts";
 import { createNotices } from "./notices.ts";
 import type { BrowserAndProxy } from "./shared-browser.ts";
 
-/** Scripts go on asking for more on some pages for ever. */
+/** Scripts on some pages keep making requests for ever. */
 const settleMs = 4_000;
 const longestHtml = 10_000_000;
 
 /**
- * Loads pages in contexts that are thrown away, one after the other: each costs the memory of a
- * whole context.
+ * Loads pages in throwaway contexts, one after the other: each costs the memory of a whole context.
  */
 export interface PageRenderer {
-  /** As `BrowserHost.render`. */
+  /** See `BrowserHost.render`. */
   render(url: string, options: RenderOptions): Promise<RenderedPage>;
   busy(): boolean;
 }
 
-/** Renders with the browser that `browser` gives. */
+/** Renders with the browser that `browser` returns. */
 export function createPageRenderer(browser: () => Promise<BrowserAndProxy>, settings: BrowserSettings): PageRenderer {
   let underWay = 0;
   let last: Promise<unknown> = Promise.resolve();
@@ -67,7 +66,7 @@ async function renderPage(
     if (rendered === undefined) throw new AppError("unavailable", "The page asks a question before it shows anything.");
     return rendered;
   } finally {
-    // Without downloads and cookies nothing of it is worth waiting for.
+    // Without downloads and cookies there is nothing to wait for.
     void opening.then((browsing) => browsing.close()).catch(() => undefined);
   }
 }

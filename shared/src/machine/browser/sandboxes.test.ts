@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-// A browser takes its time on a busy machine.
+// A browser is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const server = [process.execPath, join(import.meta.dir, "../../testing/browser/try-browser-process.ts")];
-/** A user namespace in which no further one may be made, as in many containers. */
+/** A user namespace in which no further one may be created, as in many containers. */
 const without = ["unshare", "--user", "--map-user=1000", "--keep-caps", "sh", "-c"];
 const then = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"';
 

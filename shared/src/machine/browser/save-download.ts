@@ -8,8 +8,8 @@ const mostOfOneName = 1000;
 const longestBytes = 120;
 
 /**
- * Puts a downloaded file into `downloads/` of the workspace under a name of its own, and answers
- * its path there.
+ * Puts a downloaded file into `downloads/` of the workspace under a unique name, and returns its
+ * path there.
  */
 export async function saveDownload(workspace: Workspace, suggested: string, file: string): Promise<string> {
   const name = downloadName(suggested);
@@ -26,8 +26,8 @@ export async function saveDownload(workspace: Workspace, suggested: string, file
 }
 
 /**
- * A file name that is safe in any folder, made of what a server suggested: no path, no control or
- * direction characters, not hidden, not long.
+ * Turns a name that a server suggested into a file name that is safe in any folder: no path, no
+ * control or direction characters, not hidden, not long.
  */
 export function downloadName(suggested: string): string {
   const last = suggested.split(/[/\\]/).at(-1) ?? "";

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { browsersForTest, processesOf } from "../../testing/browser/browsers.ts";
 
-// A browser takes its time on a busy machine.
+// A browser is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 test("what a killed server leaves behind is swept by the next one", async () => {

@@ -5,16 +5,16 @@ import type { BrowserSettings } from "../browser-process/settings.ts";
 import { type EgressProxy, startEgressProxy } from "../egress/proxy.ts";
 import type { BrowserDescription } from "./browser.ts";
 
-/** A browser and the proxy it uses, while both live. */
+/** A browser and the proxy it uses, while both are alive. */
 export type BrowserAndProxy = { readonly running: RunningBrowser; readonly proxy: EgressProxy };
 
-/** The one browser of a process, started when it is wanted. */
+/** The one browser of a process, started on demand. */
 export interface SharedBrowser {
   /**
-   * The running one, started when there is none. Rejects with `unavailable` or `config_invalid`.
+   * The running browser, started if there is none. Rejects with `unavailable` or `config_invalid`.
    */
   get(): Promise<BrowserAndProxy>;
-  /** Ends the browser until it is wanted again. */
+  /** Ends the browser until it is needed again. */
   rest(): Promise<void>;
   describe(): BrowserDescription;
   close(): Promise<void>;
@@ -22,7 +22,7 @@ export interface SharedBrowser {
 
 const lostSentence = "The browser crashed or was ended: the tabs, cookies and logins of this conversation are gone.";
 
-/** `onLost` is told when the browser ended without being asked to. */
+/** `onLost` is called when the browser ended without being asked to. */
 export function shareBrowser(settings: BrowserSettings, onLost: (why: string) => void): SharedBrowser {
   let folder: Promise<string> | undefined;
   let current: Promise<BrowserAndProxy> | undefined;

@@ -13,7 +13,7 @@ import type { Notices } from "./notices.ts";
 import { followRemoteDownloads } from "./remote-downloads.ts";
 import { openTabs, type Tabs } from "./tabs.ts";
 
-/** A context with everything that watches over it. A conversation has one at a time. */
+/** A context and everything that watches it. A conversation has one at a time. */
 export type Surroundings = {
   readonly context: BrowserContext;
   readonly tabs: Tabs;
@@ -23,12 +23,12 @@ export type Surroundings = {
   close(): Promise<void>;
 };
 
-/** What it is opened in and for. */
+/** What a context is opened in, and for whom. */
 export type SurroundingsDeps = {
   readonly running: RunningBrowser;
   readonly proxy: EgressProxy;
   readonly settings: BrowserSettings;
-  /** Where downloads go; there are none without it. */
+  /** Where downloads go; without it, there are none. */
   readonly workspace: Workspace | undefined;
   readonly notices: Notices;
   readonly nextId: () => number;
@@ -37,7 +37,7 @@ export type SurroundingsDeps = {
 const closeMs = 5_000;
 
 /**
- * Opens a context whose every request goes through the proxy under a name of its own, with one
+ * Opens a context whose every request goes through the proxy under its own credentials, with one
  * empty tab.
  */
 export async function openSurroundings(deps: SurroundingsDeps): Promise<Surroundings> {
@@ -100,9 +100,9 @@ function contextOptions(
   return {
     viewport,
     locale,
-    // A browser without a window says so in its name, which some sites turn away.
+    // A headless browser says so in its user agent, and some sites turn it away.
     userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`,
-    // Those of our own browser are followed past Playwright.
+    // The downloads of our own browser are followed without Playwright.
     acceptDownloads: kind !== "chromium",
     ...(proxy !== undefined && { proxy }),
     serviceWorkers: "block",

@@ -16,16 +16,16 @@ export interface Tabs {
   of(page: Page): Tab | undefined;
 }
 
-/** What tabs are opened with. `nextId` counts on over all contexts of a conversation. */
+/** The options of `openTabs`. `nextId` keeps counting across all contexts of a conversation. */
 export type TabsOptions = {
   readonly most: number;
   readonly nextId: () => number;
   readonly notices: Notices;
-  /** Called for each page before anything is done with it. */
+  /** Called for each page before it is used. */
   readonly watch: (page: Page) => void;
 };
 
-/** Follows the pages of a context, which has one when this resolves. */
+/** Follows the pages of a context, which has at least one when this resolves. */
 export async function openTabs(context: BrowserContext, options: TabsOptions): Promise<Tabs> {
   const { most, nextId, notices, watch } = options;
   const tabs = new Map<Page, Tab>();

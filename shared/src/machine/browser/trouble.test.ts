@@ -7,7 +7,7 @@ import { browsersForTest, processesOf } from "../../testing/browser/browsers.ts"
 import { sendSignal } from "../kernel/process-table.ts";
 import type { Browsing } from "./browser.ts";
 
-// A browser takes its time on a busy machine.
+// A browser is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const pages: Record<string, string> = {

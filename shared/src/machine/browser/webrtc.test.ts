@@ -2,7 +2,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { networkInterfaces } from "node:os";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
 
-// A browser takes its time on a busy machine.
+// A browser is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const site = Bun.serve({
@@ -12,7 +12,7 @@ const site = Bun.serve({
 });
 const open = `127.0.0.1:${site.port}`;
 
-/** Every packet that came, on any address of this machine, and every connection. */
+/** Every packet and every connection that arrived, on any address of this machine. */
 const packets: string[] = [];
 const udp = await Bun.udpSocket({
   hostname: "0.0.0.0",
@@ -32,7 +32,10 @@ afterAll(async () => {
   await site.stop(true);
 });
 
-/** What a page does to look for every way out that WebRTC has; gives the addresses it learned. */
+/**
+ * The script of a page that tries every way WebRTC has to reach the network; returns the addresses
+ * it learned.
+ */
 const look = (hosts: readonly string[], udpPort: number, tcpPort: number) => `(async () => {
   const account = { username: "u", credential: "c" };
   const iceServers = ${JSON.stringify(hosts)}.flatMap((host) => [

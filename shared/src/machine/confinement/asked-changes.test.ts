@@ -12,7 +12,7 @@ import { createLandlock } from "./landlock.ts";
 import { probe } from "./probe.ts";
 
 const hasLandlock = process.platform === "linux" && landlockAbi() >= 6;
-/** What programs need, Bun among them, and our own launcher. */
+/** What programs need, including Bun, and our own launcher. */
 const readable = [
   "/usr",
   "/bin",
@@ -32,7 +32,8 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 /**
- * The argv that locks a shell's script in, its changes of files asked of who is behind descriptor 3.
+ * The argv that locks in a shell script and refers its changes to files to the other end of
+ * descriptor 3.
  */
 function launched(script: string): string[] {
   const rules: LandlockRule[] = [
@@ -42,7 +43,7 @@ function launched(script: string): string[] {
   return [...launcherArgv(rules, "keep", "asked"), "/bin/sh", "-c", script];
 }
 
-/** Starts it with a way to us, and answers the descriptors that came by it. */
+/** Starts it with a channel to us, and returns the descriptors that were received on it. */
 function start(script: string) {
   const [own, launchers] = descriptorChannel();
   const child = Bun.spawn(launched(script), { cwd: folder, stdio: ["pipe", "pipe", "pipe", launchers] });
@@ -56,7 +57,7 @@ test.if(hasLandlock)(
   "when whoever answers is gone, changes of files are calls that do not exist, and nobody waits",
   async () => {
     const { child, received } = start("read go; chmod 0700 file; echo $?; touch -d @5 file; echo $?");
-    // The listener, and what may be written.
+    // The listener, and the folders that may be written.
     expect(received).toHaveLength(3);
     for (const descriptor of received) closeSync(descriptor);
     child.stdin.write("go\n");
@@ -67,7 +68,7 @@ test.if(hasLandlock)(
 );
 
 test.if(hasLandlock)("where the kernel hands no calls over, changes of files are refused", async () => {
-  // It hands out one listener for a process and all before it.
+  // The kernel allows one listener for a process and its ancestors.
   const inner = launched("chmod 0700 file || chmod 0700 file").map((word) => `'${word}'`);
   const { child, received } = start(`exec 3<file; exec ${inner.join(" ")}`);
   expect(await new Response(child.stderr).text()).toMatch(/Operation not permitted[\s\S]*Operation not permitted/);
@@ -114,7 +115,7 @@ test("calls are read by their numbers on each processor", () => {
       change: { of: "times", at, form: "nanoseconds" },
       flagsKnown: true,
     });
-  // Upper halves of words that the kernel does not look at, and flags that it does not know.
+  // Upper halves of words that the kernel ignores, and flags that it does not know.
   expect(x64(452, [0xffff_ffff_0000_0007n, at, 0n, 0x1100n, 0n, 0n])).toMatchObject({
     file: { folder: 7, follow: false, mayBeEmpty: true },
     flagsKnown: true,

@@ -4,12 +4,12 @@ const megabyte = 2 ** 20;
 const temporaryBytes = 256 * megabyte;
 const sharedMemoryBytes = 64 * megabyte;
 
-/** Beside /usr: folders on systems that keep them apart, symlinks into /usr elsewhere. */
+/** In addition to /usr: folders on systems that keep them apart, symlinks into /usr elsewhere. */
 const systemFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
 /**
- * Of /etc only what programs need to start, to know time zones, fonts, certificates and how their
- * windows look, and to name users.
+ * The parts of /etc that programs need to start, to know time zones, fonts, certificates and how
+ * their windows look, and to name users.
  */
 export const readableEtc = [
   "X11/app-defaults",
@@ -47,14 +47,14 @@ export const readableEtc = [
 
 const devices = ["null", "zero", "full", "random", "urandom", "tty"].map((name) => `/dev/${name}`);
 
-/** Every place at which a view may have something of the system, when the system has it. */
+/** Every place where a view may show something of the system, if the system has it. */
 export const systemPlaces: readonly string[] = ["/usr", ...systemFolders, ...readableEtc, ...devices];
 
 /**
  * The whole view of a confined process, as arguments of bwrap: system folders read-only, the
- * workspace at its own path, sized temporary folders, its own user, PID, IPC, UTS and network
- * namespaces, no capability, no further user namespace, nothing else of the host. `mounts` come
- * after the workspace.
+ * workspace at its own path, temporary folders of limited size, its own user, PID, IPC, UTS and
+ * network namespaces, no capability, no further user namespace, nothing else of the host. `mounts`
+ * come after the workspace.
  */
 export async function bwrapProfile(workspace: string, mounts: readonly string[]): Promise<string[]> {
   return [
@@ -70,7 +70,8 @@ export async function bwrapProfile(workspace: string, mounts: readonly string[])
     ...["--symlink", "/tmp", "/var/tmp"],
     ...["--bind", workspace, workspace],
     ...mounts,
-    // The root itself is a tmpfs without a size; closed, it cannot be used to fill the memory.
+    // The root itself is a tmpfs without a size limit; read-only, it cannot be used to fill the
+    // memory.
     ...["--remount-ro", "/"],
     ...["--chdir", workspace],
     "--",

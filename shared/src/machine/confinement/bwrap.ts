@@ -16,9 +16,9 @@ import { admitView } from "./made-view.ts";
 import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
 
 /**
- * Confinement by bubblewrap with our own profile. As root we first open the way to the workspace
- * and become nobody, so that one unprivileged profile serves both cases and the number of processes
- * is counted per sandbox. `out` is the way out of commands that are not given one of their own.
+ * Confinement by bubblewrap with our own profile. As root we first make the workspace reachable and
+ * become nobody, so that one unprivileged profile serves both cases and the number of processes is
+ * counted per sandbox. `out` is the network access of commands that do not set their own.
  */
 export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
   const bwrap = findProgram("bwrap");
@@ -64,8 +64,8 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
         refused: guard.loosen,
         leader: secondOfNamespace,
         end(started) {
-          // Until the first process of the namespace has asked for it, bwrap's death is not its
-          // own.
+          // The namespace's first process dies with bwrap only once it has requested that, so kill
+          // both.
           for (const pid of first === undefined ? [started] : [first, started]) sendSignal(pid, "SIGKILL");
         },
         release: guard.release,
@@ -80,8 +80,9 @@ const pauseMs = 1;
 const noBridge: ProxyBridge = { mounts: [], moved: [], inner: [], env: {} };
 
 /**
- * The command's environment, which is made inside: variables of the loader or the shell in it are
- * no matter of ours, nor of bwrap's. In a pipe, since everybody can read a command line.
+ * Sets the command's environment inside the sandbox, so that variables of the loader or the shell
+ * affect neither us nor bwrap. Passed through a pipe, because every process can read a command
+ * line.
  */
 function environmentArgv(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
@@ -98,8 +99,8 @@ function secondOfNamespace(started: number): number | undefined {
 }
 
 /**
- * Gives a program arguments by a pipe of ours, each ended by NUL, and closes it. A program that has
- * gone says itself why.
+ * Passes arguments to a program through one of our pipes, each terminated by NUL, and closes it. A
+ * program that has already ended reports the reason itself.
  */
 async function tellArguments(end: number, argv: readonly string[]): Promise<void> {
   const bytes = Buffer.from(argv.map((argument) => `${argument}\0`).join(""));

@@ -3,8 +3,8 @@ import type { SandboxUser } from "../process/step-down.ts";
 import type { SandboxLimits, SandboxPaths, SandboxProxy, SandboxTier } from "../sandbox/sandbox.ts";
 
 /**
- * A command with everything that was left open decided: `workspace` has no symlinks in it, `limits`
- * are whole.
+ * A command with every optional part resolved: `workspace` contains no symlinks, `limits` are
+ * complete.
  */
 export type ConfinedCommand = {
   readonly argv: readonly string[];
@@ -13,7 +13,7 @@ export type ConfinedCommand = {
   readonly paths?: SandboxPaths;
   readonly network?: "none" | SandboxProxy;
   readonly limits: SandboxLimits;
-  /** The control group the process is put into before anything else, where there is one. */
+  /** The control group the process joins before anything else, if there is one. */
   readonly group: ControlGroup | undefined;
 };
 
@@ -21,31 +21,31 @@ export type ConfinedCommand = {
 export type WrappedCommand = {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** How many pipes to us it finds as descriptors 3, 4, …; none when left out. */
+  /** How many pipes to us it receives as descriptors 3, 4, …; none by default. */
   readonly pipes?: number;
   /**
-   * Looks at what the command has been given before it may run; `ends` are ours of the pipes. False
-   * when what was started ended before, and has said why; rejects when that is not what the command
-   * is to have.
+   * Checks what the command has been given before it may run; `ends` are our ends of the pipes.
+   * False when the started program ended before that and has reported why; rejects when the command
+   * was not given what was ordered.
    */
   admit?(ends: readonly number[]): Promise<boolean>;
-  /** Told when nothing was admitted. Answers whether wrapping once more may do better. */
+  /** Called when nothing was admitted. Returns whether wrapping once more may succeed. */
   refused?(): boolean;
-  /** The command's own first process among the descendants of the one that was started. */
+  /** The command's own first process among the descendants of the started one. */
   leader(started: number): number | undefined;
-  /** Ends everything that was started, at once. */
+  /** Ends everything that was started, immediately. */
   end(started: number): void;
-  /** Takes back what wrapping left in the workspace; called when the process has ended. */
+  /** Removes what wrapping left in the workspace; called when the process has ended. */
   release(): Promise<void>;
 };
 
 /**
- * One way to confine commands. Made by its tier's function, which throws the reason when this
+ * One way to confine commands. Created by its tier's function, which throws the reason when this
  * machine lacks what it needs.
  */
 export interface Confinement {
   readonly tier: SandboxTier;
-  /** What it holds back, in a few words for people. */
+  /** What it prevents, in a few words for people. */
   readonly summary: string;
   readonly user: SandboxUser | undefined;
   /** TMPDIR for commands in this workspace. */

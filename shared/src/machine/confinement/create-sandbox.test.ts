@@ -66,7 +66,7 @@ test("a confinement that does not confine is not taken", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-open-"));
   await chmod(home, 0o755);
   const open = createUnconfined();
-  /** The same, but for what a shell does before the command. */
+  /** The same, with a script that a shell runs before the command. */
   const after = (script: string): Confinement => ({
     ...open,
     async wrap(command) {
@@ -110,7 +110,7 @@ test("off runs commands unconfined, as nobody when we are root, and says so", as
   await close();
 });
 
-/** Prints what an address answers, an error's body too. */
+/** Prints the response of an address, including the body of an error. */
 const fetching = `
 import sys, urllib.error, urllib.request
 try: print(urllib.request.urlopen(sys.argv[1], timeout=5).read().decode(), end="")
@@ -130,7 +130,7 @@ test.if(tiers.includes("srt"))(
       const argv = ["python3", "-c", fetching, url];
       return (await runCommand(sandbox, { argv, workspace, env }, { signal })).stdout;
     };
-    // Programs leave a proxy out for addresses of this machine, unless told not to.
+    // Programs bypass a proxy for addresses of this machine, unless configured otherwise.
     const throughProxy = { NO_PROXY: "", no_proxy: "" };
     expect(await fetchInside(`http://127.0.0.1:${allowed.port}/`, throughProxy)).toBe("allowed");
     expect(await fetchInside(`http://localhost:${named.port}/`, throughProxy)).toContain("blocked");

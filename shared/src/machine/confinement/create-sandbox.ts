@@ -16,7 +16,7 @@ import { createSrt } from "./srt.ts";
 import { startProcess } from "./start-process.ts";
 
 /**
- * `auto` takes the strongest tier that this machine passes; a tier's name takes that one or none;
+ * `auto` uses the strongest tier that passes on this machine; a tier's name uses that tier or none;
  * `off` confines nothing.
  */
 export type SandboxMode = "auto" | "srt" | "bwrap" | "landlock" | "off";
@@ -24,8 +24,8 @@ export type SandboxMode = "auto" | "srt" | "bwrap" | "landlock" | "off";
 export type SandboxOptions = {
   readonly mode: SandboxMode;
   /**
-   * The workspaces' home: tiers are tried out in a folder below it, or elsewhere while it cannot be
-   * written. Made when it does not exist.
+   * The folder of all workspaces: tiers are probed in a folder below it, or elsewhere while it
+   * cannot be written. Created if it does not exist.
    */
   readonly folder: string;
   /**
@@ -33,7 +33,7 @@ export type SandboxOptions = {
    * out.
    */
   readonly network?: { readonly allow: readonly string[] };
-  /** Bounds of commands that name none of their own. */
+  /** Bounds of commands that set none. */
   readonly limits?: Partial<SandboxLimits>;
 };
 
@@ -42,9 +42,9 @@ type MemoryBounds = { readonly groups: ControlGroups | undefined; readonly watch
 type Candidate = { readonly name: string; open(): Promise<Confinement> };
 
 /**
- * Decides once how commands are confined: each tier in turn has to run a command and to refuse a
- * forbidden read and write. Never throws for want of a sandbox: the answer then has tier `none`,
- * whose `description` tells what each tier lacked.
+ * Decides once how commands are confined: each tier in turn must run a command and refuse a
+ * forbidden read and write. Never throws because no sandbox is available: the result then has tier
+ * `none`, whose `description` says what each tier lacked.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { path, note } = await findProbeFolder(options.folder);
@@ -131,7 +131,7 @@ async function start(
 ): Promise<SandboxProcess> {
   const workspace = await realpath(command.workspace);
   await letOwnerIn(workspace);
-  // Where the place is full or gone meanwhile, this one is watched.
+  // If that place has become full or disappeared, this process's memory is watched instead.
   const group = await groups?.create(workspace, limits).catch(() => undefined);
   try {
     const env = sandboxEnvironment(workspace, confinement.temporary(workspace), command.env);
@@ -149,7 +149,7 @@ function noSandbox(reasons: readonly string[]): Sandbox {
   return {
     tier: "none",
     description,
-    // Whose files workspaces hold does not change with what this machine has.
+    // The owner of files in workspaces must not depend on which tiers this machine has.
     user: unprivilegedUser(),
     spawn: async () => {
       throw new AppError("sandbox_unavailable", `No sandbox on this machine, so no command is run. ${description}`);

@@ -7,8 +7,8 @@ import type { Confinement } from "./confinement.ts";
 import { superviseCommand, temporaryIn } from "./supervised.ts";
 
 /**
- * From here on truncation can be refused; from the second on also signals to processes of the same
- * user outside.
+ * The first ABI that can refuse truncation (3), and the first that can also refuse signals to
+ * processes of the same user outside (6).
  */
 const lowestAbi = { asNobody: 3, asOurselves: 6 };
 
@@ -18,8 +18,8 @@ const devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/ura
 
 /**
  * Confinement by Landlock and a filter that refuses sockets, for machines without user namespaces.
- * It has no /tmp, no process list and no protected names: what it lacks, it lacks by refusing,
- * protected names excepted.
+ * It has no /tmp, no process list and no protected names. The first two are refused; the names are
+ * simply not protected.
  */
 export function createLandlock(): Confinement {
   const abi = process.platform === "linux" ? landlockAbi() : 0;

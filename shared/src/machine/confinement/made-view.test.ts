@@ -11,8 +11,8 @@ const mount = (id: number, parent: number, device: string, root: string, at: str
 });
 
 /**
- * A machine with /home on a disk of its own, something mounted inside the workspace, and a mount
- * that another one covers.
+ * A machine with /home on a separate disk, something mounted inside the workspace, and a mount that
+ * another one covers.
  */
 const host = [
   mount(1, 0, "8:1", "/@", "/"),

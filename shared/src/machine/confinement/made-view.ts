@@ -3,35 +3,38 @@ import * as z from "zod";
 import { AppError, errnoOf } from "../../core/errors.ts";
 import { isWithin, type Mount, readMounts, shownAt } from "../kernel/mount-table.ts";
 
-/** What a view is to have of this machine. */
+/** What a view must show of this machine. */
 export type OrderedView = {
-  /**
-   * The system's own folders and files, where there are such; what they are no sandbox can change.
-   */
+  /** The system's own folders and files, where they exist; no sandbox can change what they are. */
   readonly system: readonly string[];
-  /** Folders and files beside those, which others may change. */
+  /** Other folders and files, which others may change. */
   readonly shown: readonly string[];
-  /** What shows them at another place. */
+  /** Files and folders shown at another place. */
   readonly moved: readonly { readonly at: string; readonly source: string }[];
 };
 
-/** A view in the making takes milliseconds; this is for a machine that is very busy. */
+/** Creating a view takes milliseconds; this allows for a very busy machine. */
 const patienceMs = 30_000;
-/** Mounts come and go while the making ends; what is wrong for longer than this stays so. */
+/**
+ * Mounts come and go while the view is being completed; a fault that lasts longer than this is
+ * permanent.
+ */
 const settleMs = 250;
 const pauseMs = 1;
 
 const made = z.object({ "child-pid": z.int() });
 
-/** Our ends of bwrap's `--info-fd` and `--seccomp`, and the filter that is owed to the second. */
+/**
+ * Our ends of bwrap's `--info-fd` and `--seccomp`, and the filter that must be sent to the latter.
+ */
 export type ViewGate = { readonly info: number; readonly filterEnd: number; readonly filter: Uint8Array };
 
 /**
- * Lets a command run once its view is made and shows what was ordered and nothing else, and answers
- * the first process in it; undefined when bwrap gave up, which it says on its standard error. The
- * command is held by its filter, which bwrap reads when all is mounted and without which it runs
- * nothing: should this process end first, nothing is let run. Rejects with `sandbox_unavailable`
- * when the view is another, which means that names were changed under the hands of bwrap.
+ * Lets a command run once its view exists and shows what was ordered and nothing else, and returns
+ * its first process; undefined when bwrap gave up, which it reports on its standard error. The
+ * filter holds the command back: bwrap reads it when everything is mounted, and runs nothing
+ * without it, so if this process ends first, nothing runs. Rejects with `sandbox_unavailable` when
+ * the view differs, which means that names were changed while bwrap mounted them.
  */
 export async function admitView({ info, filterEnd, filter }: ViewGate, ordered: OrderedView) {
   try {
@@ -44,7 +47,7 @@ export async function admitView({ info, filterEnd, filter }: ViewGate, ordered: 
   }
 }
 
-/** Whether the view came to be as ordered; not when its making has ended by itself. */
+/** Whether the view came out as ordered; false if its creation ended by itself. */
 async function settled(pid: number, ordered: OrderedView): Promise<boolean> {
   const started = performance.now();
   let wrongSince: number | undefined;
@@ -71,9 +74,8 @@ function mountsOf(pid: number): Mount[] | undefined {
 }
 
 /**
- * What is wrong with a view: undefined when all that was ordered is there, and nothing else of this
- * machine is, and each mount shows what lies at that very place; `unfinished` while bwrap is at
- * work.
+ * The fault of a view: undefined when everything ordered is there, nothing else of this machine is,
+ * and each mount shows the file at exactly that place; `unfinished` while bwrap is still at work.
  */
 export function faultOf(view: readonly Mount[], host: readonly Mount[], ordered: OrderedView): string | undefined {
   const { system, shown, moved } = ordered;
@@ -81,14 +83,14 @@ export function faultOf(view: readonly Mount[], host: readonly Mount[], ordered:
   const devices = new Set(host.map(({ device }) => device));
   if (root === undefined || devices.has(root.device) || view.some(({ at }) => /^\/(?:new|old)root(?:\/|$)/.test(at)))
     return "unfinished";
-  // A file system that is not among ours was made for the view, and is empty.
+  // A file system that is not among ours was created for the view, and is empty.
   const ours = view.filter(({ device }) => devices.has(device));
   const wrong = ours.find((mount) => {
     const source = moved.find(({ at }) => at === mount.at)?.source;
     if (source !== undefined) return !shows(mount, host, source);
     if (shown.includes(mount.at)) return !shows(mount, host, mount.at);
     if (system.includes(mount.at)) return !shows(mount, host, realpathSync(mount.at));
-    // What is mounted below a folder comes with it.
+    // Mounts below a folder come with it.
     const below = [...system, ...shown].some((place) => isWithin(mount.at, place));
     return (
       !below || !host.some(({ at, device, root }) => at === mount.at && device === mount.device && root === mount.root)

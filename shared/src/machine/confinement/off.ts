@@ -3,8 +3,8 @@ import type { Confinement } from "./confinement.ts";
 import { superviseCommand, temporaryIn } from "./supervised.ts";
 
 /**
- * No confinement at all, for those who ask for it by name: limits, a built environment and never
- * root are all that is left.
+ * No confinement at all, if requested by name. Only the limits, the built environment and never
+ * running as root remain.
  */
 export function createUnconfined(): Confinement {
   const user = unprivilegedUser();

@@ -21,9 +21,10 @@ exit 0
 `;
 
 /**
- * Tries a confinement where it will be used, in a new folder below the workspaces' home: a command
- * must run, not as root, and write its own workspace, but neither read, write nor open to others
- * what is beside it. Rejects with the reason otherwise; answers what it lacks besides.
+ * Tries a confinement where it will be used, in a new folder below the folder of all workspaces: a
+ * command must run, not as root, and write its own workspace, but must not read, write or make
+ * accessible to others what is beside it. Rejects with the reason otherwise; returns what else the
+ * confinement lacks.
  */
 export async function probe(confinement: Confinement, home: string): Promise<string[]> {
   const base = await makeOwnedFolder(await realpath(home), ".probe");
@@ -35,7 +36,8 @@ export async function probe(confinement: Confinement, home: string): Promise<str
 }
 
 async function tryOut(confinement: Confinement, base: string): Promise<string[]> {
-  // Workspaces lie side by side in a folder that others may pass through, as this one must then.
+  // Workspaces are side by side in a folder that others may traverse, so this one must be
+  // traversable too.
   const workspace = join(base, "workspace");
   const neighbour = join(base, "neighbour");
   const secret = join(neighbour, "secret");
@@ -99,15 +101,15 @@ async function modeOf(path: string): Promise<number | undefined> {
   return found && found.mode & 0o7777;
 }
 
-/** More than fits into the metadata of a file, so that a full disk shows. */
+/** More than fits into the metadata of a file, so that a full disk is noticed. */
 const someBytes = 8192;
 
-/** Where tiers are tried out, and what has to be known about it. */
+/** Where tiers are probed, and what people should know about it. */
 export type ProbeFolder = { readonly path: string; readonly note?: string };
 
 /**
- * The workspaces' home, or a temporary folder where that cannot be written at the moment: a full or
- * read-only disk says nothing about how commands can be confined, and is mended while the server
+ * The folder of all workspaces, or a temporary folder while that cannot be written: a full or
+ * read-only disk says nothing about how commands can be confined, and may be fixed while the server
  * runs.
  */
 export async function findProbeFolder(home: string): Promise<ProbeFolder> {

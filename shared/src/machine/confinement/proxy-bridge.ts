@@ -5,7 +5,8 @@ const port = 3128;
 const inside = "/egress.sock";
 
 /**
- * Carries the loopback port to the proxy's socket, waits until it listens, and becomes the command.
+ * Connects the loopback port to the proxy's socket, waits until it listens, and becomes the
+ * command.
  */
 const script = `
 (socat TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr,backlog=256 UNIX-CONNECT:${inside} </dev/null >/dev/null 2>&1 &)
@@ -17,7 +18,7 @@ exec "$@"
 `;
 
 /**
- * What leads a process without a network of its own to a proxy: arguments of bwrap, what runs
+ * Connects a process in an isolated network to a proxy: arguments of bwrap, a script that runs
  * before the command, and variables.
  */
 export type ProxyBridge = {

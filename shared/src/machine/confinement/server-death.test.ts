@@ -10,7 +10,7 @@ const modes = [...tiers, "off" as const];
 
 const cases = modes.flatMap((mode) => [
   { mode, parent: 0o755 },
-  // The tiers without a mount namespace cannot open a closed way.
+  // The tiers without a mount namespace cannot open a closed parent folder.
   ...(mode === "srt" || mode === "bwrap" ? [{ mode, parent: 0o700 }] : []),
 ]);
 

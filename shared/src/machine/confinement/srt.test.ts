@@ -6,7 +6,7 @@ import { availableTiers } from "../../testing/sandbox/tiers.ts";
 
 const tiers = await availableTiers();
 
-/** Addresses of networks that are nobody's but their own, by the name of a host that is at one. */
+/** Addresses in private ranges, keyed by a host name that resolves to each. */
 const hosts = {
   "ten.test": "10.1.2.3",
   "seventeen.test": "172.31.255.254",
@@ -24,7 +24,7 @@ test.if(tiers.includes("srt"))(
     // The runtime reaches itself by this name.
     const lines = Object.entries({ localhost: "127.0.0.1", ...hosts }).map(([name, address]) => `${address} ${name}\n`);
     await writeFile(file, lines.join(""));
-    // Where it is, these are the hosts; nothing else is any different.
+    // Replaces only the hosts file; nothing else differs.
     const there = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", file, "/etc/hosts", "--die-with-parent"];
     const asked = [
       process.execPath,

@@ -6,20 +6,20 @@ import { createBwrap } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";
 
 /**
- * Loopback, link-local and metadata addresses are refused by the runtime itself; these are the
- * other private ranges.
+ * The runtime itself refuses loopback, link-local and metadata addresses; these are the other
+ * private ranges.
  */
 const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "64:ff9b:1::/48"];
 
 /**
  * Confinement with the domain allow-list of the sandbox runtime: our own bubblewrap profile for
- * everything but the network, and the runtime's proxy, which checks names and the addresses they
- * resolve to, as the only way out. The decision record says why not its whole wrapper. The runtime
- * is one per process, so only one of these can be open at a time.
+ * everything but the network, and the runtime's proxy as the only way to the network; it checks
+ * names and the addresses they resolve to. The decision record explains why the runtime's whole
+ * wrapper is not used. The runtime is one per process, so only one of these can be open at a time.
  */
 export async function createSrt(allow: readonly string[]): Promise<Confinement> {
   for (const program of ["bwrap", "socat", "rg"]) findProgram(program);
-  // Loaded here, for most servers never need it and it would make up a tenth of their start.
+  // Loaded here, because most servers never need it and it would take a tenth of their start time.
   const { SandboxManager } = await import("@anthropic-ai/sandbox-runtime");
   const lacking = SandboxManager.checkDependencies().errors;
   if (lacking.length > 0) throw new AppError("sandbox_unavailable", lacking.join("; "));

@@ -9,8 +9,8 @@ import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement
 const longestComplaint = 500;
 
 /**
- * Starts a command the way its tier wraps it, from `/`, with an environment of its own. Without a
- * control group its memory is `watch`ed.
+ * Starts a command the way its tier wraps it, from `/`, with its own environment. Without a control
+ * group, `watch` observes its memory.
  */
 export async function startProcess(
   confinement: Confinement,
@@ -40,8 +40,8 @@ export async function startProcess(
       const leader = wrapped.leader(child.pid);
       if (leader === undefined) return;
       const pids = foreground(leader, spared, signal !== "SIGKILL");
-      // First, for a shell whose child has just died goes on at once, and would be interrupted in
-      // what comes next.
+      // The leader first: a shell whose child has just died continues immediately, and the signal
+      // would interrupt its next command.
       sendSignal(leader, "SIGINT");
       for (const pid of pids) sendSignal(pid, signal);
     },
@@ -89,22 +89,22 @@ async function admitted(wrapped: WrappedCommand, child: Begun["child"]): Promise
 }
 
 function spawnWrapped({ argv, env, pipes = 0 }: WrappedCommand) {
-  // Keys are reached through the keyring that a process starts with, which is that of the thread
-  // that starts it.
+  // A process finds keys through its initial keyring, which it takes from the thread that starts
+  // it.
   joinNewSessionKeyring();
   const more = Array.from({ length: pipes }, () => "pipe" as const);
   return Bun.spawn([...argv], { cwd: "/", env: { ...env }, stdio: ["pipe", "pipe", "pipe", ...more] });
 }
 
 /**
- * The processes below `leader` that are neither spared nor, with `spareJobs`, jobs that a shell put
- * into the background.
+ * The processes below `leader` that are not spared; with `spareJobs`, jobs that a shell put into
+ * the background are excluded too.
  */
 function foreground(leader: number, spared: ReadonlySet<number>, spareJobs: boolean): number[] {
   const table = readProcessTable();
   const all = descendants(table, leader);
-  // A shell that ignores SIGINT itself hands that on to everything, so it says nothing about its
-  // children then.
+  // A shell that ignores SIGINT passes that on to every child, so ignoring it then says nothing
+  // about them.
   const ignoringMeansBackground = spareJobs && !ignoresInterrupt(leader);
   const background = new Set<number>();
   for (const pid of all) {
@@ -115,7 +115,7 @@ function foreground(leader: number, spared: ReadonlySet<number>, spareJobs: bool
   return all.filter((pid) => !background.has(pid));
 }
 
-/** A process that has ended does not make its writer fail: its exit code tells. */
+/** Writing to a process that has ended does not fail: its exit code reports the end. */
 function quietSink(sink: Bun.FileSink): SandboxProcess["stdin"] {
   const quietly = (act: () => unknown) => {
     try {

@@ -13,15 +13,15 @@ import { prlimitArgv } from "../sandbox/limits.ts";
 import type { SandboxLimits } from "../sandbox/sandbox.ts";
 import type { ConfinedCommand, WrappedCommand } from "./confinement.ts";
 
-/** Where TMPDIR lies on tiers that cannot mount a /tmp of their own. */
+/** Where TMPDIR is on tiers that cannot mount a private /tmp. */
 export function temporaryIn(workspace: string): string {
   return join(workspace, ".tmp");
 }
 
 /**
- * Wraps a command for tiers without a PID namespace: a supervisor of ours adopts whatever the
- * command leaves behind and ends it with the command or with us. `confine` is the argv that locks
- * in what follows it, and asks it about changes of files.
+ * Wraps a command for tiers without a PID namespace: our supervisor adopts whatever the command
+ * leaves behind, and ends it when the command or this server ends. `confine` is the argv that locks
+ * in what follows it, and refers its changes to files to the supervisor.
  */
 export async function superviseCommand(
   command: ConfinedCommand,
@@ -48,7 +48,7 @@ export async function superviseCommand(
   };
 }
 
-/** Without a user namespace the kernel counts what this user runs anywhere on the machine. */
+/** Without a user namespace the kernel counts all processes of this user on the machine. */
 function besideOthers(limits: SandboxLimits, user: SandboxUser | undefined): SandboxLimits {
   const uid = user?.uid ?? process.getuid?.();
   return uid === undefined ? limits : { ...limits, processes: limits.processes + tasksOf(uid) };
@@ -58,8 +58,8 @@ const inTurn = createKeyedQueue();
 const sharers = new Map<string, number>();
 
 /**
- * Makes the folder for one command more; the returned function removes it with the last command of
- * this process that shares it.
+ * Creates the folder for one more command; the returned function removes it with the last command
+ * of this process that shares it.
  */
 function shareTemporary(path: string, user: SandboxUser | undefined): Promise<() => Promise<void>> {
   return inTurn(path, async () => {
@@ -74,11 +74,11 @@ async function leaveTemporary(path: string): Promise<void> {
   const left = (sharers.get(path) ?? 1) - 1;
   if (left > 0) return void sharers.set(path, left);
   sharers.delete(path);
-  // What cannot be removed stays, as any file of the workspace does.
+  // A folder that cannot be removed stays, like any file of the workspace.
   await rm(path, { recursive: true, force: true }).catch(() => {});
 }
 
-/** Anything but a folder that an earlier command has put there is in the way of every later one. */
+/** Anything but a folder that an earlier command has put there would block every later one. */
 async function makeTemporary(path: string): Promise<void> {
   const found = await lstat(path).catch(unlessMissing);
   if (found?.isDirectory()) return letOwnerIn(path);

@@ -5,9 +5,9 @@ import { AppError } from "../../core/errors.ts";
 import type { Connected } from "./connect.ts";
 
 /**
- * The body of an answer, decompressed. Rejects with `too_large` as soon as more than `maxBytes`
+ * The body of a response, decompressed. Rejects with `too_large` as soon as more than `maxBytes`
  * have come out, so that a small compressed body cannot grow without bound, and with `unavailable`
- * for an encoding that was not asked for.
+ * for an encoding that was not requested.
  */
 export async function readBody(
   { headers, stream }: Connected,

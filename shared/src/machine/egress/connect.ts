@@ -14,20 +14,20 @@ export type Hop = {
   readonly signal: AbortSignal;
 };
 
-/** The head of an answer, and its body as it came over the wire. */
+/** The head of a response, and its body as received. */
 export type Connected = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly stream: Readable;
 };
 
-/** Makes one hop. Refuses by the policy what only shows when the name is resolved. */
+/** Makes one hop. Refuses what violates the policy only once the name is resolved. */
 export type Connect = (hop: Hop) => Promise<Connected>;
 
 /**
- * Connects to the very addresses that were checked: the name is resolved once, inside the
+ * Connects to exactly the addresses that were checked: the name is resolved once, inside the
  * connection's own look-up, so a name that changes its address between check and use gains nothing.
- * Connections are not kept.
+ * Connections are not reused.
  */
 export function connectDirectly(deps: { readonly policy: EgressPolicy; readonly resolve: Resolve }): Connect {
   return ({ url, headers, body, signal }) =>
@@ -70,8 +70,8 @@ function flat(headers: http.IncomingHttpHeaders): Record<string, string> {
 }
 
 /**
- * Makes hops by way of an HTTP proxy. It resolves names itself, so the check here covers what this
- * machine resolves them to; a name that only the proxy knows is left to the proxy's own rules.
+ * Makes hops through an HTTP proxy. The proxy resolves names itself, so the check here covers what
+ * this machine resolves them to; a name that only the proxy knows is left to the proxy's own rules.
  */
 export function connectByProxy(deps: {
   readonly policy: EgressPolicy;

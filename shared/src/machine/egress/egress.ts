@@ -4,37 +4,37 @@ import { type Connect, connectByProxy, connectDirectly, type Hop } from "./conne
 import { admitUrl, type EgressPolicy } from "./policy.ts";
 import { type Resolve, resolveBySystem } from "./resolve.ts";
 
-/** A request to leave this machine. Methods with a body are not redirected. */
+/** A request to the network. Methods with a body are not redirected. */
 export type EgressRequest = {
   readonly url: string | URL;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Makes it a POST. */
+  /** If set, the request is a POST. */
   readonly body?: string;
   readonly signal: AbortSignal;
-  /** For the whole of it: every hop and the body. */
+  /** For the whole request: every hop and the body. */
   readonly timeoutMs: number;
-  /** Bytes of the body, decompressed. */
+  /** Maximum bytes of the decompressed body. */
   readonly maxBytes: number;
-  /** 5 when left out. */
+  /** Default: 5. */
   readonly maxRedirects?: number;
-  /** Asked before every hop, after the policy; what it throws ends the request. */
+  /** Called before every hop, after the policy check; an error it throws ends the request. */
   readonly admit?: (url: URL) => Promise<void>;
 };
 
-/** An answer, whatever its status. `url` is where it came from in the end. */
+/** A response, whatever its status. `url` is the one it finally came from. */
 export type EgressResponse = {
   readonly url: URL;
   readonly status: number;
-  /** Lower-case names. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 };
 
-/** The one way out for tools that read the web. */
+/** The only way to the network for tools that read the web. */
 export interface Egress {
   /**
-   * Makes a request within the policy: every hop is checked, and the address that was checked is
-   * the one connected to. Rejects with `invalid_input`, `forbidden`, `too_large`, `timeout` or
+   * Makes a request within the policy: every hop is checked, and connects to exactly the addresses
+   * that were checked. Rejects with `invalid_input`, `forbidden`, `too_large`, `timeout` or
    * `unavailable`, or with the signal's own reason.
    */
   fetch(request: EgressRequest): Promise<EgressResponse>;
@@ -43,7 +43,7 @@ export interface Egress {
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * `resolve` is the system's when left out. With a proxy, names that this machine cannot resolve are
+ * `resolve` is the system's by default. With a proxy, names that this machine cannot resolve are
  * left to the proxy.
  */
 export function createEgress(

@@ -4,7 +4,7 @@ import { isPublicAddress } from "./public-address.ts";
 
 /**
  * Where requests may go. Hosts are written as in a URL, with or without `:port`; `deny` and `only`
- * also take `*.example.com`, which means the names below it and itself.
+ * also accept `*.example.com`, which covers `example.com` and all names below it.
  */
 export type EgressPolicy = {
   /** Hosts, each by its own name, that may be reached although their address is not public. */
@@ -16,9 +16,9 @@ export type EgressPolicy = {
 };
 
 /**
- * The URL when a request may be made to it as far as its text tells: http or https, no user or
- * password in it, a host the lists let through and, where the host is an address, a public one.
- * Throws `invalid_input` or `forbidden` otherwise.
+ * Parses a URL and checks everything that its text shows: http or https, no user or password in it,
+ * a host that the lists allow and, if the host is an address, a public one. Throws `invalid_input`
+ * or `forbidden` otherwise.
  */
 export function admitUrl(text: string | URL, policy: EgressPolicy): URL {
   const url = URL.parse(String(text));
@@ -33,15 +33,15 @@ export function admitUrl(text: string | URL, policy: EgressPolicy): URL {
     throw new AppError("forbidden", `The host ${url.host} is not on the list of hosts that may be reached.`);
   const literal = bare(url.hostname);
   if (isIP(literal) !== 0) admitAddresses(url, [literal], policy);
-  // These names are this machine by definition (RFC 6761), whatever a resolver or a proxy makes of
-  // them.
+  // These names mean this machine by definition (RFC 6761), whatever a resolver or a proxy returns
+  // for them.
   if (/(?:^|\.)localhost\.?$/.test(literal)) admitAddresses(url, ["127.0.0.1"], policy);
   return url;
 }
 
 /**
- * Throws `forbidden` unless every address that the URL's host has is public, or the host is allowed
- * by its name.
+ * Throws `forbidden` unless every address of the URL's host is public, or the host is allowed by
+ * its name.
  */
 export function admitAddresses(url: URL, addresses: readonly string[], policy: EgressPolicy): void {
   if (policy.allow.some((entry) => covers(entry, url))) return;
@@ -52,7 +52,7 @@ export function admitAddresses(url: URL, addresses: readonly string[], policy: E
     );
 }
 
-/** Whether an entry of a list of hosts (`host`, `host:port`, `*.host`) is about this URL. */
+/** Whether an entry of a list of hosts (`host`, `host:port`, `*.host`) covers this URL. */
 export function covers(entry: string, url: URL): boolean {
   const [, pattern = "", port] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
   if (port !== undefined && port !== (url.port || (url.protocol === "https:" ? "443" : "80"))) return false;

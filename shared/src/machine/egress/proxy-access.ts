@@ -3,19 +3,19 @@ import type { Socket } from "node:net";
 import { AppError } from "../../core/errors.ts";
 
 /**
- * One thing that was asked of the proxy: `target` is a URL, or `host:port` of a tunnel. `refused`
- * is why it was not let through.
+ * One request to the proxy: `target` is a URL, or `host:port` of a tunnel. `refused` is the reason
+ * if it was refused.
  */
 export type ProxiedRequest = { readonly method: string; readonly target: string; readonly refused: string | undefined };
 
-/** Told of each request of a user, before anything of it leaves when it passes. */
+/** Called with each request of a user; for an admitted one, before anything of it is sent on. */
 export type TellRequest = (request: ProxiedRequest) => void;
 
-/** What a user of the proxy needs, until it is taken back. */
+/** The credentials of a user of the proxy, until they are revoked. */
 export interface ProxyUser {
   readonly username: string;
   readonly password: string;
-  /** Ends the user's connections; its credentials are worth nothing from then on. */
+  /** Ends the user's connections and invalidates the credentials. */
   revoke(): void;
 }
 
@@ -26,16 +26,19 @@ export interface Visitor {
   hold(socket: Socket): void;
 }
 
-/** Who may use the proxy. */
+/** Admits and recognizes the users of the proxy. */
 export interface ProxyAccess {
   admit(tell: TellRequest): ProxyUser;
-  /** The user that this `Proxy-Authorization` proves. */
+  /** The user that this `Proxy-Authorization` authenticates. */
   visitor(authorization: string | undefined): Visitor | undefined;
 }
 
 type Entry = Visitor & { readonly password: string; readonly sockets: Set<Socket> };
 
-/** Knows its users by a random name and password; each may have so many connections at a time. */
+/**
+ * Identifies users by a random name and password; each may have `connections` connections at a
+ * time.
+ */
 export function createProxyAccess(connections: number): ProxyAccess {
   const entries = new Map<string, Entry>();
   return {

@@ -5,8 +5,8 @@ import { admitUrl, type EgressPolicy } from "./policy.ts";
 import { type Resolve, resolveChecked } from "./resolve.ts";
 
 /**
- * A proxy of the operator's, as it is configured: a URL with or without credentials, or the
- * credentials apart.
+ * The operator's own proxy, as configured: a URL with or without credentials, or with the
+ * credentials given separately.
  */
 export type UpstreamProxy = {
   readonly server: string;
@@ -14,7 +14,7 @@ export type UpstreamProxy = {
   readonly password?: string | undefined;
 };
 
-/** The same, ready to be used. */
+/** The parsed form. */
 export type Upstream = { readonly url: URL; readonly authorization: string | undefined };
 
 /** How targets are reached. */
@@ -26,8 +26,8 @@ export type DialDeps = {
 };
 
 /**
- * The URL, when the policy lets it through and its port is one that the web uses: 80, 443, or any
- * from 1024 on. A host that is allowed with its port may have any. Throws as `admitUrl` does.
+ * The URL, if the policy admits it and its port is one that the web uses: 80, 443, or any from 1024
+ * on. A host that is allowed together with its port may use any port. Throws as `admitUrl` does.
  */
 export function admitTarget(text: string, policy: EgressPolicy): URL {
   const url = admitUrl(text, policy);
@@ -38,7 +38,7 @@ export function admitTarget(text: string, policy: EgressPolicy): URL {
 
 /**
  * The addresses to connect to for an admitted URL, all of them checked. Empty when an upstream
- * proxy is to resolve a name that this machine cannot.
+ * proxy must resolve a name that this machine cannot.
  */
 export async function addressesOf(url: URL, deps: DialDeps): Promise<readonly string[]> {
   const literal = url.hostname.replace(/^\[|\]$/g, "");
@@ -63,7 +63,7 @@ export async function dialFirst(addresses: readonly string[], port: number, conn
   throw failure ?? new AppError("unavailable", "There is no address to connect to.");
 }
 
-/** Throws `config_invalid` for what is no HTTP proxy. `HOST:PORT` is taken for an http one. */
+/** Throws `config_invalid` for anything but an HTTP proxy. `HOST:PORT` means an http one. */
 export function parseUpstream({ server, username, password }: UpstreamProxy): Upstream {
   const url = URL.parse(server.includes("://") ? server : `http://${server}`);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
@@ -81,8 +81,8 @@ export function parseUpstream({ server, username, password }: UpstreamProxy): Up
 }
 
 /**
- * A connection to the upstream proxy itself. Its address is the operator's word and not asked of
- * the policy.
+ * A connection to the upstream proxy itself. The operator chose its address, so the policy does not
+ * apply to it.
  */
 export function dialUpstream({ url }: Upstream, connectMs: number): Promise<Socket> {
   const host = url.hostname.replace(/^\[|\]$/g, "");

@@ -7,7 +7,7 @@ import type { DialDeps } from "./proxy-dial.ts";
 import { countBytes } from "./proxy-relay.ts";
 
 /**
- * Headers between two hops, those for the proxy itself, and the one the target's name goes into.
+ * Headers that apply to one hop, those for the proxy itself, and the header with the target's name.
  */
 const hopHeaders: ReadonlySet<string> = new Set([
   "connection",
@@ -22,8 +22,8 @@ const hopHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Passes a request for an admitted http URL on, and its answer back. Rejects with `timeout` or
- * `unavailable`.
+ * Forwards a request for an admitted http URL, and returns the response to the client. Rejects with
+ * `timeout` or `unavailable`.
  */
 export async function forwardRequest(
   request: IncomingMessage,
@@ -38,7 +38,8 @@ export async function forwardRequest(
   const counted = countBytes(deps.answerBytes, () => {
     cut = true;
   });
-  // A reader that goes away, or a server that breaks off in the middle, has nobody left to be told.
+  // If the client disconnects, or the server breaks off in the middle, nobody is left to report it
+  // to.
   await pipeline(answer, counted, response).catch(() => response.destroy());
   return cut ? "cut" : "ended";
 }
@@ -60,8 +61,7 @@ function send(
       path: upstream === undefined ? `${url.pathname}${url.search}` : url.href,
       headers: {
         ...withoutHopHeaders(request.rawHeaders),
-        // The target is what was admitted; a Host that says otherwise is not passed on (RFC 9112,
-        // 3.2.2).
+        // The target is the admitted URL; a different Host is not forwarded (RFC 9112, 3.2.2).
         host: url.host,
         ...(upstream?.authorization !== undefined && { "proxy-authorization": upstream.authorization }),
       },
@@ -87,7 +87,7 @@ function send(
   });
 }
 
-/** Gives a connection the very addresses that were checked. */
+/** Makes a connection use exactly the addresses that were checked. */
 function pinned(addresses: readonly string[]): LookupFunction {
   return (_host, options, done) => {
     const found = addresses.map((address) => ({ address, family: isIP(address) }));

@@ -2,15 +2,14 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { publicError } from "../../core/errors.ts";
 
-/** What the proxy itself answers instead of the target. */
+/** A response that the proxy itself sends instead of the target's. */
 export type ProxyAnswer = { readonly status: number; readonly text: string };
 
-/** The answer to those without credentials. */
+/** The response to clients without credentials. */
 export const needsCredentials: ProxyAnswer = { status: 407, text: "This proxy needs credentials." };
 
 /**
- * The answer for a request that failed: 403 when it was refused, 504 when it took too long, 502
- * otherwise.
+ * The response for a failed request: 403 if it was refused, 504 if it took too long, 502 otherwise.
  */
 export function failureAnswer(error: unknown): ProxyAnswer {
   const { code, message } = publicError(error);
@@ -19,7 +18,7 @@ export function failureAnswer(error: unknown): ProxyAnswer {
   return { status: code === "timeout" ? 504 : 502, text: message };
 }
 
-/** Answers a request with a short page, or ends it where an answer has begun. */
+/** Responds with a short page, or ends the connection if a response has already begun. */
 export function sendPage(response: ServerResponse, { status, text }: ProxyAnswer): void {
   if (response.headersSent) {
     response.destroy();
@@ -29,7 +28,7 @@ export function sendPage(response: ServerResponse, { status, text }: ProxyAnswer
   response.end(pageOf(status, text));
 }
 
-/** Answers a request for a tunnel, and closes the connection. */
+/** Responds to a request for a tunnel, and closes the connection. */
 export function closeWithPage(socket: Socket, { status, text }: ProxyAnswer): void {
   const headers = Object.entries({ ...headersOf(status, text), connection: "close" });
   const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...headers.map(([name, value]) => `${name}: ${value}`)];

@@ -3,8 +3,8 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 /**
- * Copies between two connections until either ends, both being closed then. `cut` when more came
- * back than is let through.
+ * Copies data between two connections until either ends, then closes both. Returns `cut` when more
+ * bytes came back than allowed.
  */
 export async function relay(
   client: Socket,
@@ -17,15 +17,15 @@ export async function relay(
   };
   for (const socket of [client, target]) {
     socket.setTimeout(idleMs, end);
-    // Each of two pipelines watches both sockets from several sides, which looks like a leak to
-    // Node's count.
+    // Each of two pipelines adds several listeners to both sockets, which Node would take for a
+    // leak.
     socket.setMaxListeners(30);
   }
   let cut = false;
   const counted = countBytes(answerBytes, () => {
     cut = true;
   });
-  // A connection that breaks off is the ordinary end of a tunnel.
+  // A tunnel normally ends because one of its connections breaks off.
   await Promise.allSettled([
     pipeline(client, target),
     pipeline(target, counted, client).finally(() => {
@@ -36,7 +36,7 @@ export async function relay(
   return cut ? "cut" : "ended";
 }
 
-/** Passes on so many bytes and fails with the next. */
+/** Passes on `most` bytes and fails with the next one. */
 export function countBytes(most: number, onMore: () => void): Transform {
   let passed = 0;
   return new Transform({

@@ -5,10 +5,9 @@ import { relay } from "./proxy-relay.ts";
 
 const longestHead = 16_384;
 
-/** The admitted URL that `host:port` of a CONNECT stands for. Throws as `admitTarget` does. */
+/** The admitted URL for the `host:port` of a CONNECT. Throws as `admitTarget` does. */
 export function tunnelTarget(authority: string, policy: DialDeps["policy"]): URL {
-  // The scheme is not known: it decides only what a missing port would be, and there is none
-  // missing.
+  // The scheme is unknown, but it would only decide the default port, and the port is always given.
   if (!/^(?:\[[\da-f:.]+\]|[^\s/:@?#]+):\d{1,5}$/i.test(authority))
     throw new AppError("invalid_input", `${JSON.stringify(authority.slice(0, 200))} is not a host and port.`);
   return admitTarget(`https://${authority}`, policy);
@@ -51,8 +50,8 @@ async function askForTunnel(
   const credentials = authorization === undefined ? "" : `proxy-authorization: ${authorization}\r\n`;
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${credentials}\r\n`);
   const { head, rest } = await readHead(socket, timeoutMs);
-  // Back in front of what is still to come, once nobody listens: a listener would be given them
-  // again, and put them back again.
+  // Put back in front of what is still to come, once there is no listener: a listener would receive
+  // the bytes again, and put them back again.
   if (rest.length > 0) socket.unshift(rest);
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1] ?? 0);
   if (status < 200 || status > 299)
@@ -60,7 +59,7 @@ async function askForTunnel(
 }
 
 /**
- * The head of an answer, and what came with it of the bytes behind. The socket is paused, without a
+ * The head of a response, and the bytes received after it. The socket is then paused, without a
  * listener.
  */
 function readHead(socket: Socket, timeoutMs: number): Promise<{ readonly head: string; readonly rest: Buffer }> {

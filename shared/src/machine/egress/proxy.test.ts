@@ -44,10 +44,7 @@ function endless(): ReadableStream {
   return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(64_000)) });
 }
 
-/**
- * What comes back for the bytes of a request, up to where the other side closes or `until` has
- * come.
- */
+/** The response to the bytes of a request, up to where the other side closes or `until` appears. */
 function exchange(
   text: string,
   { through = proxy, until = "\r\n\r\n" }: { through?: EgressProxy; until?: string } = {},
@@ -136,7 +133,7 @@ test("a user has so many connections at a time, and none when it is revoked", as
   const other = proxy.admit(() => onTold());
   const held: Promise<string>[] = [];
   for (const tunnel of [1, 2, 3]) {
-    // A connection is held before its request is told of.
+    // A connection is counted before its request is reported.
     const begun = Promise.withResolvers<void>();
     onTold = begun.resolve;
     held.push(exchange(request(`CONNECT ${host}`, other), { until: "never" }));
@@ -193,7 +190,7 @@ test("with an upstream proxy everything goes there, with its credentials, and th
   expect(await socks.catch((error) => error.code)).toBe("config_invalid");
 });
 
-/** A proxy on the way that answers every CONNECT with these pieces, each sent for itself. */
+/** An upstream proxy that answers every CONNECT with these pieces, each sent separately. */
 async function rawUpstream(...pieces: readonly string[]) {
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());

@@ -9,47 +9,44 @@ import { closeWithPage, failureAnswer, needsCredentials, sendPage } from "./prox
 import { dialTunnel, joinTunnel, tunnelTarget } from "./proxy-tunnel.ts";
 import { type Resolve, resolveBySystem } from "./resolve.ts";
 
-/** A URL that the proxy answers itself, with an empty page, to whoever has credentials. */
+/** A URL that the proxy answers itself, with an empty page, for clients with credentials. */
 export const proxyGreeting = "http://proxy.invalid/";
 
-/** Bounds of what passes through, of one connection each; `connections` is of one user. */
+/** Bounds of the traffic, each for one connection; `connections` is for one user. */
 export type ProxyLimits = {
   readonly connections: number;
-  /** Bytes of one answer, or of all that comes back through one tunnel. */
+  /** Bytes of one response, or of everything that comes back through one tunnel. */
   readonly answerBytes: number;
   readonly connectMs: number;
-  /** Silence on a connection. */
+  /** How long a connection may be silent. */
   readonly idleMs: number;
 };
 
 const defaultLimits: ProxyLimits = { connections: 128, answerBytes: 512_000_000, connectMs: 15_000, idleMs: 300_000 };
 
-/** What a proxy is made of. */
 export type ProxyOptions = {
   readonly policy: EgressPolicy;
-  /** A proxy that everything goes on to. */
+  /** A proxy to which everything is forwarded. */
   readonly upstream?: UpstreamProxy | undefined;
-  /** The system's when left out. */
+  /** The system's by default. */
   readonly resolve?: Resolve | undefined;
   readonly limits?: Partial<ProxyLimits>;
-  /** The Unix socket to listen on in place of a port. */
+  /** The Unix socket to listen on instead of a port. */
   readonly socket?: string;
-  /** Told of requests without the right credentials. */
+  /** Called with requests that lack the right credentials. */
   readonly onStranger?: TellRequest;
 };
 
 /**
- * A forward proxy on loopback for programs that make their own connections, such as a browser. What
- * passes is admitted by the policy on the address that is then connected to, each request, tunnel
- * and redirect for itself.
+ * A forward proxy on loopback for programs that make their own connections, such as a browser. The
+ * policy is checked for each request, tunnel and redirect separately, on the address that is then
+ * connected to.
  */
 export interface EgressProxy {
-  /**
-   * `http://127.0.0.1:PORT`, without credentials; the path of the socket where it listens on one.
-   */
+  /** `http://127.0.0.1:PORT`, without credentials; the path of the socket if it listens on one. */
   readonly url: string;
   /**
-   * Lets one more user in, by a name and password of its own; `tell` hears of each of its requests.
+   * Admits one more user, with a new name and password; `tell` is called with each of its requests.
    */
   admit(tell: TellRequest): ProxyUser;
   /** Ends every connection. */
@@ -59,8 +56,8 @@ export interface EgressProxy {
 type Handling = DialDeps & ProxyLimits;
 
 /**
- * Listens on a free port of 127.0.0.1, or on a Unix socket. Rejects with `config_invalid` for an
- * upstream proxy that is none.
+ * Listens on a free port of 127.0.0.1, or on a Unix socket. Rejects with `config_invalid` if the
+ * upstream is not an HTTP proxy.
  */
 export async function startEgressProxy(options: ProxyOptions): Promise<EgressProxy> {
   const handling: Handling = {

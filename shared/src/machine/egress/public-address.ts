@@ -21,8 +21,8 @@ const blocked4 = [
 ];
 
 /**
- * Parts of 2000::/3 that are no place on the internet or carry an IPv4 address inside: Teredo and
- * its kin, documentation, 6to4.
+ * Parts of 2000::/3 that are not places on the internet or that contain an IPv4 address: Teredo and
+ * related ranges, documentation, 6to4.
  */
 const blocked6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
@@ -31,9 +31,10 @@ const nonPublic6 = blockList(blocked6, "ipv6");
 const global6 = blockList(["2000::/3"], "ipv6");
 
 /**
- * Whether an address (as text, without brackets) is one of the public internet. Everything else is
- * refused: private, loopback, link-local, metadata, multicast, reserved, and IPv6 forms that carry
- * an IPv4 address (mapped, NAT64, 6to4, Teredo), for what they reach depends on the network.
+ * Whether an address (as text, without brackets) is on the public internet. Everything else is
+ * refused: private, loopback, link-local, metadata, multicast and reserved addresses, and IPv6
+ * forms that contain an IPv4 address (mapped, NAT64, 6to4, Teredo), because what they reach depends
+ * on the network.
  */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);

@@ -2,17 +2,17 @@ import { lookup } from "node:dns/promises";
 import { AppError } from "../../core/errors.ts";
 import { admitAddresses, type EgressPolicy } from "./policy.ts";
 
-/** The addresses of a host name; rejects when it has none. */
+/** Returns the addresses of a host name; rejects when it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** The addresses that the system's resolver knows for a name. */
+/** Asks the system's resolver for the addresses of a name. */
 export async function resolveBySystem(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
 /**
- * The addresses of the URL's host, checked. Rejects with `forbidden`, or `unavailable` when there
- * are none.
+ * The addresses of the URL's host, checked. Rejects with `forbidden`, or with `unavailable` when
+ * there are none.
  */
 export async function resolveChecked(
   url: URL,

@@ -1,24 +1,25 @@
 import { callNumber, type Processor, type SystemCall } from "./syscall-numbers.ts";
 
 /**
- * What a call names: a path below a folder, or with no path the descriptor in the folder's place.
+ * The file a call names: a path below a folder or, without a path, the descriptor in the folder's
+ * place.
  */
 export type NamedFile = {
-  /** A descriptor of the caller's, or `workingFolder`. */
+  /** One of the caller's descriptors, or `workingFolder`. */
   readonly folder: number;
-  /** Where the path lies in the caller's memory. */
+  /** The address of the path in the caller's memory. */
   readonly path?: bigint;
   readonly follow: boolean;
   readonly mayBeEmpty: boolean;
 };
 
-/** What it would make of the file. `times` lie in the caller's memory, at 0 for now. */
+/** The change a call requests. `times` are in the caller's memory; address 0 means now. */
 export type AttributeChange =
   | { readonly of: "mode"; readonly mode: number }
   | { readonly of: "owner"; readonly uid: number; readonly gid: number }
   | { readonly of: "times"; readonly at: bigint; readonly form: TimesForm };
 
-/** Two whole seconds, two of seconds with microseconds, or two of seconds with nanoseconds. */
+/** Two values in seconds, in seconds and microseconds, or in seconds and nanoseconds. */
 export type TimesForm = "seconds" | "microseconds" | "nanoseconds";
 
 export type AttributeCall = {
@@ -27,7 +28,7 @@ export type AttributeCall = {
   readonly flagsKnown: boolean;
 };
 
-/** In a folder's place: the caller's working folder. */
+/** In place of a folder: the caller's working folder. */
 export const workingFolder = -100;
 
 const noFollow = 0x100;
@@ -44,7 +45,7 @@ const below = (folder: bigint, path: bigint, flags = 0n): NamedFile => ({
   follow: (signed(flags) & noFollow) === 0,
   mayBeEmpty: (signed(flags) & emptyPath) !== 0,
 });
-/** Calls for times take a descriptor as a folder without a path. */
+/** For calls that set times, a folder without a path is a descriptor. */
 const belowOrHeld = (folder: bigint, path: bigint, flags = 0n) =>
   path === 0n ? held(folder) : below(folder, path, flags);
 const mode = (word: bigint): AttributeChange => ({ of: "mode", mode: signed(word) & 0o7777 });
@@ -72,14 +73,14 @@ const readers = {
 } as const satisfies Partial<Record<SystemCall, (words: Words) => AttributeCall>>;
 
 /**
- * The calls that change a file's mode, owner or times; those for its extended attributes are
- * refused altogether.
+ * The calls that change a file's mode, owner or times; those that change extended attributes are
+ * always refused.
  */
 export const attributeCalls = Object.keys(readers) as readonly (keyof typeof readers)[];
 
 /**
  * Reads such calls from their numbers on a processor and their six arguments; undefined for any
- * other.
+ * other call.
  */
 export function attributeCallReader(processor: Processor): (number: number, words: Words) => AttributeCall | undefined {
   const byNumber = new Map(attributeCalls.map((call) => [callNumber(call, processor), readers[call]]));

@@ -3,7 +3,7 @@ import { constants, readlinkSync } from "node:fs";
 import { cString, libc } from "./libc.ts";
 import { callNumber, type Processor } from "./syscall-numbers.ts";
 
-/** A call that failed, with the kernel's number for why. */
+/** A failed call, with the kernel's error number. */
 export class CallError extends Error {
   readonly errno: number;
 
@@ -24,11 +24,11 @@ const capabilityVersion = 0x20080522;
 const nothing = new Uint8Array(1);
 
 /**
- * Calls on files that `node:fs` has not, made by this thread and, once it `actsAs` another, with
- * that user's rights only. Each throws `CallError`.
+ * File calls that `node:fs` lacks, made by this thread and, after `actAs`, with only that user's
+ * rights. Each throws `CallError`.
  */
 export function createFileCalls(processor: Processor) {
-  // Of this thread, so to be asked for in it.
+  // The address is specific to a thread, so each thread must ask for it.
   const errnoAt = libc().__errno_location();
   if (errnoAt === null) throw new Error("the C library has no place for errors");
   const checked = (result: number | bigint): number => {
@@ -43,7 +43,7 @@ export function createFileCalls(processor: Processor) {
   };
   return {
     /**
-     * Holds a file without opening it. `path` ends in a 0; what it leads through in /proc is
+     * Takes a handle on a file without opening it. `path` ends in a 0; magic links in /proc are
      * followed only with `magic`.
      */
     hold(folder: number, path: Uint8Array, { follow, magic }: { readonly follow: boolean; readonly magic: boolean }) {
@@ -51,27 +51,26 @@ export function createFileCalls(processor: Processor) {
       const how = new BigUint64Array([BigInt(flags), 0n, magic ? 0n : noMagicLinks]);
       return call("openat2", BigInt(folder), BigInt(ptr(path)), BigInt(ptr(how)), openHowBytes);
     },
-    /** Where a held file lies now, as the kernel names it. */
+    /** Where a held file is now, as the kernel names it. */
     nameOf: (held: number) => readlinkSync(`/proc/self/fd/${held}`),
     setMode: (held: number, mode: number) =>
       checked(libc().fchmodat(fromHere, ptr(cString(`/proc/self/fd/${held}`)), mode, 0)),
     setOwner: (held: number, uid: number, gid: number) =>
       checked(libc().fchownat(held, ptr(nothing), uid, gid, emptyPath)),
-    /** To the two of seconds and nanoseconds, or to now. */
+    /** Sets the two times, each in seconds and nanoseconds, or both to now. */
     setTimes: (held: number, times: BigInt64Array | undefined) =>
       checked(libc().utimensat(held, ptr(nothing), times === undefined ? null : ptr(times), emptyPath)),
-    /** Reads at an address of what is open; fewer bytes where it ends. */
+    /** Reads an open file at an address; returns fewer bytes at its end. */
     readAt: (descriptor: number, into: Uint8Array, address: bigint) =>
       checked(libc().pread(descriptor, ptr(into), BigInt(into.length), BigInt.asIntN(64, address))),
     /**
-     * Gives this thread, and no other of the process, the rights of a user on files. Cannot be
-     * undone.
+     * Gives this thread, and no other of the process, a user's rights on files. Cannot be undone.
      */
     actAs(uid: number, gid: number) {
       call("setgroups", 0n, 0n);
       for (const [name, id] of [["setfsgid", gid] as const, ["setfsuid", uid] as const]) {
         call(name, BigInt(id));
-        // It tells no failure: what it answers is who the thread was before.
+        // The call reports no failure: it always returns the thread's previous id.
         if (call(name, -1n) !== id) throw new Error(`${name} ${id} did not take effect`);
       }
       const head = new Uint32Array([capabilityVersion, 0]);

@@ -1,8 +1,8 @@
 import { callNumber, firstUnknownCall, type Processor, type SystemCall } from "./syscall-numbers.ts";
 
 /**
- * A call that is refused, always or by one of its arguments, or answered by whoever listens to the
- * filter.
+ * A call that is refused, always or depending on one argument, or referred to the filter's
+ * listener.
  */
 export type Refusal = {
   readonly call: SystemCall;
@@ -44,9 +44,9 @@ const argumentsOffset = 16;
 const architectures: Readonly<Record<Processor, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
 /**
- * A seccomp program (array of `struct sock_filter`) that answers each refusal with its error and
- * lets all else through. What is called by another processor's numbers (i386 on x86-64) ends the
- * process; calls newer than our table, and x32's, do not exist in it.
+ * A seccomp program (array of `struct sock_filter`) that fails refused calls with their error and
+ * allows everything else. A call with another processor's numbers (i386 on x86-64) ends the
+ * process; calls newer than our table, and those of x32, fail as nonexistent.
  */
 export function filterProgram(processor: Processor, refusals: readonly Refusal[]): Uint8Array<ArrayBuffer> {
   const program: readonly Instruction[] = [
@@ -65,12 +65,12 @@ export function filterProgram(processor: Processor, refusals: readonly Refusal[]
   return encode(program);
 }
 
-/** With the call's number at hand, and with it at hand again behind it. */
+/** Expects the call's number in the accumulator, and leaves it there for the next refusal. */
 function refuse(number: number, { errno, when }: Refusal): Instruction[] {
   const error: Instruction = [answer, 0, 0, errno === "asked" ? askListener : withErrno | errno];
   if (when === undefined) return [[jumpIfEqual, 0, 1, number], error];
   const { argument, mask = 0xffffffff, values, refuse } = when;
-  // Behind the comparisons: the answer, then the reload of the number.
+  // After the comparisons come the answer and the reload of the number.
   const test = values.map((value, index): Instruction => {
     const left = values.length - 1 - index;
     if (refuse === "these") return [jumpIfEqual, left, left === 0 ? 1 : 0, value];

@@ -22,17 +22,17 @@ const fileAccessByAbi: readonly (readonly [abi: number, bits: bigint])[] = [
 const readFolders = (1n << 0n) | (1n << 2n) | (1n << 3n);
 const listFolders = 1n << 3n;
 const onFiles = (1n << 0n) | (1n << 1n) | (1n << 2n) | (1n << 14n) | (1n << 15n);
-/** Connecting to abstract sockets of, and sending signals to, processes outside. */
+/** Connecting to abstract sockets of outside processes, and sending signals to them. */
 const scopes = 0b11n;
 const scopesAbi = 6;
 
 /**
- * What may be done with what lies below a path; `list` is to see names alone. `exact`: others may
- * change its names, so what is opened has to be at that very path.
+ * The access allowed below a path; `list` only shows names. `exact`: others may change names on the
+ * path, so the opened file must be at exactly that path.
  */
 export type LandlockRule = { readonly path: string; readonly access: "list" | "read" | "write"; readonly exact?: true };
 
-/** A path to allow, already open. */
+/** An allowed path, already open. */
 export type OpenedRule = {
   readonly descriptor: number;
   readonly access: LandlockRule["access"];
@@ -45,8 +45,8 @@ export function landlockAbi(): number {
 }
 
 /**
- * Locks this thread and all it starts into the given paths. Cannot be undone; throws when any part
- * fails.
+ * Restricts this thread and everything it starts to the given paths. Cannot be undone; throws when
+ * any part fails.
  */
 export function restrictFiles(abi: number, rules: readonly OpenedRule[]): void {
   const { syscall } = libc();
@@ -64,14 +64,14 @@ export function restrictFiles(abi: number, rules: readonly OpenedRule[]): void {
 }
 
 /**
- * `struct landlock_ruleset_attr`: everything this ABI can hold back is held back. TCP is left to
+ * `struct landlock_ruleset_attr`: everything this ABI can restrict is restricted. TCP is left to
  * the socket filter.
  */
 function rulesetAttribute(abi: number): BigUint64Array<ArrayBuffer> {
   return new BigUint64Array([handledFiles(abi), 0n, abi >= scopesAbi ? scopes : 0n]);
 }
 
-/** The bytes of the attribute that a kernel of this ABI knows. */
+/** The size in bytes of the attribute that a kernel of this ABI knows. */
 function rulesetSize(abi: number): number {
   if (abi >= scopesAbi) return 24;
   return abi >= 4 ? 16 : 8;

@@ -27,15 +27,15 @@ const open = () => dlopen("libc.so.6", table).symbols;
 let opened: ReturnType<typeof open> | undefined;
 
 /**
- * What we call of the C library, for want of it in Bun; opened when it is first asked for, as only
- * Linux has it by this name.
+ * The functions of the C library that we call because Bun lacks them. Opened on first use, because
+ * only Linux has the library by this name.
  */
 export function libc(): ReturnType<typeof open> {
   opened ??= open();
   return opened;
 }
 
-/** Text as the C library takes it. */
+/** A NUL-terminated string for the C library. */
 export function cString(text: string): Uint8Array {
   return new TextEncoder().encode(`${text}\0`);
 }

@@ -12,7 +12,7 @@ export type Mount = {
   readonly at: string;
 };
 
-/** What a process sees mounted, in the kernel's own words. Throws when it has ended. */
+/** What a process sees mounted, as the kernel reports it. Throws when the process has ended. */
 export function readMounts(pid: number | "self"): Mount[] {
   const lines = readFileSync(`/proc/${pid}/mountinfo`, "utf8").trimEnd().split("\n");
   return lines.map((line) => {
@@ -22,13 +22,13 @@ export function readMounts(pid: number | "self"): Mount[] {
 }
 
 /**
- * Which part of which file system lies at an absolute path, taken name by name: a link on the way
- * is not followed.
+ * Which part of which file system an absolute path shows, resolved name by name without following
+ * links.
  */
 export function shownAt(mounts: readonly Mount[], path: string): Pick<Mount, "device" | "root"> | undefined {
   let mount = mounts.find(({ at, parent }) => at === "/" && mounts.every(({ id }) => id !== parent));
   for (;;) {
-    // The first mount point that is come by on the way covers what else is mounted below it.
+    // The first mount point on the way covers other mounts below it.
     const above = mounts
       .filter((one) => one.parent === mount?.id && one.id !== mount.id && isWithin(path, one.at))
       .sort((one, other) => one.at.length - other.at.length)[0];
@@ -38,7 +38,7 @@ export function shownAt(mounts: readonly Mount[], path: string): Pick<Mount, "de
   return mount && { device: mount.device, root: join(mount.root, path.slice(mount.at.length)) };
 }
 
-/** Whether a path is a folder or lies in it. */
+/** Whether a path is a folder or inside it. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 }

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { errnoOf } from "../../core/errors.ts";
 
-/** A process of this machine as /proc tells of it at one moment. */
+/** A process of this machine as /proc reports it at one moment. */
 export type ProcessEntry = {
   readonly pid: number;
   readonly parent: number;
   readonly state: string;
   /** In clock ticks since the machine was started. */
   readonly startedAt: number;
-  /** Memory it has in use, all that it shares with others included. */
+  /** The memory it uses, including everything it shares with others. */
   readonly residentBytes: number;
 };
 
-/** `starttime` is the 22nd field and `rss` the 24th, and these are counted from the third. */
+/** `starttime` is the 22nd field and `rss` the 24th; indexes here start at the third field. */
 const startTimeField = 19;
 const residentPagesField = 21;
 const pageSizeEntry = 6n;
@@ -20,8 +20,8 @@ const usualPageBytes = 4096;
 const pageBytes = readPageBytes();
 
 /**
- * Every process that is visible now, by pid. Read without pause, for a tree that forks while it is
- * being killed.
+ * Every visible process, by pid. Read synchronously, for a tree that forks while it is being
+ * killed.
  */
 export function readProcessTable(): Map<number, ProcessEntry> {
   const table = new Map<number, ProcessEntry>();
@@ -35,7 +35,7 @@ export function readProcessTable(): Map<number, ProcessEntry> {
 
 function entryOf(pid: number): ProcessEntry | undefined {
   const stat = readOrNothing(`/proc/${pid}/stat`);
-  // The command's name, in parentheses, may hold spaces and parentheses itself.
+  // The command's name, in parentheses, may contain spaces and parentheses itself.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, parent] = fields;
   if (state === undefined || parent === undefined) return undefined;
@@ -45,13 +45,13 @@ function entryOf(pid: number): ProcessEntry | undefined {
 
 /**
  * When a process was started, in clock ticks; 0 when it does not run, or where the system does not
- * tell.
+ * report it.
  */
 export function startOf(pid: number): number {
   return entryOf(pid)?.startedAt ?? 0;
 }
 
-/** Whether the process of that number is the one that was started then, and still runs. */
+/** Whether the process with that pid is the one that was started then, and still runs. */
 export function isRunning(pid: number, startedAt: number): boolean {
   if (process.platform === "linux") return startOf(pid) === startedAt;
   try {
@@ -80,15 +80,15 @@ export function descendants(table: ReadonlyMap<number, ProcessEntry>, root: numb
   return found;
 }
 
-/** What a process is called inside its own PID namespace. */
+/** A process's pid inside its own PID namespace. */
 export function innerPid(pid: number): number {
   const line = /^NSpid:(.*)$/m.exec(readOrNothing(`/proc/${pid}/status`))?.[1] ?? "";
   return Number(line.trim().split(/\s+/).at(-1));
 }
 
 /**
- * How many tasks a user runs now, each thread counted, as the kernel counts them against a bound of
- * that user's.
+ * How many tasks a user runs now, counting each thread, as the kernel counts them against a bound
+ * of that user.
  */
 export function tasksOf(uid: number): number {
   const status = (name: string) => (/^\d+$/.test(name) ? readOrNothing(`/proc/${name}/status`) : "");
@@ -104,17 +104,18 @@ export function ignoresInterrupt(pid: number): boolean {
   return (BigInt(`0x${mask}`) & 2n) !== 0n;
 }
 
-/** Sends a signal to a process that may be gone by now. */
+/** Sends a signal to a process that may already have ended. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended, which is as good.
+    // The process has already ended.
   }
 }
 
 /**
- * What the kernel told this process of itself when it was started: pairs of an entry and its value.
+ * Reads the page size from the auxiliary vector, which the kernel passes to a process at its start:
+ * pairs of an entry and its value.
  */
 function readPageBytes(): number {
   if (process.platform !== "linux") return usualPageBytes;

@@ -6,12 +6,12 @@ import { ruleOutNewPrivileges } from "./this-process.ts";
 const setSeccomp = 22n;
 const filterMode = 2n;
 const installFilter = 1n;
-/** A listener, whose calls are interrupted, once it has received them, by nothing but their end. */
+/** Requests a listener; a call it has received can be interrupted only by a fatal signal. */
 const newListener = (1n << 3n) | (1n << 5n);
 
 /**
- * Puts this thread and all it starts under a seccomp program. Cannot be undone; throws when it
- * fails.
+ * Puts this thread and everything it starts under a seccomp program. Cannot be undone; throws when
+ * it fails.
  */
 export function restrictCalls(filter: Uint8Array): void {
   const program = new BigUint64Array([BigInt(filter.length / 8), BigInt(ptr(filter))]);
@@ -21,9 +21,9 @@ export function restrictCalls(filter: Uint8Array): void {
 }
 
 /**
- * Puts this thread and all it starts under a seccomp program that asks, and answers the descriptor
- * on which its questions arrive. Undefined, with nothing done, where the kernel hands out none: it
- * is too old, or we are under a program that asks already.
+ * Puts this thread and everything it starts under a seccomp program that asks, and returns the
+ * descriptor on which its questions arrive. Undefined, with nothing changed, where the kernel
+ * provides none: it is too old, or we are already under a program that asks.
  */
 export function restrictCallsAsking(filter: Uint8Array): number | undefined {
   const processor = knownProcessor(process.arch);
@@ -35,18 +35,18 @@ export function restrictCallsAsking(filter: Uint8Array): number | undefined {
   return listener < 0n ? undefined : Number(listener);
 }
 
-/** A call that stands still until it is answered. */
+/** A call that blocks until it is answered. */
 export type AskedCall = {
   readonly id: bigint;
-  /** The thread that makes it. */
+  /** The thread that made the call. */
   readonly thread: number;
   readonly number: number;
   readonly words: readonly [bigint, bigint, bigint, bigint, bigint, bigint];
 };
 
 /**
- * Constants of the kernel's `linux/seccomp.h`: what `ioctl` is asked for, and the sizes of what it
- * fills in.
+ * Constants of the kernel's `linux/seccomp.h`: the requests of `ioctl`, and the sizes of the
+ * structures it fills in.
  */
 const receive = 0xc0502100n;
 const send = 0xc0182101n;
@@ -56,7 +56,9 @@ const answerBytes = 24;
 
 const readable = 1;
 
-/** The asking side's end of a seccomp program that asks. Its calls block the thread. */
+/**
+ * Receives and answers the calls that a seccomp program asks about. Its methods block the thread.
+ */
 export function createCallListener(listener: number) {
   const { ioctl, poll } = libc();
   const waited = new Int32Array(2);
@@ -65,8 +67,8 @@ export function createCallListener(listener: number) {
   const id = new BigUint64Array(1);
   return {
     /**
-     * Waits for the next call; undefined once nobody is left who could make one. One that ended
-     * while it waited is passed over.
+     * Waits for the next call; undefined once no process is left that could make one. Skips a call
+     * that ended while it waited.
      */
     next(): AskedCall | undefined {
       for (;;) {
@@ -74,20 +76,20 @@ export function createCallListener(listener: number) {
         poll(ptr(waited), 1n, -1);
         const events = (waited[1] ?? 0) >> 16;
         if (events !== 0 && (events & readable) === 0) return undefined;
-        // The kernel wants it empty.
+        // The kernel requires an empty structure.
         new Uint8Array(question.buffer).fill(0);
         if (events !== 0 && ioctl(listener, receive, ptr(question)) === 0) return askedCall(question);
       }
     },
     /**
-     * Whether a call still stands: only then was what was read of its thread read of the thread
-     * that makes it.
+     * Whether a call is still pending: only then was the data read from its thread that of the
+     * caller.
      */
     stands(call: AskedCall): boolean {
       id[0] = call.id;
       return ioctl(listener, isValid, ptr(id)) === 0;
     },
-    /** Lets it end, as done (0) or with an error. */
+    /** Completes the call, as successful (0) or with an error. */
     answer(call: AskedCall, errno: number): void {
       answer.setBigUint64(0, call.id, true);
       answer.setInt32(16, -errno, true);

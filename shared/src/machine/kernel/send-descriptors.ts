@@ -8,7 +8,7 @@ const closeReceivedOnExec = 0x40000000;
 const socketLevel = 1;
 const rights = 1;
 const headBytes = 16;
-/** As many as the kernel sends at once. */
+/** The most the kernel sends at once. */
 const most = 253;
 
 /** Two ends between which descriptors can be sent; neither is inherited by accident. */
@@ -33,7 +33,7 @@ export function sendDescriptors(channel: number, descriptors: readonly number[])
 }
 
 /**
- * Waits for a message and answers its descriptors; none when the other end was closed without one.
+ * Waits for a message and returns its descriptors; none when the other end was closed without one.
  */
 export function receiveDescriptors(channel: number): number[] {
   const control = new Uint8Array(headBytes + 4 * (most + 1));
@@ -44,7 +44,10 @@ export function receiveDescriptors(channel: number): number[] {
   return Array.from({ length: Math.max(0, count) }, (_, index) => view.getInt32(headBytes + 4 * index, true));
 }
 
-/** A `struct msghdr` of one byte and the control data; what it points to is held along with it. */
+/**
+ * A `struct msghdr` of one byte and the control data, returned with the buffers it points to, so
+ * that they stay alive.
+ */
 function messageOf(control: Uint8Array) {
   const byte = new Uint8Array(1);
   const vector = new BigUint64Array([BigInt(ptr(byte)), 1n]);

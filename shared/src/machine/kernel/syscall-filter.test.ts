@@ -8,8 +8,8 @@ const processors: readonly Processor[] = ["x64", "arm64"];
 const permitted = "allow";
 
 /**
- * What the kernel would answer: runs a seccomp program as `net/core/filter.c` does, with the few
- * instructions ours has.
+ * The kernel's answer: runs a seccomp program as `net/core/filter.c` does, with the few
+ * instructions that ours use.
  */
 function answerOf(program: Uint8Array, arch: number, number: number, args: readonly number[] = []): string {
   const data = new DataView(new ArrayBuffer(64));
@@ -111,7 +111,7 @@ test.each(processors.filter((processor) => existsSync(headers[processor])))(
     );
     for (const call of systemCalls) {
       const number = callNumber(call, processor);
-      // Headers may be older than the newest calls, and never hold what a processor lacks.
+      // Headers may be older than the newest calls, and never contain what a processor lacks.
       if (number !== undefined && number > Math.max(...defined.values())) continue;
       expect([call, number]).toEqual([call, defined.get(call)]);
     }

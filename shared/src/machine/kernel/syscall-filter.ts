@@ -12,30 +12,32 @@ const familyNotSupported = 97;
 const all = (errno: number, calls: readonly SystemCall[]): Refusal[] => calls.map((call) => ({ call, errno }));
 
 /**
- * UNIX, INET, INET6 and NETLINK (which lists a sandbox's own interfaces): not the machine's host
- * (VSOCK), nor the kernel's ciphers (ALG).
+ * UNIX, INET, INET6 and NETLINK (which lists a sandbox's own interfaces); not VSOCK (the machine's
+ * host) or ALG (the kernel's ciphers).
  */
 const families = [1, 2, 10, 16];
 const unixFamily = 1;
-/** STREAM and SEQPACKET stay with the other end; a DGRAM socket can send to any address. */
+/** STREAM and SEQPACKET stay connected to the other end; a DGRAM socket can send to any address. */
 const connectedTypes = [1, 5];
 const typeBits = 0xf;
 
 /**
- * Every CLONE_NEW* flag. TIME shares its bit with the exit signal of `clone`, and so exists for
- * `unshare` only.
+ * Every CLONE_NEW* flag. TIME shares its bit with the exit signal of `clone`, so it exists only for
+ * `unshare`.
  */
 const newNamespaces = 0x7e020000;
 const newTimeNamespace = 0x80;
 
-/** TIOCSTI and TIOCLINUX type into the terminal the server was started from. */
+/** TIOCSTI and TIOCLINUX type into the terminal from which the server was started. */
 const typing = [0x5412, 0x541c];
 
-/** What no tool needs, and through which sandboxes are broken out of or the machine is changed. */
+/**
+ * Calls that no tool needs, and that are used to break out of sandboxes or to change the machine.
+ */
 const everywhere: readonly Refusal[] = [
   ...all(notPermitted, ["add_key", "request_key", "keyctl"]),
   ...all(notPermitted, ["bpf", "perf_event_open", "userfaultfd", "fanotify_init", "fanotify_mark", "lookup_dcookie"]),
-  // Programs that would use it take another way where the kernel has none.
+  // Programs that would use it fall back to other calls where the kernel lacks it.
   ...all(noSuchCall, ["io_uring_setup", "io_uring_enter", "io_uring_register"]),
   ...all(notPermitted, ["ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease"]),
   ...all(notPermitted, ["pidfd_getfd", "kcmp", "migrate_pages", "move_pages"]),
@@ -45,7 +47,7 @@ const everywhere: readonly Refusal[] = [
   ...all(notPermitted, ["init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot"]),
   ...all(notPermitted, ["settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "acct", "swapon", "swapoff"]),
   ...all(notPermitted, ["syslog", "iopl", "ioperm", "sethostname", "setdomainname", "vhangup"]),
-  // Its flags lie in memory, where no filter sees them: without it the C library calls `clone`.
+  // Its flags are in memory, where no filter sees them; without it the C library calls `clone`.
   ...all(noSuchCall, ["clone3"]),
   unless("clone", 0, [0], newNamespaces),
   unless("unshare", 0, [0], newNamespaces | newTimeNamespace),
@@ -58,14 +60,14 @@ const ownNetwork: readonly Refusal[] = [
 ];
 
 /**
- * FS_IOC_SETFLAGS and its form for 32 bits, FSSETXATTR, SETVERSION and ENABLE_VERITY: for a file's
- * owner they need no descriptor that can write.
+ * FS_IOC_SETFLAGS and its 32-bit form, FSSETXATTR, SETVERSION and ENABLE_VERITY: a file's owner
+ * needs no writable descriptor for them.
  */
 const fileFlags = [0x40086602, 0x40046602, 0x401c5820, 0x40087602, 0x40806685];
 
 /**
- * What namespaces hold back on other tiers: sockets, what processes share by number, and what can
- * be done to others by theirs.
+ * What namespaces prevent on other tiers: sockets, objects that processes share by number, and
+ * acting on other processes by their numbers.
  */
 const withoutNamespaces: readonly Refusal[] = [
   ...all(notPermitted, ["socket", "connect", "bind", "listen"]),
@@ -74,34 +76,35 @@ const withoutNamespaces: readonly Refusal[] = [
   ...all(noSuchCall, ["shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semctl", "semtimedop"]),
   ...all(noSuchCall, ["msgget", "msgsnd", "msgrcv", "msgctl"]),
   ...all(noSuchCall, ["mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"]),
-  // Landlock knows neither attributes, access lists among them, which a file system need not have …
+  // Landlock covers neither attributes, including access lists, which a file system need not
+  // support …
   ...all(notSupported, ["setxattr", "lsetxattr", "fsetxattr", "setxattrat"]),
   ...all(notSupported, ["removexattr", "lremovexattr", "fremovexattr", "removexattrat"]),
-  // … nor what is done to others: another process of the same user would be stopped by its limits
-  // or its turn.
+  // … nor acts on other processes: one could stop another process of the same user through its
+  // limits or its scheduling.
   ...all(notPermitted, ["file_setattr"]),
   { call: "ioctl", errno: notForThisFile, when: { argument: 1, values: fileFlags, refuse: "these" } },
   ...(["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"] as const).map(
     (call) => unless(call, 0, [0]),
   ),
-  // 0 is the caller, its group and, in the widest sense of both, all of its user.
+  // 0 is the caller, its group or, in the widest form of both calls, all processes of its user.
   ...(["setpriority", "ioprio_set"] as const).map((call) => unless(call, 1, [0])),
   unless("setpriority", 0, [0, 1]),
   unless("ioprio_set", 0, [1, 2]),
 ];
 
 /**
- * The seccomp program of tiers with namespaces of their own. Throws `sandbox_unavailable` on
- * processors we have no numbers for, as the other does.
+ * The seccomp program of tiers with their own namespaces. Both filters throw `sandbox_unavailable`
+ * on processors whose call numbers we do not have.
  */
 export function namespaceFilter(processor: string = process.arch): Uint8Array<ArrayBuffer> {
   return programFor(processor, [...everywhere, ...ownNetwork]);
 }
 
 /**
- * The seccomp program where there are no namespaces: no socket of any family, and nothing done to
+ * The seccomp program where there are no namespaces: no socket of any family, and no acts on
  * processes by their number. Changes of a file's mode, owner and times, which Landlock does not
- * know, are refused, or `asked` of whoever listens.
+ * cover, are refused, or `asked` of the listener.
  */
 export function landlockFilter(
   processor: string = process.arch,

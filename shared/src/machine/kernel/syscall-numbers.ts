@@ -1,7 +1,7 @@
-/** The processors whose calls we have numbers for: as `process.arch` names them. */
+/** The processors whose call numbers we have, as `process.arch` names them. */
 export type Processor = "x64" | "arm64";
 
-/** `process.arch` where we have numbers for it. */
+/** The processor, if we have its call numbers. */
 export function knownProcessor(processor: string): Processor | undefined {
   return processor === "x64" || processor === "arm64" ? processor : undefined;
 }
@@ -10,7 +10,7 @@ type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
 /**
  * Numbers of the system calls that a filter names or we make ourselves; undefined where a processor
- * has no such call. From 424 on both count alike.
+ * has no such call. From 424 on both processors use the same numbers.
  */
 const numbers = {
   acct: [163, 89],
@@ -132,19 +132,19 @@ const numbers = {
   vhangup: [153, 58],
 } as const satisfies Readonly<Record<string, Numbers>>;
 
-/** A system call by the name the kernel has for it. */
+/** A system call by the kernel's name for it. */
 export type SystemCall = keyof typeof numbers;
 
-/** All of them. */
+/** The names of all calls above. */
 export const systemCalls = Object.keys(numbers) as readonly SystemCall[];
 
 /**
- * One more than the newest call that was looked at (Linux 6.18, both processors); x32's numbers lie
- * beyond it too.
+ * One more than the newest call we have reviewed (Linux 6.18, both processors); the numbers of x32
+ * are above it too.
  */
 export const firstUnknownCall = 470;
 
-/** Its number; undefined where the processor has no such call. */
+/** The call's number; undefined where the processor has no such call. */
 export function callNumber(call: SystemCall, processor: Processor): number | undefined {
   return numbers[call][processor === "x64" ? 0 : 1];
 }

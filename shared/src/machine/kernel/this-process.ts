@@ -8,25 +8,25 @@ const joinSessionKeyring = 1n;
 const ignoredByBun = [13, 25];
 
 /**
- * Keeps this thread and all it starts from privileges it has not, without which the kernel takes
- * neither rules nor filters of it.
+ * Prevents this thread and everything it starts from gaining privileges. The kernel accepts rules
+ * and filters only after this.
  */
 export function ruleOutNewPrivileges(): void {
   if (libc().prctl(setNoNewPrivileges, 1n, 0n, 0n, 0n) !== 0) throw new Error("new privileges could not be ruled out");
 }
 
 /**
- * Leaves the terminal this process was started from: it can neither be read nor be written to by
- * what comes after.
+ * Detaches from the terminal this process was started from: later code can neither read nor write
+ * it.
  */
 export function leaveTerminal(): void {
   libc().setsid();
 }
 
 /**
- * Gives this thread, and all it starts from now on, an empty session keyring in place of the one it
- * was started with. Where that fails (a kernel without keys, a container that forbids them, no
- * quota) all stays as it is: the filter refuses every call for keys anyway.
+ * Gives this thread, and everything it starts from now on, an empty session keyring in place of the
+ * inherited one. Where that fails (a kernel without keys, a container that forbids them, no quota)
+ * nothing changes: the filter refuses every call for keys anyway.
  */
 export function joinNewSessionKeyring(): void {
   const processor = knownProcessor(process.arch);
@@ -35,11 +35,11 @@ export function joinNewSessionKeyring(): void {
     libc().syscall(BigInt(keyctl), joinSessionKeyring, 0n, 0n, 0n);
 }
 
-/** Replaces this process by a program; comes back, by throwing, only when that fails. */
+/** Replaces this process by a program; returns only when that fails, by throwing. */
 export function runProgram(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): never {
   const { execvpe, signal } = libc();
-  // What is ignored stays so in the program: `yes | head` would not end quietly, and a file at its
-  // limit would not end its writer.
+  // Ignored signals stay ignored in the new program: `yes | head` would not end quietly, and a file
+  // at its size limit would not end its writer.
   for (const number of ignoredByBun) signal(number, 0n);
   const words = argv.map(cString);
   const variables = Object.entries(env).map(([name, value]) => cString(`${name}=${value}`));

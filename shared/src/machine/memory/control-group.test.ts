@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { defaultLimits } from "../sandbox/limits.ts";
 import { groupPlaces } from "./group-place.ts";
 
-/** A tree as the kernel shows one of version 2, of plain files. */
+/** A control group tree of version 2 as the kernel shows it, made of plain files. */
 async function unifiedTree(files: Readonly<Record<string, string>>) {
   const mount = await mkdtemp(join(tmpdir(), "manyhands-groups-"));
   for (const [path, text] of Object.entries(files)) {
@@ -56,7 +56,7 @@ test("version 2: neither the machine's own group nor one that is not ours to div
     "a/cgroup.controllers": "memory",
   });
   expect(groupPlaces({ own: "0::/\n", mount: tree.mount })).toEqual([]);
-  // Beside the root nothing is, and what cannot be moved into is given up.
+  // There is nothing beside the root, and a place that cannot be moved into is given up.
   const [beside, within] = groupPlaces({ own: "0::/a\n", mount: tree.mount });
   expect((await beside?.())?.parent).toBe(tree.mount);
   expect(await within?.()).toBeUndefined();

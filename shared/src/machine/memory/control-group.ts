@@ -6,8 +6,8 @@ import { type Count, type GroupPlace, groupPlaces, sortedNow } from "./group-pla
 import { commandBound, conversationBound, type MemoryBound } from "./memory-bound.ts";
 
 /**
- * A control group that bounds memory and processes of one sandbox together, tmpfs included, within
- * one that bounds its conversation's memory.
+ * A control group that bounds memory (tmpfs included) and processes of one sandbox, inside one that
+ * bounds its conversation's memory.
  */
 export interface ControlGroup extends MemoryBound {
   /** The folder whose `cgroup.procs` a process writes itself into. */
@@ -15,15 +15,15 @@ export interface ControlGroup extends MemoryBound {
 }
 
 /**
- * Makes groups; where a process cannot be put into one (most containers, no delegation), there is
- * none of these.
+ * Creates groups. Unavailable where a process cannot be put into one (most containers, no
+ * delegation).
  */
 export type ControlGroups = { create(conversation: string, limits: SandboxLimits): Promise<ControlGroup> };
 
 /**
- * The first place of this machine where a group can be made and a process put into it, swept of
- * what killed servers have left there. `limits` are those of a conversation; a command may have its
- * own.
+ * Opens the first place on this machine where a group can be created and a process put into it, and
+ * removes what killed servers have left there. `limits` are those of a conversation; a command may
+ * have its own.
  */
 export async function openControlGroups(
   limits: SandboxLimits,
@@ -47,7 +47,7 @@ export function joinGroupArgv(group: ControlGroup | undefined): string[] {
 
 type Conversation = { readonly folder: Promise<string>; members: number };
 
-/** A conversation's group is there while any of its commands is. */
+/** A conversation's group exists while any of its commands runs. */
 function conversationGroups(place: GroupPlace, shared: SandboxLimits): ControlGroups {
   const conversations = new Map<string, Conversation>();
   const leave = async (conversation: string, left: Conversation) => {
@@ -115,8 +115,8 @@ async function counted(folder: string, { file, word }: Count): Promise<number> {
 }
 
 /**
- * Whether a process can be moved into a group of ours, which delegation may forbid although the
- * group could be made.
+ * Whether a process can be moved into one of our groups, which delegation may forbid although the
+ * group could be created.
  */
 async function works(groups: ControlGroups, limits: SandboxLimits): Promise<boolean> {
   const group = await groups.create("", limits).catch(() => undefined);
@@ -126,7 +126,7 @@ async function works(groups: ControlGroups, limits: SandboxLimits): Promise<bool
   return exitCode === 0;
 }
 
-/** Removes the groups of processes of ours that were killed before they could. */
+/** Removes groups that our processes left behind when they were killed. */
 async function sweep({ parent }: GroupPlace): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     const owner = /^manyhands-(\d+)-/.exec(name)?.[1];
@@ -139,7 +139,7 @@ async function sweep({ parent }: GroupPlace): Promise<void> {
 }
 
 async function removeFolder(folder: string): Promise<void> {
-  // The kernel lets go of the last process a moment after it is reaped.
+  // The kernel releases the last process a moment after it is reaped.
   for (let attempt = 0; attempt < 50; attempt++) {
     const removed = await rmdir(folder).then(
       () => true,

@@ -12,8 +12,8 @@ afterEach(async () => {
 });
 
 /**
- * A process that holds so much until it is ended, and has said so; with `copies`, others share it,
- * and end with it.
+ * A process that holds this much memory until it is ended, and has printed so; with `copies`, other
+ * processes share it, and end with it.
  */
 async function holder(megabytes: number, copies = 0) {
   const text = `
@@ -52,7 +52,7 @@ test.if(linux)("what processes share counts once", async () => {
   const watch = createConversationWatch(300 * megabyte);
   const many = await holder(150, 4);
   const bound = watch.add("a", many.pid);
-  // Long enough for several looks: what must not happen has no moment of its own.
+  // Long enough for several checks: that something does not happen can only be seen over time.
   await Bun.sleep(1000);
   expect([await bound.hit(), many.exitCode]).toEqual([undefined, null]);
   await bound.remove();

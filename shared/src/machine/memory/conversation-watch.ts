@@ -3,7 +3,7 @@ import { descendants, readProcessTable, sendSignal } from "../kernel/process-tab
 import { conversationBound, type MemoryBound } from "./memory-bound.ts";
 
 /**
- * Bounds the memory of conversations where no control group can: by looking, and ending the largest
+ * Bounds the memory of conversations where no control group can: by polling, and ending the largest
  * process.
  */
 export type ConversationWatch = { add(conversation: string, started: number): MemoryBound };
@@ -16,9 +16,9 @@ const everyMs = 250;
 
 /**
  * Watches what the processes of each conversation hold together, those that were started for it and
- * all that these started. Looks four times a second while there are any, so that for a moment it
- * may be more than `most` bytes; what no process has mapped (files in a `/tmp` in memory) is not
- * seen.
+ * their descendants. Checks four times a second while there are any, so they may exceed `most`
+ * bytes for a moment. Memory that no process has mapped (files in an in-memory `/tmp`) is not
+ * counted.
  */
 export function createConversationWatch(most: number): ConversationWatch {
   const members = new Set<Member>();
@@ -58,7 +58,7 @@ export function createConversationWatch(most: number): ConversationWatch {
   };
 }
 
-/** What processes share is counted once now, as it was not when they were only looked at. */
+/** Shared memory is counted once here; the regular check counts it for each process. */
 function endLargest(held: readonly Held[], most: number): void {
   const measured = held.map((one) => ({ ...one, bytes: proportionalBytes(one.pid) ?? one.bytes }));
   let left = total(measured);
@@ -75,8 +75,8 @@ function total(held: readonly Held[]): number {
 }
 
 /**
- * What a process holds, with its part of what it shares; undefined where the kernel does not tell
- * us.
+ * What a process holds, with its share of shared memory; undefined where the kernel does not report
+ * it.
  */
 function proportionalBytes(pid: number): number | undefined {
   try {

@@ -7,49 +7,47 @@ import type { SandboxLimits } from "../sandbox/sandbox.ts";
 type Setting = { readonly file: string; readonly value: (limits: SandboxLimits) => string; readonly required: boolean };
 
 /**
- * Where the kernel counts something of a group: a line of a file that begins with a word, or the
+ * Where the kernel counts an event of a group: a line of a file that begins with a word, or the
  * file alone.
  */
 export type Count = { readonly file: string; readonly word?: string };
 
 /**
- * A folder that groups of conversations are made in, and groups of commands in those; and what is
- * set and counted in each.
+ * A folder in which the groups of conversations are created, with the groups of commands inside
+ * those; and what is set and counted in each.
  */
 export type GroupPlace = {
   readonly parent: string;
   readonly shared: readonly Setting[];
   readonly settings: readonly Setting[];
-  /** Processes ended for want of memory. */
+  /** Processes killed for lack of memory. */
   readonly ended: Count;
-  /** How often the group's own bound was met, rather than the one it shares. */
+  /** How often the group's own bound was hit, as opposed to the shared one. */
   readonly own: Count;
 };
 
 /**
- * This process as the kernel sorts it: what /proc/self/cgroup says, and where the groups are
- * mounted.
+ * This process's place in the kernel's tree: the text of /proc/self/cgroup, and where the groups
+ * are mounted.
  */
 export type Sorted = { readonly own: string; readonly mount: string };
 
-/**
- * Where our own processes go when the group they are in is to hold groups: one cannot hold both.
- */
+/** Where our own processes move when their group must contain groups: it cannot contain both. */
 const serversFolder = "manyhands-servers";
 const attempts = 20;
 
 const memoryMax = (limits: SandboxLimits) => String(limits.memoryBytes);
 const processesMax = (limits: SandboxLimits) => String(limits.processes);
 
-/** How this process is sorted now. */
+/** This process's place now. */
 export function sortedNow(): Sorted {
   return { own: readFileOrNothing("/proc/self/cgroup"), mount: "/sys/fs/cgroup" };
 }
 
 /**
- * The places where this process may be able to make groups, the likeliest first, each to be tried:
- * beside its own group, and then, where a service manager has left its own group to it (systemd's
- * `Delegate=yes`), within that. A place is made ready when it is asked for; undefined where that
+ * The places where this process may be able to create groups, the likeliest first: beside its own
+ * group, and then, where a service manager has delegated its own group to it (systemd's
+ * `Delegate=yes`), inside that. Each is a function that prepares the place; undefined where that
  * fails.
  */
 export function groupPlaces({ own, mount }: Sorted): (() => Promise<GroupPlace | undefined>)[] {
@@ -68,7 +66,7 @@ export function groupPlaces({ own, mount }: Sorted): (() => Promise<GroupPlace |
   const memory = /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(.*)$/m.exec(own)?.[1];
   if (memory === undefined) return [];
   const bound = { file: "memory.limit_in_bytes", value: memoryMax, required: true };
-  // Newer kernels have no other way than this one.
+  // Newer kernels always count this way.
   const counted = { file: "memory.use_hierarchy", value: () => "1", required: false };
   return [
     async () => ({
@@ -82,8 +80,8 @@ export function groupPlaces({ own, mount }: Sorted): (() => Promise<GroupPlace |
 }
 
 /**
- * Moves what is in our own group, servers that were started with us too, one level down, and lets
- * groups beside that have their bounds.
+ * Moves the processes of our own group, including servers started with us, one level down, so that
+ * new groups next to that level can have bounds.
  */
 async function withinOwn(folder: string): Promise<GroupPlace | undefined> {
   const control = join(folder, "cgroup.subtree_control");
@@ -95,13 +93,13 @@ async function withinOwn(folder: string): Promise<GroupPlace | undefined> {
       for (const pid of pids) await writeFile(join(servers, "cgroup.procs"), pid).catch(unlessGone);
       const opened = await writeFile(control, "+memory +pids").then(
         () => true,
-        // A process that was being started came in between.
+        // A process that was just being started interfered.
         (error) => (errnoOf(error) === "EBUSY" ? false : Promise.reject(error)),
       );
       if (opened) return unifiedPlace(folder);
     }
   } catch {
-    // It is not ours to divide.
+    // We may not divide this group.
   }
   return undefined;
 }

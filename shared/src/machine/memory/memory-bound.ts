@@ -1,12 +1,10 @@
 import { bytesInWords } from "../sandbox/limits.ts";
 
-/** What bounds the memory of one command, together with that of the others of its conversation. */
+/** The memory bound of one command, together with that of the others of its conversation. */
 export interface MemoryBound {
-  /**
-   * The bound, in words, for which a process of the command was ended since this was asked last.
-   */
+  /** The bound, in words, for which a process of the command was killed since the last call. */
   hit(): Promise<string | undefined>;
-  /** Lets go of it; the command's processes must have ended. */
+  /** Releases the bound; the command's processes must have ended. */
   remove(): Promise<void>;
 }
 
@@ -15,7 +13,7 @@ export function commandBound(bytes: number): string {
   return `memory ${bytesInWords(bytes)}`;
 }
 
-/** The bound that all commands and sessions of a conversation have together, in words. */
+/** The bound that all commands and sessions of a conversation share, in words. */
 export function conversationBound(bytes: number): string {
   return `memory ${bytesInWords(bytes)} of all commands of the conversation together`;
 }

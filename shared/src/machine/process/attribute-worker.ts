@@ -15,14 +15,14 @@ import { knownProcessor } from "../kernel/syscall-numbers.ts";
 import type { SandboxUser } from "./step-down.ts";
 
 /**
- * The thread of the supervisor that answers calls which change a file's mode, owner or times: it
- * holds what is named, looks where that lies, and makes the change itself on what it holds, with
- * the rights of the command's user, below the folders the command may write and nowhere else.
+ * The supervisor's thread that answers calls which change a file's mode, owner or times: it takes a
+ * handle on the named file, checks where that file is, and makes the change on the handle, with the
+ * rights of the command's user, below the folders the command may write and nowhere else.
  */
 
 /**
- * What the supervisor tells: the end on which the launcher sends its listener and what may be
- * written, and whose rights count.
+ * The supervisor's message: the end of the channel on which the launcher sends its listener and the
+ * writable folders, and the user whose rights apply.
  */
 export type AttributeWork = { readonly channel: number; readonly user: SandboxUser | undefined };
 
@@ -44,14 +44,14 @@ const readCall = attributeCallReader(processor);
 self.onmessage = ({ data: { channel, user } }: MessageEvent<AttributeWork>) => {
   if (user !== undefined) files.actAs(user.uid, user.gid);
   const [descriptor, ...writable] = receiveDescriptors(channel);
-  // The workspace is the last, and most often meant.
+  // The workspace is the last of them, and the most frequent target.
   if (descriptor !== undefined) serve(descriptor, writable.toReversed());
   process.exit();
 };
 
 /**
- * However it ends, calls that come afterwards do not exist: nobody waits for an answer that does
- * not come.
+ * However this ends, later calls fail as nonexistent: no caller waits for an answer that never
+ * comes.
  */
 function serve(descriptor: number, writable: readonly number[]): void {
   const mayChange = (name: string) => writable.some((place) => isWithin(name, files.nameOf(place)));
@@ -93,7 +93,7 @@ function perform(call: AskedCall, stands: () => boolean, mayChange: (name: strin
     const change = changeOf(read.change, memory);
     const from = startOf(call.thread, read.file, path);
     const folder = keep(heldInProc(from.folder));
-    // All that was read and opened is the caller's only if it is still the one that asks.
+    // What was read and opened belongs to the caller only if its call is still pending.
     if (!stands()) throw new CallError(notPermitted);
     const held =
       from.path === undefined
@@ -106,7 +106,7 @@ function perform(call: AskedCall, stands: () => boolean, mayChange: (name: strin
   }
 }
 
-/** What a name in /proc leads to. A descriptor that is none has no such name. */
+/** Opens what a name in /proc leads to. An invalid descriptor has no such name. */
 function heldInProc(name: string): number {
   try {
     return files.hold(workingFolder, cString(name), { follow: true, magic: true });
@@ -115,7 +115,9 @@ function heldInProc(name: string): number {
   }
 }
 
-/** Where the caller's name starts, in /proc as we see it, and what is left of it. */
+/**
+ * The folder that the caller's path starts from, in /proc as we see it, and the rest of the path.
+ */
 function startOf(thread: number, file: NamedFile, path: Uint8Array | undefined) {
   const heldBy = (number: string | number) => `/proc/${thread}/fd/${number}`;
   const start = file.folder === workingFolder ? `/proc/${thread}/cwd` : heldBy(file.folder);
@@ -123,14 +125,14 @@ function startOf(thread: number, file: NamedFile, path: Uint8Array | undefined) 
   const text = new TextDecoder().decode(path.subarray(0, -1));
   if (text === "" && !file.mayBeEmpty) throw new CallError(noSuchFile);
   if (text === "") return { folder: start };
-  // Programs name what they hold so where a call takes no descriptor. To us these names would be
+  // Programs name their descriptors this way where a call takes none. For us these names would mean
   // our own.
   const [, number] = /^\/(?:proc\/(?:thread-)?self|dev)\/fd\/(\d+)$/.exec(text) ?? [];
   if (number !== undefined && file.follow) return { folder: heldBy(number) };
   return { folder: text.startsWith("/") ? "/" : start, path };
 }
 
-/** The change as what is to be done with a file that is held. */
+/** The change as a function of a held file. */
 function changeOf(change: AttributeChange, memory: number): (held: number) => void {
   if (change.of === "mode") return (held) => files.setMode(held, change.mode);
   if (change.of === "owner") return (held) => files.setOwner(held, change.uid, change.gid);
@@ -148,7 +150,7 @@ function timesAt(memory: number, address: bigint, form: TimesForm): BigInt64Arra
   return new BigInt64Array([one, two * 1000n, three, four * 1000n]);
 }
 
-/** The text at an address, with the 0 it ends in. */
+/** The text at an address, including its terminating 0. */
 function textAt(memory: number, address: bigint): Uint8Array {
   const found = new Uint8Array(longestPath);
   let length: number;

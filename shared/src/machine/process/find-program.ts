@@ -1,8 +1,8 @@
 import { AppError } from "../../core/errors.ts";
 
 /**
- * The path of a program on the server's PATH, or an AppError `sandbox_unavailable` that says what
- * is missing.
+ * The path of a program on the server's PATH. Throws an AppError `sandbox_unavailable` that says
+ * what is missing.
  */
 export function findProgram(name: string): string {
   const path = Bun.which(name, { PATH: process.env.PATH ?? "" });

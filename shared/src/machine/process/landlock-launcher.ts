@@ -8,9 +8,9 @@ import { unpacked } from "./environment.ts";
 
 /**
  * Started as `launcher RULES keep|unpack refused|asked COMMAND…`: locks this process in for good,
- * then becomes the command. With `asked` its descriptor 3 leads to whoever answers for changes of
- * files' mode, owner and times; with `refused`, and where the kernel has no such thing, there are
- * none.
+ * then becomes the command. With `asked`, changes of files' mode, owner and times are answered at
+ * the other end of descriptor 3; with `refused`, and where the kernel does not support asking, they
+ * are refused.
  */
 
 const openPath = 0o10000000;
@@ -34,8 +34,8 @@ try {
 }
 
 /**
- * Gives the listener away with what may be written; the command is left neither it nor the way it
- * went.
+ * Sends away the listener and the writable folders; the command keeps neither the listener nor the
+ * channel.
  */
 function restrictedAsking(held: readonly OpenedRule[]): boolean {
   const listener = restrictCallsAsking(landlockFilter(process.arch, "asked"));
@@ -48,7 +48,7 @@ function restrictedAsking(held: readonly OpenedRule[]): boolean {
   return listener !== undefined;
 }
 
-/** A path that this machine does not have needs no rule. */
+/** A path that does not exist on this machine needs no rule. */
 function openRule({ path, access, exact }: LandlockRule): OpenedRule[] {
   const descriptor = opened(path);
   if (descriptor === undefined) return [];

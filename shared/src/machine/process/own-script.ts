@@ -3,10 +3,10 @@ import { basename, dirname, join, resolve } from "node:path";
 import { type LandlockRule, landlockAbi } from "../kernel/landlock.ts";
 import { openWayArgv, type SandboxUser, stepDownArgv, unprivilegedUser } from "./step-down.ts";
 
-/** Where a script's code is, and where it works. */
+/** Where a script's code is, and the folder it works in. */
 type ScriptPlace = { readonly code?: string; readonly folder?: string };
 
-/** From here on truncation can be refused too. */
+/** The first ABI that can refuse truncation too. */
 const lowestAbi = 3;
 
 const system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/fonts", "/etc/localtime", "/proc", "/sys"];
@@ -15,12 +15,12 @@ const devices = ["/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"];
 /** Our code, and what it imports. */
 const ownCode = codeFolder(import.meta.dir);
 
-/** What the launcher itself is made of. */
+/** The launcher's own code. */
 const launcherCode = resolve(import.meta.dir, "../..");
 
 /**
- * What a folder of ours and all that it imports lie below: the outermost `node_modules` around the
- * package, or else the workspace.
+ * The folder that contains one of our folders and everything it imports: the outermost
+ * `node_modules` around the package, or else the workspace.
  */
 export function codeFolder(here: string): string {
   const [around] = here.split("/node_modules/", 1);
@@ -28,11 +28,11 @@ export function codeFolder(here: string): string {
 }
 
 /**
- * The argv that runs a script of ours (with what it imports below `code`, where that is not our
- * package, and `folder` as its argument) which handles what others wrote: never as root where root
- * can be given up, and where the kernel has Landlock, locked into reading the system and our code
- * and writing `folder`, without sockets; elsewhere as it is. A second line behind the script's own
- * care.
+ * The argv that runs one of our scripts on files or text that others wrote (`code`: the folder with
+ * its imports, if that is not our package; `folder`: its argument). It never runs as root where
+ * root can be given up. Where the kernel has Landlock, it can only read the system and our code and
+ * write `folder`, without sockets; elsewhere it runs unconfined. A second line of defence behind
+ * the script's own care.
  */
 export function ownScriptArgv(script: string, options: ScriptPlace = {}): string[] {
   const { code = ownCode, folder } = options;
@@ -42,7 +42,7 @@ export function ownScriptArgv(script: string, options: ScriptPlace = {}): string
   if (process.platform !== "linux" || landlockAbi() < lowestAbi) return [...openWay, ...argv];
   const rules: LandlockRule[] = [
     ...[...system, dirname(process.execPath), code].map((path) => ({ path, access: "read" as const })),
-    // Bun finds what is installed by looking for its folder from the outside.
+    // Bun finds installed packages by looking for their folder from the outside.
     ...(basename(code) === "node_modules" ? [{ path: dirname(code), access: "list" as const }] : []),
     ...devices.map((path) => ({ path, access: "write" as const })),
     ...(folder === undefined ? [] : [{ path: folder, access: "write" as const }]),
@@ -55,8 +55,8 @@ function needed(code: string): string[] {
 }
 
 /**
- * Whom a script becomes: the owner of the folder it works in, otherwise nobody. Undefined for
- * ourselves, as where a container's root may not become another.
+ * The user a script becomes: the owner of the folder it works in, otherwise nobody. Undefined means
+ * our own user, for example where a container's root may not become another.
  */
 function userFor(folder: string | undefined, code: string): SandboxUser | undefined {
   const nobody = unprivilegedUser();
@@ -68,8 +68,8 @@ function userFor(folder: string | undefined, code: string): SandboxUser | undefi
 const tried = new Map<string, boolean>();
 
 /**
- * Whether another user can be become here and then still finds this code; tried once for each
- * folder of code.
+ * Whether we can become another user here who can still read this code; tried once for each folder
+ * of code.
  */
 function canBecome(user: SandboxUser, code: string): boolean {
   const known = tried.get(code);
@@ -82,9 +82,9 @@ function canBecome(user: SandboxUser, code: string): boolean {
 }
 
 /**
- * The argv that locks what follows it in by rules of Landlock. The command's environment is kept as
- * it is, or unpacked; changes of a file's mode, owner and times are refused, or asked of whoever is
- * behind descriptor 3.
+ * The argv that locks in what follows it with Landlock rules. The command's environment is kept as
+ * it is, or unpacked; changes of a file's mode, owner and times are refused, or answered at the
+ * other end of descriptor 3.
  */
 export function launcherArgv(
   rules: readonly LandlockRule[],
@@ -95,9 +95,9 @@ export function launcherArgv(
 }
 
 /**
- * The argv of a supervisor, which ends with all that what follows it has started. It answers for a
- * launcher's changes of files with the rights that are named, its own or a user's; with `none`
- * nobody asks it.
+ * The argv of a supervisor, which ends together with everything that the command after it has
+ * started. It answers a launcher's changes of files with the named rights, its own or a user's;
+ * with `none` it is not asked.
  */
 export function supervisorArgv(
   environment: "keep" | "unpack",
@@ -112,8 +112,8 @@ function scriptArgv(name: string): string[] {
 }
 
 /**
- * This Bun, which reads no settings from where it is started: a `bunfig.toml` there could name code
- * to run first.
+ * This Bun, without settings from the folder it is started in: a `bunfig.toml` there could name
+ * code to run first.
  */
 function bunArgv(script: string): string[] {
   return [process.execPath, "--no-env-file", "--config=/dev/null", script];

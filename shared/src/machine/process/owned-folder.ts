@@ -6,10 +6,9 @@ import { isRunning, startOf } from "../kernel/process-table.ts";
 const owned = /^(.*)-(\d+)-(\d+)-[\da-f]{8}$/;
 
 /**
- * Makes a folder of this process's own below `parent`, for what it needs for a while: named after
- * the process, so that the next one can tell what a killed one has left. Those of that `purpose`
- * whose process has ended are removed. Others may pass through it, not list it. Whoever makes it
- * removes it.
+ * Creates a temporary folder of this process below `parent`, named after the process, so that the
+ * next one can recognize what a killed one has left. Removes folders of the same `purpose` whose
+ * process has ended. Others may traverse it, not list it. The caller removes it.
  */
 export async function makeOwnedFolder(parent: string, purpose: string): Promise<string> {
   await sweepOwnedFolders(parent, purpose);
@@ -20,8 +19,8 @@ export async function makeOwnedFolder(parent: string, purpose: string): Promise<
 }
 
 /**
- * Removes the folders of that purpose whose process has ended, when they are our own: anyone can
- * make names in a temporary folder.
+ * Removes our own folders of that purpose whose process has ended; not those of other users: anyone
+ * can create names in a temporary folder.
  */
 async function sweepOwnedFolders(parent: string, purpose: string): Promise<void> {
   for (const name of (await readdir(parent).catch(unlessMissing)) ?? []) {

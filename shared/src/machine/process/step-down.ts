@@ -3,22 +3,20 @@ import { dirname, relative } from "node:path";
 import { isWithin } from "../kernel/mount-table.ts";
 import { findProgram } from "./find-program.ts";
 
-/** The user that confined processes run as, where that is not our own. */
+/** The user that confined processes run as, if not our own. */
 export type SandboxUser = { readonly uid: number; readonly gid: number };
 
 const nobody: SandboxUser = { uid: 65534, gid: 65534 };
 
 /**
- * The user to become before a command is started: nobody when we are root, otherwise none but
- * ourselves.
+ * The user to become before a command is started: nobody when we are root, otherwise undefined, for
+ * our own.
  */
 export function unprivilegedUser(): SandboxUser | undefined {
   return process.getuid?.() === 0 ? nobody : undefined;
 }
 
-/**
- * The argv that, put before a command, gives up root for good. Empty for those who are not root.
- */
+/** The argv that, put before a command, gives up root for good. Empty without a `user`. */
 export function stepDownArgv(user: SandboxUser | undefined): string[] {
   if (user === undefined) return [];
   return [
@@ -34,8 +32,8 @@ export function stepDownArgv(user: SandboxUser | undefined): string[] {
 }
 
 /**
- * Pairs of a closed folder and a path in it, up to `--`; the shell holds on to the folder while it
- * is covered. Pairs of one folder are neighbours.
+ * Takes pairs of a closed folder and a path in it, up to `--`; the shell keeps the folder as its
+ * working directory while it is covered. Pairs of one folder are adjacent.
  */
 const openWays = (mount: string) => `
 umask 022; held=
@@ -49,15 +47,15 @@ cd / && shift && exec "$@"
 `;
 
 /**
- * The argv that opens the ways to paths whose parents are closed to others (they may lie below the
- * owner's home): a mount namespace in which the outermost closed parents hold nothing but these
- * ways. Needs root; empty where all are open or we are not root. It becomes what follows it rather
- * than starting it: a process between us and the sandbox would outlive neither of them in order.
- * Throws when a path is not there.
+ * The argv that makes paths reachable whose parents are closed to others (they may be below the
+ * owner's home): a mount namespace in which the outermost closed parents contain nothing but these
+ * paths. Needs root; empty if all are open or we are not root. It becomes what follows it instead
+ * of starting it: an extra process between us and the sandbox would break the order in which they
+ * end. Throws when a path does not exist.
  */
 export function openWayArgv(paths: readonly string[], user: SandboxUser | undefined): readonly string[] {
   if (user === undefined) return [];
-  // What lies in another way comes with it, and is not looked for in a folder that others may
+  // A path inside another one comes with it, and is not looked up in a folder that others may
   // change.
   const outer = paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
   const ways = outer.map((path) => ({ path, closed: outermostClosedParent(path) }));

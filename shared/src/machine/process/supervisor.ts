@@ -7,8 +7,8 @@ import { unpacked } from "./environment.ts";
 
 /**
  * Started by `superviseCommand` as `supervisor keep|unpack none|self|UID:GID COMMAND…`: runs the
- * command it is given, adopts its orphans, and leaves nothing behind when it ends. Unless `none`, a
- * thread of it answers for the command's changes of files, with its own rights or that user's.
+ * command, adopts its orphans, and leaves nothing behind when it ends. Unless `none`, one of its
+ * threads answers the command's changes of files, with its own rights or that user's.
  */
 
 const setParentDeathSignal = 1n;
@@ -20,7 +20,7 @@ const withoutWaiting = 1;
 const { prctl, _exit, waitpid } = libc();
 
 const [, , how, rights = "none", ...argv] = process.argv;
-// A launcher carries the command's environment on, to where the command is locked in.
+// A launcher passes the command's environment on to where the command is locked in.
 const env = how === "unpack" ? unpacked(process.env) : process.env;
 prctl(setChildSubreaper, 1n, 0n, 0n, 0n);
 prctl(setParentDeathSignal, terminate, 0n, 0n, 0n);
@@ -28,7 +28,7 @@ prctl(setParentDeathSignal, terminate, 0n, 0n, 0n);
 const channel = rights === "none" ? undefined : descriptorChannel();
 const child = Bun.spawn(argv, { stdio: ["inherit", "inherit", "inherit", ...(channel ? [channel[1]] : [])], env });
 if (channel) answerChanges(channel);
-// Our parent may have died before it could be noticed.
+// Our parent may have died before the death signal was set.
 if (process.ppid === 1) leave(128 + killed);
 process.on("SIGTERM", () => leave(128 + killed));
 process.on("SIGINT", () => {});
@@ -42,14 +42,14 @@ function leave(exitCode: number): never {
     for (const pid of left) sendSignal(pid, "SIGKILL");
   }
   while (waitpid(-1, null, withoutWaiting) > 0);
-  // At once: an exit of Bun's own waits for the thread, which waits for calls.
+  // Immediately: Bun's own exit waits for the thread, which waits for calls.
   _exit(exitCode);
   throw new Error("an exit came back");
 }
 
 /**
- * When the thread ends, so does the way to it, and with that a listener it did not receive: calls
- * that ask then do not exist, rather than wait.
+ * When the thread ends, its channel is closed, and with it a listener it has not received: later
+ * calls then fail as nonexistent instead of waiting.
  */
 function answerChanges([own, launchers]: readonly [own: number, launchers: number]): void {
   closeSync(launchers);

@@ -5,14 +5,14 @@ import { unlessMissing } from "../../core/errors.ts";
 
 /**
  * Names in a workspace that something outside the sandbox would read or run later: shells, editors,
- * other agents, this system's own configuration. Files of these names are read-only while a sandbox
- * is up, also when they do not exist yet.
+ * other agents, this system's own configuration. Files with these names are read-only while a
+ * sandbox runs, even when they do not exist yet.
  */
 export const guardedFiles: readonly string[] = [".bashrc", ".bash_profile", ".profile", ".mcp.json"];
 /**
- * Guarded only where they exist: an empty thing in their place would be seen, or confuse the
- * programs they belong to. A mount point cannot be renamed: without it `.git` could be moved away
- * and made anew around other hooks.
+ * Guarded only where they exist: an empty placeholder would be visible, or confuse the programs
+ * that use these names. A mount point cannot be renamed; otherwise `.git` could be moved away and
+ * recreated with other hooks.
  */
 const guardedWhenPresent = [
   ".git",
@@ -24,25 +24,28 @@ const guardedWhenPresent = [
   ".idea",
   ".claude",
 ];
-/** These stay writable; what is guarded is their name. */
+/** These stay writable; only their names are guarded. */
 const writable: readonly string[] = [".git"];
 
 const placeholderMode = 0o444;
 const ownerMayAll = 0o700;
 const { O_NOFOLLOW } = constants;
-/** Node has no name for it. */
+/** Node does not export this flag. */
 const O_PATH = 0o10000000;
 
-/** The names that are mount points in one sandbox, as arguments of bwrap, until it has ended. */
+/**
+ * The names that are mount points in one sandbox, with the bwrap arguments for them, until the
+ * sandbox has ended.
+ */
 export type Guard = {
   readonly names: readonly string[];
   readonly argv: readonly string[];
   /**
-   * Leaves out the names that are guarded only where they exist, until the workspace is at rest.
-   * Answers whether there were any.
+   * Drops the names that are guarded only where they exist, until no sandbox of the workspace runs.
+   * Returns whether there were any.
    */
   loosen(): boolean;
-  /** Takes the placeholders out again when this was the last sandbox. */
+  /** Removes the placeholders if this was the last sandbox. */
   release(): Promise<void>;
 };
 
@@ -54,19 +57,19 @@ export interface ProtectedNames {
 type Share = {
   users: number;
   /**
-   * What is a mount point in every sandbox of the workspace, with what it was then; only ever gets
-   * smaller.
+   * The mount points of every sandbox of the workspace, each with the identity of its file when it
+   * was pinned. Only ever shrinks.
    */
   readonly pinned: Promise<Map<string, string>>;
   readonly placeholders: Set<string>;
 };
 
 /**
- * Which names are guarded is decided when the first sandbox of a workspace starts, while nothing in
- * it runs, and holds until the last has ended: each sandbox has the same mount points, so that no
- * process in any of them can rename what the next one mounts. A name that appears later could be
- * changed by those that run already; it is guarded from the next rest on. An empty file stands in
- * for a name of `guardedFiles` that does not exist.
+ * The guarded names are chosen when the first sandbox of a workspace starts, while nothing in it
+ * runs, and stay the same until the last has ended: each sandbox has the same mount points, so that
+ * no process in any of them can rename what the next one mounts. A name that appears later could be
+ * changed by running processes; it is guarded the next time a first sandbox starts. An empty file
+ * stands in for a name of `guardedFiles` that does not exist.
  */
 export function createProtectedNames(): ProtectedNames {
   const shares = new Map<string, Share>();
@@ -111,7 +114,7 @@ export function createProtectedNames(): ProtectedNames {
   };
 }
 
-/** Folders before what lies in them, as they are mounted in this order. */
+/** Folders come before their contents, because they are mounted in this order. */
 async function pinNames(workspace: string, placeholders: Set<string>): Promise<Map<string, string>> {
   const pinned = new Map<string, string>();
   await letOwnerIn(join(workspace, ".git")).catch(unlessMissing);
@@ -127,8 +130,8 @@ async function pinNames(workspace: string, placeholders: Set<string>): Promise<M
 }
 
 /**
- * What was taken away or replaced from outside has ceased to be a mount point in the sandboxes that
- * run.
+ * A file that was removed or replaced from outside is no longer a mount point in the running
+ * sandboxes.
  */
 async function forgetChanged(workspace: string, pinned: Map<string, string>): Promise<void> {
   for (const [name, identity] of pinned)
@@ -136,24 +139,23 @@ async function forgetChanged(workspace: string, pinned: Map<string, string>): Pr
 }
 
 /**
- * Whether the folder that a name lies in is pinned itself: below a link it would be somewhere else.
+ * Whether the folder that contains the name is pinned itself: below a link it would be somewhere
+ * else.
  */
 function isReachable(name: string, pinned: ReadonlyMap<string, string>): boolean {
   const parent = dirname(name);
   return parent === "." || pinned.has(parent);
 }
 
-/**
- * Which file or folder a name is, when it is one and not a link to one, which a mount would follow.
- */
+/** Identifies the file or folder at a path; undefined for a link, which a mount would follow. */
 async function identityOf(path: string): Promise<string | undefined> {
   const found = await lstat(path).catch(() => undefined);
   return found?.isFile() || found?.isDirectory() ? `${found.dev}:${found.ino}` : undefined;
 }
 
 /**
- * Gives a folder's owner back the right to use it, without which nothing in it can be mounted; no
- * link is followed.
+ * Restores the owner's permissions on a folder, without which nothing in it can be mounted. Follows
+ * no link.
  */
 export async function letOwnerIn(folder: string): Promise<void> {
   const held = await open(folder, O_PATH | O_NOFOLLOW);
@@ -169,8 +171,7 @@ export async function letOwnerIn(folder: string): Promise<void> {
 }
 
 /**
- * Whether the name is now held by a placeholder: a new one, or one that a process which was killed
- * has left.
+ * Whether a placeholder now holds the name: a new one, or one that a killed process left behind.
  */
 async function placePlaceholder(path: string): Promise<boolean> {
   try {
@@ -184,7 +185,8 @@ async function placePlaceholder(path: string): Promise<boolean> {
 }
 
 /**
- * Which of these paths, relative to a workspace, are only placeholders there, or were a moment ago.
+ * Returns those of the paths, relative to a workspace, that are only placeholders there, or were a
+ * moment ago.
  */
 export async function placeholdersAmong(workspace: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
   const found = paths

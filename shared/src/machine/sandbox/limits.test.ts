@@ -22,7 +22,7 @@ test("sizes are told in words", () => {
 
 describe.each(tiers)("tier %s", (tier) => {
   let open: OpenTier;
-  // Shows up in the command line of everything an attack leaves behind.
+  // Appears in the command line of everything an attack leaves behind.
   const mark = `9${Math.floor(Math.random() * 1e9)}`;
   const attack = (script: string, limits: Partial<SandboxLimits>, signal = AbortSignal.timeout(30_000)) =>
     runCommand(open.sandbox, { argv: ["bash", "-c", script], workspace: open.workspace, limits }, { signal });
@@ -34,8 +34,7 @@ describe.each(tiers)("tier %s", (tier) => {
   afterAll(() => open.close());
 
   test("a fork bomb stays within its number of processes and ends with its time", async () => {
-    // Ends by itself after some seconds, for the sake of a machine on which the limit does not
-    // hold.
+    // Ends by itself after some seconds, in case the limit does not hold on this machine.
     const outcome = await attack(`bomb() { ((SECONDS < 4)) && bomb | bomb & }; bomb 2>/dev/null; sleep ${mark}`, {
       wallMs: 1000,
       processes: 64,
@@ -93,7 +92,7 @@ describe.each(tiers)("tier %s", (tier) => {
       expect([held.length, ended.length]).toEqual([2, 2]);
       for (const { limit, stdout } of ended)
         expect([limit, stdout]).toEqual(["memory 400 MB of all commands of the conversation together", ""]);
-      // A bound that was met is not met for ever.
+      // A bound that was hit once does not stay hit.
       expect(await hold(150, small.workspace)).toMatchObject({ stdout: "held\n", exitCode: 0 });
     } finally {
       await small.close();

@@ -1,6 +1,6 @@
 import type { SandboxLimits } from "./sandbox.ts";
 
-/** The bounds of a command that names none of its own. */
+/** The bounds of a command that sets none. */
 export const defaultLimits: SandboxLimits = {
   wallMs: 120_000,
   cpuSeconds: 60,
@@ -13,7 +13,7 @@ export const defaultLimits: SandboxLimits = {
 const openFiles = 1024;
 
 /**
- * The `prlimit` call that goes before a command. Address space stands in for memory, at twice the
+ * The `prlimit` call that precedes a command. Address space stands in for memory, at twice the
  * bound because runtimes reserve more than they use (node and bun start under 4 GB), unless
  * `memoryIsBound` by a control group.
  */
@@ -33,14 +33,14 @@ export function prlimitArgv(prlimit: string, limits: SandboxLimits, memoryIsBoun
 const cpuSignal = 128 + 24;
 const fileSizeSignal = 128 + 25;
 
-/** The bound that an exit code tells of (a death by SIGXCPU or SIGXFSZ), in words for people. */
+/** The bound that an exit code indicates (death by SIGXCPU or SIGXFSZ), in words for people. */
 export function limitFromExitCode(exitCode: number, limits: SandboxLimits): string | undefined {
   if (exitCode === cpuSignal) return `CPU time ${limits.cpuSeconds} s`;
   if (exitCode === fileSizeSignal) return `file size ${bytesInWords(limits.fileBytes)}`;
   return undefined;
 }
 
-/** 52428800 → `50 MB`; powers of 1024, one decimal where it says something. */
+/** 52428800 → `50 MB`; powers of 1024, with one decimal where it matters. */
 export function bytesInWords(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB"];
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10));

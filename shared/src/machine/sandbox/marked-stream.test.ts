@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createMarkScanner } from "./marked-stream.ts";
 
-/** Feeds a text in pieces of a size and answers what came out. */
+/** Feeds a text in pieces of `size` and returns what came out. */
 function scan(text: string, size: number, token = "token") {
   const scanner = createMarkScanner();
   scanner.expect(token);

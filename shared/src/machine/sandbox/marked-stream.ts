@@ -1,21 +1,21 @@
 /**
- * Output of background jobs between calls that is taken in; more stays in the pipe, which stops its
- * writer.
+ * How much output of background jobs is buffered between calls; more stays in the pipe, which
+ * blocks its writer.
  */
 const idleBytes = 256 * 1024;
 
-/** One output of an interpreter, cut into calls by their marks. */
+/** One output of an interpreter, split into calls by their marks. */
 export interface MarkedStream {
   /**
-   * Hands on all output up to the mark of this token, that of background jobs since the last call
-   * first. Answers the mark's payload, or undefined when the output ended without it.
+   * Passes on all output up to the mark of this token, starting with that of background jobs since
+   * the last call. Returns the mark's payload, or undefined when the output ended without it.
    */
   until(token: string, onOutput: (bytes: Uint8Array) => void): Promise<string | undefined>;
 }
 
 type Waiting = { readonly onOutput: (bytes: Uint8Array) => void; readonly resolve: (payload?: string) => void };
 
-/** Reads the output for as long as it lasts, in step with the calls. */
+/** Reads the output until it ends, in step with the calls. */
 export function createMarkedStream(readable: ReadableStream<Uint8Array>): MarkedStream {
   const scanner = createMarkScanner();
   let waiting: Waiting | undefined;
@@ -64,17 +64,17 @@ export function createMarkedStream(readable: ReadableStream<Uint8Array>): Marked
 }
 
 const delimiter = 0x1e;
-/** A payload names an exit code and a folder; longer than this it is none of ours. */
+/** A payload holds an exit code and a folder; anything longer than this is not ours. */
 const longestMark = 8192;
 
 /**
- * What a scanner makes of a chunk: output to pass on, and the mark's payload once it has been seen.
+ * The result of scanning a chunk: output to pass on, and the mark's payload once it has been seen.
  */
 export type Scanned = { readonly output: Uint8Array; readonly payload?: string };
 
 /**
- * Finds `␞TOKEN:payload␞` in a stream whatever the chunks it comes in, and holds back only what may
- * be its beginning. What follows the mark is kept for the scanner's next token.
+ * Finds `␞TOKEN:payload␞` in a stream, however it is split into chunks, and holds back only what
+ * may be the start of a mark. What follows the mark is kept for the scanner's next token.
  */
 export interface MarkScanner {
   expect(token: string): void;
@@ -104,7 +104,7 @@ export function createMarkScanner(): MarkScanner {
 }
 
 /**
- * Where a proper prefix of `opening` starts that `data` ends with; the length of `data` when there
+ * Where a proper prefix of `opening` starts at the end of `data`; the length of `data` when there
  * is none.
  */
 function beginningOf(opening: Buffer, data: Buffer): number {

@@ -1,8 +1,8 @@
 const defaultPart = 32 * 1024;
 
 /**
- * The beginning and the end of an output, whatever its length: bounded memory, and bounded text for
- * a model.
+ * The beginning and the end of an output of any length: bounded memory, and bounded text for a
+ * model.
  */
 export interface OutputWindow {
   /** Bytes seen so far. */
@@ -11,13 +11,13 @@ export interface OutputWindow {
   readonly cut: boolean;
   push(bytes: Uint8Array): void;
   /**
-   * What is kept, as text; bytes that are not UTF-8 show as replacement characters. A cut is named
-   * where it is.
+   * The kept output as text; bytes that are not UTF-8 show as replacement characters. A cut is
+   * marked where it was made.
    */
   text(): string;
 }
 
-/** Keeps the first and the last `part` bytes (32 kB each when left out). */
+/** Keeps the first and the last `part` bytes (32 kB each by default). */
 export function createOutputWindow(part = defaultPart): OutputWindow {
   const head: Uint8Array[] = [];
   let headBytes = 0;

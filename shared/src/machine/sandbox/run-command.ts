@@ -2,25 +2,28 @@ import { bytesInWords } from "./limits.ts";
 import { createOutputWindow } from "./output-window.ts";
 import type { Sandbox, SandboxCommand, SandboxProcess } from "./sandbox.ts";
 
-/** Which of its two outputs a process wrote to. */
+/** The output that a process wrote to. */
 export type OutputStream = "stdout" | "stderr";
 
-/** Takes output as it comes; the bytes are only valid during the call. */
+/** Receives output as it comes; the bytes are only valid during the call. */
 export type OutputListener = (stream: OutputStream, bytes: Uint8Array) => void;
 
-/** What became of a command. Both outputs are whole up to 64 kB, head and tail beyond. */
+/**
+ * The result of a command. Both outputs are complete up to 64 kB, and reduced to head and tail
+ * beyond.
+ */
 export type CommandOutcome = {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Whether something was left out of either; the listener saw everything. */
+  /** Whether something was left out of either output; the listener saw everything. */
   readonly cut: boolean;
   /** The bound that ended it, in words: `wall time 120 s`, `output 50 MB`, `memory 2 GB`. */
   readonly limit?: string;
   readonly milliseconds: number;
 };
 
-/** After its process has ended a pipe is at its end, unless something outlived the process. */
+/** After its process has ended a pipe reaches its end, unless something outlived the process. */
 const drainMs = 500;
 
 type CommandOptions = {
@@ -30,9 +33,9 @@ type CommandOptions = {
 };
 
 /**
- * Runs a command to its end, with `input` on its standard input and that closed. An abort kills
- * everything it started and rejects with the signal's reason; `onOutput` has seen the output up to
- * then. Bounds that are hit are a result, not an error.
+ * Runs a command to its end, with `input` on its standard input, which is then closed. An abort
+ * kills everything it started and rejects with the signal's reason; `onOutput` has seen the output
+ * up to then. Hitting a bound is a result, not an error.
  */
 export async function runCommand(
   sandbox: Sandbox,
@@ -46,8 +49,8 @@ export async function runCommand(
 }
 
 /**
- * What becomes of a process that was just started, as `runCommand` tells it. `started` is when that
- * was asked for.
+ * The outcome of a process that was just started, as `runCommand` reports it. `started` is when the
+ * start was requested.
  */
 export async function outcomeOf(
   process: SandboxProcess,

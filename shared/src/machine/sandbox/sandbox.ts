@@ -1,56 +1,57 @@
 /**
- * How commands are confined, strongest first; `off` only when asked for by name; with `none` no
- * shell tool exists.
+ * How commands are confined, strongest first. `off` is used only when requested by name; with
+ * `none` there is no shell tool.
  */
 export type SandboxTier = "srt" | "bwrap" | "landlock" | "off" | "none";
 
-/** Bounds of one command. Each that is hit is named in the result's `limit`. */
+/** Bounds of one command. The result's `limit` names the bound that was hit. */
 export type SandboxLimits = {
-  /** Wall time in milliseconds; held by `runCommand` and by sessions for each call. */
+  /** Wall time in milliseconds; enforced by `runCommand`, and by sessions for each call. */
   readonly wallMs: number;
   /** Processor time of each process. */
   readonly cpuSeconds: number;
   /**
-   * Of all processes together where a control group can be had, of each process otherwise; the
-   * sandbox's own is also that of a conversation.
+   * For all processes together where a control group is available, otherwise for each process. The
+   * sandbox's own value also bounds a whole conversation.
    */
   readonly memoryBytes: number;
   readonly processes: number;
-  /** Size of each file that is written. */
+  /** Size of each written file. */
   readonly fileBytes: number;
   /**
-   * Bytes of output after which the command is killed; held by `runCommand` and by sessions for
-   * each call.
+   * Bytes of output after which the command is killed; enforced by `runCommand`, and by sessions
+   * for each call.
    */
   readonly outputBytes: number;
 };
 
-/** Absolute paths with no symlinks in them. */
+/** Absolute paths without symlinks. */
 export type SandboxPaths = { readonly read: readonly string[]; readonly write: readonly string[] };
 
 /**
- * The forward proxy that is a process's only way out: the Unix socket it listens on, and what it is
- * told to use it with.
+ * The forward proxy that is a process's only way to the network: the Unix socket it listens on, and
+ * the credentials for it.
  */
 export type SandboxProxy = { readonly socket: string; readonly username: string; readonly password: string };
 
 export type SandboxCommand = {
   readonly argv: readonly string[];
   /**
-   * The only folder it may write, mounted at the same path; also its HOME and working directory.
+   * The only folder the command may write, mounted at the same path; also its HOME and working
+   * directory.
    */
   readonly workspace: string;
   /**
-   * Paths beside the system's that it may read, and those it may also write, each at its own place;
-   * all exist. None when left out.
+   * Paths, in addition to the system's, that the command may read, and those it may also write,
+   * each at the same path; all exist. None by default.
    */
   readonly paths?: SandboxPaths;
   /**
-   * Its way out of the machine in place of the sandbox's own, which lets out what `allow_domains`
-   * names where there is one.
+   * The command's network access in place of the sandbox's own, which lets out only what
+   * `allow_domains` names, if that is set.
    */
   readonly network?: "none" | SandboxProxy;
-  /** Variables beside the built PATH, HOME, LANG, TMPDIR and TERM; nothing is inherited. */
+  /** Variables in addition to the built PATH, HOME, LANG, TMPDIR and TERM; nothing is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   readonly limits?: Partial<SandboxLimits>;
 };
@@ -65,38 +66,36 @@ export interface SandboxProcess {
    * too.
    */
   readonly exited: Promise<number>;
-  /** The bounds it runs under. */
+  /** The bounds the process runs under. */
   readonly limits: SandboxLimits;
-  /** Ends the process and everything it started, at once. */
+  /** Ends the process and everything it started, immediately. */
   kill(): void;
   /**
-   * Signals the foreground work, which is what the process has started since the last `settle`, and
-   * the process itself with SIGINT, which a session handles. Jobs that a shell has put into the
-   * background since are spared too, except by SIGKILL.
+   * Signals the foreground work, which is everything the process has started since the last
+   * `settle`; the process itself gets SIGINT, which a session handles. Jobs that a shell has put
+   * into the background since then are spared too, except by SIGKILL.
    */
   interrupt(signal: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
-  /** Declares all that runs now to be background work, which later interrupts spare. */
+  /** Declares everything that runs now to be background work, which later interrupts spare. */
   settle(): void;
-  /**
-   * The bound on memory for which something that it started was ended since this was asked last.
-   */
+  /** The memory bound for which something the process started was killed since the last call. */
   memoryHit(): Promise<string | undefined>;
-  /** The bound the process ran into, known once it has ended: `memory 2 GB`, `CPU time 60 s`. */
+  /** The bound the process hit, known once it has ended: `memory 2 GB`, `CPU time 60 s`. */
   limitHit(): Promise<string | undefined>;
 }
 
 /**
- * Starts confined processes. One per server process; made by `createSandbox`, which probes the
+ * Starts confined processes. One per server process; created by `createSandbox`, which probes the
  * tiers.
  */
 export interface Sandbox {
   readonly tier: SandboxTier;
   /** One line for people: the tier and why no stronger one is in use. */
   readonly description: string;
-  /** The user its processes run as, where that is not our own (we are root; they never are). */
+  /** The user its processes run as, if not our own (when we are root; they never are). */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
-  /** Starts a process; rejects with `sandbox_unavailable` on tier `none`. */
+  /** Starts a process. Rejects with `sandbox_unavailable` on tier `none`. */
   spawn(command: SandboxCommand): Promise<SandboxProcess>;
-  /** Ends every process it started. */
+  /** Ends every process this sandbox started. */
   close(): Promise<void>;
 }

@@ -5,21 +5,21 @@ import type { SandboxProcess } from "./sandbox.ts";
 
 /**
  * Input that makes an interpreter run `code` and then, whatever happened, write `␞TOKEN:payload␞`
- * on both outputs; the payload on standard output is the dialect's own.
+ * to both outputs; each dialect defines the payload on standard output.
  */
 export type Frame = (code: string, token: string) => string;
 
 /**
- * What became of one call. `ended`: the interpreter itself is gone; `lost`: it did not let go and
+ * The result of one call. `ended`: the interpreter itself is gone; `lost`: it did not return and
  * was killed.
  */
 export type CallOutcome = {
   readonly state: "finished" | "ended" | "lost";
-  /** Of the mark, when one came. */
+  /** The mark's payload, if a mark came. */
   readonly payload?: string;
-  /** Of the interpreter, when it is gone. */
+  /** The interpreter's exit code, if it has ended. */
   readonly exitCode?: number;
-  /** The bound that the call ran into. */
+  /** The bound that the call hit. */
   readonly limit?: string;
 };
 
@@ -30,30 +30,30 @@ export type CallOptions = {
 };
 
 /**
- * An interpreter that lives through many calls, one at a time. After `ended` or `lost` it is of no
- * more use.
+ * An interpreter that serves many calls, one at a time. After `ended` or `lost` it can no longer be
+ * used.
  */
 export interface Session {
-  /** Whether the interpreter is still there. */
+  /** Whether the interpreter still runs. */
   alive(): boolean;
   /**
    * Runs code. At `timeoutMs`, or at the output bound, the foreground work is interrupted (SIGINT,
-   * SIGTERM, SIGKILL) and the session kept if that brings it back. An abort kills the session and
-   * rejects with the signal's reason.
+   * SIGTERM, SIGKILL); the session is kept if the interpreter then returns. An abort kills the
+   * session and rejects with the signal's reason.
    */
   call(code: string, options: CallOptions): Promise<CallOutcome>;
   /** Ends the interpreter and everything it started. */
   close(): Promise<void>;
 }
 
-/** How long the foreground work may take to go after each signal. */
+/** How long the foreground work may take to end after each signal. */
 const graces = [
   ["SIGINT", 1000],
   ["SIGTERM", 500],
   ["SIGKILL", 500],
 ] as const;
 const againMs = 100;
-/** After the interpreter has ended its outputs are at their end, unless something outlived it. */
+/** After the interpreter has ended its outputs reach their end, unless something outlived it. */
 const drainMs = 500;
 
 type Live = {
@@ -63,7 +63,7 @@ type Live = {
   readonly stderr: MarkedStream;
 };
 
-/** Makes a session of a process that has just been started. */
+/** Creates a session from a process that has just been started. */
 export function createSession(process: SandboxProcess, frame: Frame): Session {
   const live: Live = {
     process,
@@ -111,7 +111,7 @@ async function runCall(live: Live, code: string, { timeoutMs, signal, onOutput }
   }
 }
 
-/** Sends the code and answers once both outputs have shown the mark or the interpreter is gone. */
+/** Sends the code and resolves once both outputs have shown the mark or the interpreter is gone. */
 async function runToMark({ process, frame, stdout, stderr }: Live, code: string, onOutput: OutputListener) {
   const token = crypto.randomUUID();
   const take = (stream: OutputStream) => (bytes: Uint8Array) => onOutput(stream, bytes);
@@ -133,8 +133,8 @@ async function endedOutcome(process: SandboxProcess): Promise<CallOutcome> {
 }
 
 /**
- * Presses harder and harder until the call ends; undefined when it does not. An abort ends the
- * waiting at once.
+ * Sends stronger and stronger signals until the call ends; undefined when it does not. An abort
+ * ends the waiting immediately.
  */
 async function interrupted(
   process: SandboxProcess,
@@ -146,7 +146,7 @@ async function interrupted(
   signal.addEventListener("abort", abort);
   const within = (milliseconds: number) =>
     Promise.race([finished, Bun.sleep(milliseconds).then(() => undefined), aborted.promise]);
-  // A loop of the shell's own goes on after its child was killed, and has to be told again.
+  // A shell loop continues after its child was killed, and needs a second signal.
   const again = (milliseconds: number) => {
     process.interrupt("SIGINT");
     return within(milliseconds);

@@ -6,7 +6,7 @@ import { mediaTypeOf } from "./media-type.ts";
 import { removeStale } from "./remove-stale.ts";
 import { openFile } from "./workspace-file.ts";
 
-/** Default size bound of one artifact, in bytes. */
+/** The default size limit of one artifact, in bytes. */
 const mostBytes = 1024 ** 3;
 
 const storageFaults = ["ENOSPC", "EDQUOT", "EROFS", "EIO"];
@@ -18,8 +18,8 @@ function isStorageFault(error: unknown): boolean {
 
 /**
  * A store in a folder, which several processes may share. Content is streamed to the disk, never
- * gathered in memory, and appears under its hash only when it is whole and safe there. `put`
- * rejects with `too_large` above `maxBytes`; a content that fails on the way leaves nothing.
+ * collected in memory, and appears under its hash only when it is complete and synced. `put`
+ * rejects with `too_large` above `maxBytes`; content that fails on the way leaves nothing behind.
  */
 export function createArtifactStore(
   folder: string,
@@ -53,7 +53,7 @@ export function createArtifactStore(
 }
 
 /**
- * Keeps a copy of a workspace's file in the store, by the name it has there; rejects as `openFile`
+ * Keeps a copy of a workspace file in the store, under the name it has there; rejects as `openFile`
  * and `put` do.
  */
 export async function storeFile(workspace: Workspace, store: ArtifactStore, path: string): Promise<StoredFile> {
@@ -91,7 +91,7 @@ async function keep(arrived: string, place: string): Promise<void> {
   await folder.sync();
 }
 
-/** The last part of a name given by others, fit for a URL path and a disk. */
+/** The last part of a name that others chose, made safe for a URL path and a disk. */
 function safeName(name: string): string {
   const safe = basename(name.replaceAll("\\", "/"))
     .replaceAll(/\p{Cc}/gu, "")

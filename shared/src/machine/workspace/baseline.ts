@@ -7,7 +7,7 @@ import { readJson, writeJson } from "./json-file.ts";
 import { keepContent } from "./kept-content.ts";
 import { openFile } from "./workspace-file.ts";
 
-/** Content above this many bytes is remembered by its hash alone. */
+/** Content larger than this many bytes is recorded by its hash alone. */
 const largest = 1024 ** 2;
 
 const baselineSchema = z.strictObject({
@@ -16,9 +16,9 @@ const baselineSchema = z.strictObject({
 });
 
 /**
- * Files that came into a workspace together, from elsewhere: one that was sent, with `root` its own
- * path, or those of an unpacked or cloned project, with `root` their folder. Paths are relative to
- * the workspace.
+ * Files that were imported into a workspace together: a single file that was sent, with `root` its
+ * own path, or those of an unpacked or cloned project, with `root` their folder. Paths are relative
+ * to the workspace.
  */
 export type Baseline = z.output<typeof baselineSchema> & {
   /** Milliseconds since 1970. */
@@ -26,9 +26,9 @@ export type Baseline = z.output<typeof baselineSchema> & {
 };
 
 /**
- * Remembers how files arrived, so that what became of them can be told later. `contentOf` answers a
- * file's content, from where no tool reaches it. The same root again replaces what was remembered
- * of it.
+ * Records files as they were imported, so that changes to them can be reported later. `contentOf`
+ * returns a file's content, from a source that no tool can change. Recording the same root again
+ * replaces its earlier record.
  */
 export async function recordBaseline(
   workspace: Workspace,
@@ -37,7 +37,7 @@ export async function recordBaseline(
 ): Promise<void> {
   const folder = join(workspace.metaRoot, "pristine");
   const name = new Bun.CryptoHasher("sha256").update(baseline.root).digest("hex");
-  // First, for content that nothing names may be swept at any time.
+  // Written first, because content that no record names may be swept at any time.
   await writeJson(join(folder, `${name}.json`), baseline);
   for (const { path, sha256 } of baseline.files) {
     const content = contentOf(path);
@@ -45,7 +45,7 @@ export async function recordBaseline(
   }
 }
 
-/** What arrived in a workspace, in the order of the roots' names. */
+/** The imports into a workspace, in the order of their roots' names. */
 export async function baselinesOf(workspace: Workspace): Promise<Baseline[]> {
   const folder = join(workspace.metaRoot, "pristine");
   const names = ((await readdir(folder).catch(unlessMissing)) ?? []).filter((name) => name.endsWith(".json"));
@@ -58,7 +58,10 @@ export async function baselinesOf(workspace: Workspace): Promise<Baseline[]> {
   return baselines.flat().sort((a, b) => (a.root < b.root ? -1 : 1));
 }
 
-/** Tells whether a file of the workspace arrived and is still as it was then. */
+/**
+ * Returns a function that says whether a file of the workspace was imported and has not changed
+ * since.
+ */
 export async function unchangedSinceBaseline(workspace: Workspace): Promise<(path: string) => Promise<boolean>> {
   const arrived = new Map(
     (await baselinesOf(workspace)).flatMap(({ files }) => files.map((file) => [file.path, file.sha256])),

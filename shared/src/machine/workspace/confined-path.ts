@@ -7,9 +7,9 @@ const longestName = 255;
 
 /**
  * The absolute path, free of symlinks, that `path` (absolute or relative to `root`) names. `root`
- * itself must be absolute and free of symlinks. Rejects with `forbidden` when the path lies
- * outside, leads through a dangling symlink or cannot be reached, and with `invalid_input` when it
- * is no possible name. The file need not exist.
+ * itself must be absolute and free of symlinks. Rejects with `forbidden` when the path is outside,
+ * leads through a dangling symlink or cannot be reached, and with `invalid_input` when it is not a
+ * valid name. The file need not exist.
  */
 export async function confinedPath(root: string, path: string): Promise<string> {
   refuseImpossible(path);
@@ -28,8 +28,8 @@ function refuseImpossible(path: string): void {
 }
 
 /**
- * The real path of the deepest part that exists, with the rest appended; undefined when a symlink
- * on the way leads nowhere.
+ * The real path of the deepest existing part, with the rest appended; undefined when a symlink on
+ * the way leads nowhere.
  */
 async function realPathOf(path: string): Promise<string | undefined> {
   try {

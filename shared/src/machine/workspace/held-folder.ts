@@ -6,19 +6,19 @@ import { AppError, errnoOf } from "../../core/errors.ts";
 const openFolder = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Who new files and folders belong to. Applied only where we are root; otherwise all is ours
+ * The owner of new files and folders. Applied only if we are root; otherwise everything is ours
  * anyway.
  */
 export type Owner = { readonly uid: number; readonly gid: number };
 
 /**
- * A folder held open: what is done below it stays in it, whatever is renamed or replaced on the way
- * to it meanwhile.
+ * A folder held open: operations below it stay inside it, even if something on the way to it is
+ * renamed or replaced meanwhile.
  */
 export interface HeldFolder extends AsyncDisposable {
   /**
    * A path of `name` in this folder that is valid while the folder is held; "" is the folder
-   * itself. Last symlinks are not resolved.
+   * itself. A symlink in the last place is not resolved.
    */
   at(name: string): string;
   /** Makes added, renamed and removed names survive a power cut. */
@@ -26,8 +26,8 @@ export interface HeldFolder extends AsyncDisposable {
 }
 
 /**
- * Opens `root` and then one name after the other, following no symlink below `root`, and makes
- * missing folders when given an owner for them. Rejects with `not_found` when a name is missing,
+ * Opens `root` and then one name after the other, following no symlink below `root`. Creates
+ * missing folders if given an owner for them. Rejects with `not_found` when a name is missing,
  * `forbidden` when one is not a folder.
  */
 export async function holdFolder(root: string, names: readonly string[], create?: Owner): Promise<HeldFolder> {
@@ -50,8 +50,8 @@ export async function holdFolder(root: string, names: readonly string[], create?
 }
 
 /**
- * Linux reaches a held folder by its descriptor. Elsewhere the path has to do: there our tools'
- * processes are of our own user.
+ * Linux reaches a held folder by its descriptor. Elsewhere the path must do: there our tools'
+ * processes run as our own user.
  */
 function anchor(handle: FileHandle, path: string): string {
   return process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : path;
@@ -88,7 +88,7 @@ async function makeFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Changes the owner of what is open, never of what a path leads to by now. */
+/** Changes the owner of the open file, never of what its path may lead to by now. */
 export async function giveTo(handle: FileHandle, owner: Owner): Promise<void> {
   if (process.getuid?.() === 0) await handle.chown(owner.uid, owner.gid);
 }
@@ -109,7 +109,7 @@ export async function entriesOf(folder: HeldFolder): Promise<FolderEntry[]> {
     .sort((a, b) => compare(a.name, b.name));
 }
 
-/** The folder, held, or undefined when it is gone or no folder any more. */
+/** Holds the folder; undefined when it is gone or no longer a folder. */
 export async function holdIfThere(root: string, folders: readonly string[]): Promise<HeldFolder | undefined> {
   try {
     return await holdFolder(root, folders);

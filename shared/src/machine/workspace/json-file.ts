@@ -4,8 +4,8 @@ import type * as z from "zod";
 import { AppError, errnoOf } from "../../core/errors.ts";
 
 /**
- * What is kept in a JSON file of our own; undefined when there is none. Rejects with `internal`
- * when it is not of the schema.
+ * The content of one of our own JSON files; undefined when there is none. Rejects with `internal`
+ * when it does not match the schema.
  */
 export async function readJson<Schema extends z.ZodType>(
   path: string,
@@ -21,8 +21,8 @@ export async function readJson<Schema extends z.ZodType>(
 }
 
 /**
- * Replaces a JSON file of our own in one step that survives a power cut. Where tool processes can
- * write it is not safe.
+ * Replaces one of our own JSON files in one step that survives a power cut. Not safe in folders
+ * that tool processes can write.
  */
 export async function writeJson(path: string, value: unknown): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

@@ -4,8 +4,8 @@ import { errnoOf } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 
 /**
- * Keeps content by its SHA-256 where no tool reaches it. Not synced to the disk: after a power cut
- * it may be missing, never wrong.
+ * Keeps content by its SHA-256 where no tool can reach it. Not synced to the disk: after a power
+ * cut it may be missing, never wrong.
  */
 export async function keepContent(workspace: Workspace, sha256: string, content: Blob | Uint8Array): Promise<void> {
   const folder = folderOf(workspace);
@@ -39,7 +39,7 @@ export async function keepOnly(workspace: Workspace, hashes: ReadonlySet<string>
   }
 }
 
-/** Whether it is there; kept anew it is as young as if it had been written. */
+/** Whether the content exists. If so, its age restarts, as if it had just been written. */
 async function renewed(path: string): Promise<boolean> {
   try {
     const now = new Date();

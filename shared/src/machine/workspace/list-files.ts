@@ -15,11 +15,11 @@ export type Listing = { readonly files: readonly ListedFile[]; readonly complete
 type ListOptions = {
   readonly most?: number;
   readonly depth?: number;
-  /** Names of further folders to leave out. */
+  /** Names of additional folders to leave out. */
   readonly without?: ReadonlySet<string>;
 };
 
-/** Our own files, caches and version history: nothing a task would hand over. */
+/** Our own files, caches and version history: nothing that a task would hand over. */
 const skipped = new Set([
   ".manyhands",
   ".git",
@@ -35,7 +35,7 @@ const skipped = new Set([
 
 /**
  * The regular files of a workspace, folder by folder in natural order. Follows no symlink. Stops at
- * 2,000 files, and goes 12 folders deep, unless told otherwise.
+ * 2,000 files and a depth of 12 folders by default.
  */
 export async function listFiles(
   workspace: Workspace,
@@ -61,7 +61,7 @@ export async function listFiles(
   return { files, complete };
 }
 
-/** Paths of `after` that `before` does not have, or has with another size or time. */
+/** Paths of `after` that `before` lacks, or has with another size or time. */
 export function changedFiles(before: Listing, after: Listing): string[] {
   const known = new Map(before.files.map((file) => [file.path, file]));
   return after.files
@@ -73,8 +73,8 @@ export function changedFiles(before: Listing, after: Listing): string[] {
 }
 
 /**
- * Paths of `before` that `after` does not have; none where `after` was cut short, as they may only
- * be unlisted.
+ * Paths of `before` that `after` lacks; none if `after` was cut short, because they may only be
+ * unlisted.
  */
 export function removedFiles(before: Listing, after: Listing): string[] {
   if (!after.complete) return [];

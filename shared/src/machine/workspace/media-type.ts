@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 
-/** What the runtime's own table lacks or takes for something else. */
+/** Types that the runtime's own table lacks or gets wrong. */
 const further: Readonly<Record<string, string>> = {
   ".ipynb": "application/x-ipynb+json",
   ".jsonl": "application/jsonl",

@@ -11,7 +11,7 @@ import { ownerOf, workspacePathOf } from "./workspace-file.ts";
 
 const outputFolders = [".manyhands", "output"];
 
-/** Which workspace to open. `user` is who tool processes run as, where that is not our own user. */
+/** The workspace to open. `user` is the user that tool processes run as, if not our own. */
 export type WorkspaceRequest = {
   readonly home: string;
   readonly principal: string;
@@ -20,9 +20,9 @@ export type WorkspaceRequest = {
 };
 
 /**
- * The workspace of one caller's conversation, made when it is not there yet. Its name is a hash:
- * any contextId is safe, and the same contextId of another principal is another workspace. Tool
- * processes can enter `root` but neither list its neighbours nor enter `metaRoot`.
+ * The workspace of one caller's conversation, created if it does not exist. Its name is a hash: any
+ * contextId is safe, and the same contextId of another principal is another workspace. Tool
+ * processes can enter `root` but can neither list its neighbours nor enter `metaRoot`.
  */
 export async function openWorkspace({ home, principal, contextId, user }: WorkspaceRequest): Promise<Workspace> {
   const parent = join(home, "workspaces");
@@ -54,7 +54,7 @@ function workspaceKey(principal: string, contextId: string): string {
 }
 
 /**
- * Writes `content` under the next free number in the output folder and answers its path, relative
+ * Writes `content` under the next free number in the output folder and returns its path, relative
  * to the root.
  */
 async function spillInto(workspace: Workspace, name: string, content: string | Uint8Array | Blob): Promise<string> {
@@ -84,7 +84,7 @@ function safeName(name: string): string {
 }
 
 /**
- * Gives a file, or a folder with all that is in it, to the user of the workspace. Symlinks and
+ * Gives a file, or a folder with everything in it, to the user of the workspace. Symlinks and
  * hard-linked files stay as they are.
  */
 async function adoptInto(workspace: Workspace, path: string): Promise<void> {

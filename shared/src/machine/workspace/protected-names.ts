@@ -43,14 +43,13 @@ const protectedFolders = [
 /**
  * Whether a path, relative to a workspace, names something that another program would run or obey
  * later, outside the sandbox: hooks, shell start-up files, settings of editors, agents, runtimes
- * and package managers that name code, our own configuration. Tools refuse to write there. Give it
- * the real path: it does not look at the disk. Case does not matter, since it does not on every
- * disk.
+ * and package managers that name code, our own configuration. Tools refuse to write there. Pass the
+ * real path: the disk is not consulted. Case is ignored, because some disks ignore it.
  */
 export function isProtected(relativePath: string): boolean {
   const path = relativePath.toLowerCase().replaceAll("\\", "/");
   const name = path.slice(path.lastIndexOf("/") + 1);
-  // A file of this name redirects git to hooks elsewhere; the folder itself is git's to make.
+  // A file with this name redirects git to hooks elsewhere; only git may create the folder.
   if (protectedNames.has(name) || name === ".git") return true;
   return protectedFolders.some((folder) => `/${path}/`.includes(`/${folder}/`));
 }

@@ -6,7 +6,7 @@ const day = 24 * 60 * 60 * 1000;
 
 /**
  * Removes what a killed process left half written: files and folders in `folder` unchanged for a
- * day. A missing folder is an empty one.
+ * day. A missing folder counts as empty.
  */
 export async function removeStale(folder: string, now = Date.now()): Promise<void> {
   for (const name of (await readdir(folder).catch(unlessMissing)) ?? []) {

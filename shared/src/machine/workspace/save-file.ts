@@ -8,10 +8,10 @@ import { addStaged, replaceByStaged, stageFile } from "./staged-file.ts";
 import { ownerOf, type WorkspacePath, workspacePathOf } from "./workspace-file.ts";
 
 /**
- * Puts a file into a workspace, whole or not at all, makes the folders that lead to it and gives it
- * to the tools' user. Replaces what is there unless `exclusive`. For content that arrives from
- * elsewhere. Answers the path relative to the root; rejects as `resolve` does, with `forbidden` for
- * protected names and with `conflict` when `exclusive` and taken.
+ * Puts a file into a workspace, completely or not at all, creates the folders that lead to it and
+ * gives it to the tools' user. For content from elsewhere. Replaces an existing file unless
+ * `exclusive`. Returns the path relative to the root; rejects as `resolve` does, with `forbidden`
+ * for protected names, and with `conflict` if `exclusive` and the name is taken.
  */
 export async function saveFile(
   workspace: Workspace,
@@ -29,7 +29,7 @@ export async function saveFile(
   return place.relative;
 }
 
-/** As `saveFile`, for a place that needs no check, with permission bits where they matter. */
+/** Like `saveFile`, for a path that needs no check, with permission bits where they matter. */
 export async function putFile(
   workspace: Workspace,
   { folders, name }: WorkspacePath,

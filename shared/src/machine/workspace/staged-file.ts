@@ -3,9 +3,9 @@ import { AppError, errnoOf } from "../../core/errors.ts";
 import { giveTo, type HeldFolder, type Owner } from "./held-folder.ts";
 
 /**
- * Writes a new file whole and to the disk, where no tool can see it, so that one rename can bring
- * it into a workspace. Only permission bits are taken from `mode`. An existing file of that name is
- * replaced; what was begun is removed on failure.
+ * Writes a complete new file and syncs it to the disk, where no tool can see it, so that one rename
+ * can bring it into a workspace. Only permission bits are taken from `mode`. Replaces an existing
+ * file with that name; on failure, removes the unfinished one.
  */
 export async function stageFile(
   path: string,
@@ -28,7 +28,7 @@ export async function stageFile(
   }
 }
 
-/** Moves a staged file over `name` in one step; rejects with `conflict` where a folder is. */
+/** Moves a staged file over `name` in one step; rejects with `conflict` if that is a folder. */
 export async function replaceByStaged(staged: string, folder: HeldFolder, name: string): Promise<void> {
   try {
     await rename(staged, folder.at(name));

@@ -6,8 +6,8 @@ import type { Workspace } from "../../core/workspace.ts";
 import { type HeldFolder, holdFolder, type Owner } from "./held-folder.ts";
 
 /**
- * A path of a workspace taken apart: the folders that lead to it from the root, and its last name
- * ("" for the root itself).
+ * A path of a workspace, split: the folders that lead to it from the root, and its last name (""
+ * for the root itself).
  */
 export type WorkspacePath = { readonly folders: readonly string[]; readonly name: string; readonly relative: string };
 
@@ -18,7 +18,7 @@ export interface OpenFile extends AsyncDisposable {
   readonly place: WorkspacePath;
 }
 
-/** Where `path` (of a model) is in the workspace; rejects as `Workspace.resolve` does. */
+/** Where a `path` that a model gave is in the workspace; rejects as `Workspace.resolve` does. */
 export async function workspacePathOf(workspace: Workspace, path: string): Promise<WorkspacePath> {
   const inside = relative(workspace.root, await workspace.resolve(path));
   const names = inside.split(sep);
@@ -41,9 +41,9 @@ export async function kindOf(workspace: Workspace, path: string): Promise<"file"
 }
 
 /**
- * Opens a file for reading without being led outside by a symlink that is swapped in meanwhile, and
- * without hanging on a FIFO. Rejects with `not_found`; with `unsupported` for what is no regular
- * file; with `forbidden` for a hard link to another user's file.
+ * Opens a file for reading. A symlink that is swapped in meanwhile cannot lead outside, and a FIFO
+ * cannot block. Rejects with `not_found`; with `unsupported` for anything but a regular file; with
+ * `forbidden` for a hard link to another user's file.
  */
 export async function openFile(workspace: Workspace, path: string): Promise<OpenFile> {
   const place = await workspacePathOf(workspace, path);
@@ -53,7 +53,8 @@ export async function openFile(workspace: Workspace, path: string): Promise<Open
 }
 
 /**
- * As `openFile`, of a name in a folder that is held already. `shown` is the path for error texts.
+ * Like `openFile`, for a name in a folder that is already held. `shown` is the path for error
+ * texts.
  */
 export async function openRegular(
   folder: HeldFolder,
@@ -87,7 +88,7 @@ async function openNoFollow(path: string, shown: string): Promise<FileHandle> {
   }
 }
 
-/** Who the files of a workspace belong to: the user its tools' processes run as. */
+/** The owner of a workspace's files: the user its tools' processes run as. */
 export async function ownerOf(workspace: Workspace): Promise<Owner> {
   const { uid, gid } = await stat(workspace.root);
   return { uid, gid };
