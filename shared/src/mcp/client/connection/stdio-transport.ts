@@ -6,7 +6,7 @@ import { sanitize } from "./sanitize.ts";
 
 /** A transport over a program's standard streams that knows why the program ended. */
 export type StdioTransport = Transport & {
-  /** Why it ended, with the last lines of its standard error. Undefined while it runs. */
+  /** Why it ended, with the end of its standard error. Undefined while it runs. */
   ending(): string | undefined;
 };
 
