@@ -6,9 +6,9 @@ import { metadataKeys } from "./extensions.ts";
 import { artifactView, type TaskIdentity, taskStatus } from "./task-view.ts";
 
 /**
- * A stored event as a stream tells it; `fold` already includes it. Every event is told, so that the
- * sequence numbers a reader sees have no gaps. The event itself is added only with the journal
- * extension, and not to an artifact update, whose artifact says it all.
+ * A stored event as a stream update; `projection` already includes it. Every event becomes an
+ * update, so the sequence numbers a reader sees have no gaps. The event itself is added only with
+ * the journal extension, and never to an artifact update, whose artifact is complete.
  */
 export function eventUpdate(
   identity: TaskIdentity,
@@ -31,7 +31,7 @@ export function eventUpdate(
   return { payload: { $case: "statusUpdate", value: { ...shell, status, metadata } } };
 }
 
-/** Live progress as a stream tells it to those who activated the journal extension. */
+/** Live progress as a stream update, for clients that activated the journal extension. */
 export function progressUpdate(identity: TaskIdentity, projection: TaskProjection, event: RunEvent): StreamResponse {
   const status = { ...taskStatus(identity, projection), message: undefined };
   const metadata = { [metadataKeys.progress]: event };
@@ -40,8 +40,8 @@ export function progressUpdate(identity: TaskIdentity, projection: TaskProjectio
 }
 
 /**
- * A stream says each status text once, with the event it came from; repeating it would show a peer
- * the same thought again.
+ * A stream sends each status text once, with the event it came from; otherwise a peer would show
+ * the same text twice.
  */
 function freshOnly(projection: TaskProjection): TaskProjection {
   if (projection.status === undefined || projection.status.seq === projection.seq) return projection;

@@ -11,18 +11,21 @@ const usage = z.object({
   unpriced: z.boolean(),
 });
 
-/** What a task says it has used; undefined where the agent does not tell. */
+/** The usage a task reports; undefined if the agent does not report any. */
 export function taskUsage({ metadata }: Pick<Task, "metadata">): TaskUsage | undefined {
   return usage.safeParse(metadata?.[metadataKeys.usage]).data;
 }
 
-/** What a task has taken in, as metadata carries it. */
+/** The sources a task has taken in, as carried in metadata. */
 export const takenInSchema = z.array(z.string().max(longestName)).max(mostSources);
 
-/** What a task says it had taken in when it answered; undefined where the agent does not tell. */
+/**
+ * The sources a task reports it had taken in when it answered; undefined if the agent does not
+ * report them.
+ */
 export function taskTakenIn({ metadata }: Pick<Task, "metadata">): TakenIn | undefined {
   return takenInSchema.safeParse(metadata?.[metadataKeys.takenIn]).data;
 }
 
-/** What the part of a stored file tells of its content. */
+/** The metadata of a stored file's part. */
 export const fileFacts = z.object({ sha256: z.string(), size: z.number() });

@@ -3,8 +3,8 @@ import type { RunRecord } from "../core/engine.ts";
 import type { TaskProjection } from "../runs/projection.ts";
 
 /**
- * The A2A state of a run from its events, and from its record where that is at hand and knows more:
- * that a worker has taken it, or that it waits for something no event told of.
+ * The A2A state of a run, derived from its events and, if given, its record. The record may know
+ * more: that a worker has claimed the run, or that the run waits for something no event reported.
  */
 export function taskState(projection: TaskProjection, run?: RunRecord): TaskState {
   if (projection.end !== undefined) return endState(projection.end);
@@ -16,7 +16,7 @@ export function taskState(projection: TaskProjection, run?: RunRecord): TaskStat
   return started ? TaskState.TASK_STATE_WORKING : TaskState.TASK_STATE_SUBMITTED;
 }
 
-/** Completed, failed, canceled, rejected: nothing changes any more. */
+/** Whether the state is final: completed, failed, canceled or rejected. */
 export function isTerminal(state: TaskState): boolean {
   return (
     state === TaskState.TASK_STATE_COMPLETED ||
@@ -26,7 +26,7 @@ export function isTerminal(state: TaskState): boolean {
   );
 }
 
-/** Terminal, or waiting for the caller: what ends a blocking call. */
+/** Whether the state ends a blocking call: terminal, or waiting for the caller. */
 export function isSettled(state: TaskState): boolean {
   return (
     isTerminal(state) || state === TaskState.TASK_STATE_INPUT_REQUIRED || state === TaskState.TASK_STATE_AUTH_REQUIRED
@@ -56,10 +56,10 @@ const names = {
   [TaskState.TASK_STATE_REJECTED]: "rejected",
 } as const;
 
-/** Where a task stands, in A2A's words. */
+/** The name of a task state, in A2A's words. */
 export type StateName = (typeof names)[keyof typeof names];
 
-/** A state of A2A in words; one this side does not know is work that goes on. */
+/** The name of an A2A state; unknown states count as working. */
 export function stateName(state: TaskState | undefined): StateName {
   const known: Readonly<Partial<Record<TaskState, StateName>>> = names;
   return (state === undefined ? undefined : known[state]) ?? "working";

@@ -6,19 +6,19 @@ import { metadataKeys } from "./extensions.ts";
 import { taskState } from "./task-state.ts";
 import { textPart, toWirePart } from "./wire-part.ts";
 
-/** What is the same for every view of one run. */
+/** The ids that every view of a run shares. */
 export type TaskIdentity = { readonly id: string; readonly contextId: string };
 
 /** How much of a task to show. */
 export type TaskDetail = {
-  /** Newest messages to include; all when left out, none with 0. */
+  /** Number of newest messages to include: all if omitted, none if 0. */
   readonly historyLength?: number | undefined;
   readonly artifacts: boolean;
 };
 
 /**
- * A run as an A2A task. With the run's record the state and time are the newest; without it they
- * are those of the fold, so that a reader who resumes sees the task as it was at that event.
+ * A run as an A2A task. With the run's record, state and time are the latest; without it they come
+ * from the projection, so a reader who resumes sees the task as of that event.
  */
 export function taskView(
   identity: TaskIdentity,
@@ -45,7 +45,7 @@ export function taskView(
   };
 }
 
-/** The status of a run after the fold's last event. */
+/** The status of a run after the projection's last event. */
 export function taskStatus(identity: TaskIdentity, projection: TaskProjection, run?: RunRecord): TaskStatus {
   const { status } = projection;
   return {
@@ -55,7 +55,6 @@ export function taskStatus(identity: TaskIdentity, projection: TaskProjection, r
   };
 }
 
-/** An artifact with all its parts. */
 export function artifactView(artifact: ProjectedArtifact, publicUrl: string): Artifact {
   return {
     artifactId: artifact.artifactId,
@@ -82,9 +81,7 @@ function agentMessage(identity: TaskIdentity, seq: number, text: string, error: 
   return { ...messageShell(identity, seq), role: Role.ROLE_AGENT, parts: [textPart(text)], metadata };
 }
 
-/**
- * The id is made from the place in the journal, so that every reading of it gives the same message.
- */
+/** The id derives from the position in the journal, so every read yields the same message. */
 function messageShell(identity: TaskIdentity, seq: number) {
   return {
     messageId: `${identity.id}/${seq}`,

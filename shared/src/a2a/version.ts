@@ -2,12 +2,12 @@ import { A2A_VERSION_HEADER } from "@a2a-js/sdk";
 import { isV1JsonRpcMethod } from "@a2a-js/sdk/compat/v0_3";
 import { VersionNotSupportedError } from "@a2a-js/sdk/errors";
 
-/** The protocol versions served; patch numbers do not count (A2A 1.0 section 3.6). */
+/** The protocol versions served; patch numbers are ignored (A2A 1.0 section 3.6). */
 export type ProtocolVersion = "1.0" | "0.3";
 
 /**
- * The version a request asks for, by header or else by query parameter. A request that names none
- * means 0.3, except a JSON-RPC call of a method that only 1.0 has. Throws VersionNotSupportedError.
+ * The version a request asks for, by header or else by query parameter. A request without one means
+ * 0.3, unless it is a JSON-RPC call of a method that only 1.0 has. Throws VersionNotSupportedError.
  */
 export function requestedVersion(request: Request, method?: string): ProtocolVersion {
   const named = request.headers.get(A2A_VERSION_HEADER) || new URL(request.url).searchParams.get(A2A_VERSION_HEADER);
@@ -18,7 +18,7 @@ export function requestedVersion(request: Request, method?: string): ProtocolVer
 }
 
 /**
- * Refuses what is not 1.0: the HTTP+JSON binding is served in that version only. Throws
+ * Rejects every version but 1.0, the only one the HTTP+JSON binding serves. Throws
  * VersionNotSupportedError.
  */
 export function requireVersionOne(request: Request): void {

@@ -15,7 +15,7 @@ import { AppError, type ErrorCode, publicError } from "../core/errors.ts";
 /** One field of a request and what is wrong with it. */
 export type FieldViolation = { readonly field: string; readonly description: string };
 
-/** A request whose fields break their rules: −32602, or 400, with a BadRequest that names them. */
+/** A request with invalid fields: −32602 or 400, with a BadRequest that lists them. */
 export class FieldViolationsError extends RequestMalformedError {
   readonly violations: readonly FieldViolation[];
 
@@ -32,7 +32,7 @@ export class FieldViolationsError extends RequestMalformedError {
 }
 
 /**
- * An AppError that A2A has no error for: −32603 over JSON-RPC, the status of our table over HTTP,
+ * An AppError without an A2A equivalent: −32603 over JSON-RPC, the status from our table over HTTP,
  * its code in ErrorInfo.
  */
 export class AppFailure extends A2AError {
@@ -49,14 +49,14 @@ export class AppFailure extends A2AError {
   }
 }
 
-/** A JSON-RPC error that is about the envelope: −32700, −32600 or −32601. */
+/** A JSON-RPC error in the envelope: −32700, −32600 or −32601. */
 export function envelopeError(envelopeCode: -32700 | -32600 | -32601, message: string): A2AError {
   return new JsonRpcRequestMalformedError({ message, envelopeCode });
 }
 
 /**
- * What a thrown value is on an A2A wire. `report` gets what is no expected error, with its cause;
- * the outside learns only that it happened.
+ * Converts a thrown value to an A2A error. Unexpected errors go to `report` with their cause; the
+ * client learns only that an internal error occurred.
  */
 export function toA2AError(error: unknown, report: (bug: unknown) => void): A2AError {
   if (error instanceof A2AError) return error;

@@ -3,8 +3,8 @@ import type { Part } from "../core/message.ts";
 import { metadataKeys } from "./extensions.ts";
 
 /**
- * A part as A2A carries it. A stored file travels by URL, never inline: tasks stay small however
- * often they are read, and a stream frame stays below the 4 MiB at which the SDK's clients give up.
+ * A part in A2A's form. A stored file is sent as a URL, never inline: tasks stay small however
+ * often they are read, and a stream frame stays below the 4 MiB limit of the SDK's clients.
  */
 export function toWirePart(part: Part, publicUrl: string): WirePart {
   switch (part.type) {
@@ -26,12 +26,11 @@ export function toWirePart(part: Part, publicUrl: string): WirePart {
   }
 }
 
-/** Where a stored file is served. */
+/** The URL of a stored file. */
 function artifactUrl(publicUrl: string, file: { readonly sha256: string; readonly name: string }): string {
   return `${publicUrl.replace(/\/+$/, "")}/artifacts/${file.sha256}/${encodeURIComponent(file.name)}`;
 }
 
-/** A text part. */
 export function textPart(text: string): WirePart {
   return wirePart({ $case: "text", value: text }, {});
 }

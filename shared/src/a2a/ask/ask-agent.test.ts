@@ -249,7 +249,7 @@ test("an agent that cannot be reached is tried for as long as the patience lasts
   const { output } = await asker.until(id, "completed");
   expect(output).toMatchObject({ state: "failed", error: { code: "unavailable" }, taskId: "" });
   expect(performance.now() - from).toBeGreaterThanOrEqual(900);
-  // Each of the three attempts looks for the card three times.
+  // Each of the three attempts requests the card three times.
   expect(tries).toBeGreaterThanOrEqual(9);
 });
 

@@ -15,24 +15,24 @@ import { relayQuestion } from "./relay-question.ts";
 import { sendAsk } from "./send-ask.ts";
 
 /**
- * How a conversation with another agent came out: its task has ended there, or it was given up here
- * and may still be at work.
+ * How a conversation with another agent ended. With `open`, it was given up here and its task may
+ * still be running there.
  */
 type Ending = { readonly outcome: AskOutcome; readonly open?: OpenAsk };
 
 /**
- * Asks another agent over A2A and waits for what comes of it, in steps that each end by themselves:
- * begin (its card, the intent), send, follow, collect. Rejects only when the run is cancelled, its
- * branch is aborted, or with a bug: that an agent cannot be reached, fails, refuses or takes too
- * long is an outcome with its cause.
+ * Asks another agent over A2A and waits for the outcome, in steps that each end by themselves:
+ * begin (its card, the intent), send, follow, collect. Rejects only if the run is cancelled, if its
+ * branch is aborted, or on a bug; an agent that is unreachable, fails, refuses or takes too long is
+ * an outcome with its cause.
  *
- * Promised, whatever process is killed when: an agent of ours gets the message as one task and
- * answers once, a finished step is not repeated, the deadline counts from the recorded start. At
- * any other agent a send whose process died is not repeated, but said to be `interrupted`. A task
- * given up here is canceled there. For an abort nothing can be done in here: `cancelOpen` does it
- * after an aborted branch, `recalling` at the end of every run, `recallingEngine` for a run that is
- * canceled. Not promised: that a task is found which an agent that is not of ours began without its
- * answer having arrived.
+ * Guaranteed, whichever process is killed and when: an agent of ours receives the message as one
+ * task and answers once, a finished step is not repeated, and the deadline counts from the recorded
+ * start. For any other agent, a send whose process died is not repeated but reported as
+ * `interrupted`. A task given up here is canceled there. An aborted ask cannot cancel its own task:
+ * `cancelOpen` does it after an aborted branch, `cancellingChildren` at the end of every run,
+ * `engineCancellingChildren` for a canceled run. Not guaranteed: finding a task that an agent of
+ * another system started if its answer never arrived.
  */
 export async function askAgent(run: Run, request: AskRequest, peers: Peers): Promise<AskOutcome> {
   const end = peers.underWay.begin(run.id);
@@ -41,7 +41,7 @@ export async function askAgent(run: Run, request: AskRequest, peers: Peers): Pro
   return outcome;
 }
 
-/** The whole of an ask; `left` when its task may still be at work. */
+/** One complete ask; `left` if its task may still be running. */
 async function converse(run: Run, request: AskRequest, peers: Peers): Promise<{ outcome: AskOutcome; left: boolean }> {
   const { ask, ...begun } = await beginAsk(run, request, peers);
   if (begun.refused !== undefined) return answered(run, ask, failed(ask, begun.refused));
@@ -54,9 +54,7 @@ async function converse(run: Run, request: AskRequest, peers: Peers): Promise<{ 
   return answered(run, ask, { ...outcome, ...(usage !== undefined && { usage }) }, !done);
 }
 
-/**
- * The conversation, and what a person was asked in it, up to its end or to where it is given up.
- */
+/** The conversation and the questions relayed to a person in it, until it ends or is given up. */
 async function attend(
   run: Run,
   ask: Ask,
@@ -69,7 +67,7 @@ async function attend(
     const met = first !== undefined && "value" in first ? first : await resolveAgain(run, ask, peers);
     if ("fault" in met) return { outcome: given(ask, met) };
     const sent = await sendAsk(run, ask, met.value, peers);
-    // A message whose answer was lost may have got there.
+    // A message whose answer was lost may have been delivered.
     if ("fault" in sent) return { outcome: given(ask, sent), ...(mayPass(sent.fault) && { open: openAsk(ask) }) };
     const { reply, ...ids } = sent.value;
     if (reply !== undefined) return { outcome: { agent: ask.agent.name, ...ids, ...reply } };
@@ -82,7 +80,7 @@ async function attend(
   }
 }
 
-/** Stays with the agent's task until it ends or is given up. */
+/** Follows the agent's task until it ends or is given up. */
 async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], peers: Peers): Promise<Ending> {
   const { ask } = child;
   let from: Followed = { after: 0, told: 0 };
@@ -93,7 +91,7 @@ async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], pe
     const { state, question, result, ...followed } = seen.value;
     from = followed;
     if (state === "working") continue;
-    // Runs recorded before such a wish was relayed gave the task up here.
+    // Runs recorded before authorization requests were relayed gave the task up here.
     if (state === "auth-required" && question === undefined) return givenUp(child, failed(ask, unauthorized(child)));
     if (question === undefined) return finish(run, child, result, peers);
     const relayed = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
@@ -101,7 +99,7 @@ async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], pe
     const { exchange, told } = relayed;
     exchanges.push(exchange);
     if ("fault" in told) {
-      // It may have ended while a person thought: its own patience was over, or somebody answered
+      // The task may have ended while the person was thinking: it timed out, or somebody answered
       // it directly.
       const now = await followChild(run, child, from, peers);
       return isEnd(now) ? finish(run, child, undefined, peers) : givenUp(child, failed(ask, told.fault));
@@ -138,7 +136,7 @@ function openAsk({ askId, agent, contextId }: Ask): OpenAsk {
   return { askId, agent, ...(contextId !== undefined && { contextId }) };
 }
 
-/** The outcome of an ask that did not get as far as a task. */
+/** The outcome of an ask that never got a task. */
 function given(ask: Ask, { fault, at }: { readonly fault: Fault; readonly at: number }): AskOutcome {
   return ask.endsAt !== undefined && at >= ask.endsAt ? timedOut(ask) : failed(ask, fault);
 }

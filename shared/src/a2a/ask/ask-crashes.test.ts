@@ -9,7 +9,7 @@ import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import type { askerSettings } from "../../testing/a2a/asker-process.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
 
-/** Runs a process that asks until it ends; whether it killed itself. */
+/** Runs an asking process until it ends; returns whether it killed itself. */
 async function crashed(settings: z.input<typeof askerSettings>): Promise<boolean> {
   const program = new URL("../../testing/a2a/asker-process.ts", import.meta.url).pathname;
   const child = Bun.spawn([process.execPath, program, JSON.stringify(settings)], { stdout: "ignore", stderr: "pipe" });
@@ -43,7 +43,7 @@ const scripts: Record<Mode, Parameters<typeof agentServerForTest>[0]["script"]> 
   },
 };
 
-/** One ask whose process kills itself at this point and is started again. */
+/** Runs one ask whose process kills itself at this point and is restarted. */
 async function ask(crashAt: string, mode: Mode): Promise<Asked> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-ask-crash-"));
   await using helper = await agentServerForTest({ script: scripts[mode] });
@@ -69,8 +69,8 @@ async function ask(crashAt: string, mode: Mode): Promise<Asked> {
 }
 
 /**
- * Goes on, from the first durable write to the last, just before the odd ones and just after the
- * even ones; how often a process was killed.
+ * Tries every durable write from first to last, odd ones just before it and even ones just after;
+ * returns how often a process was killed.
  */
 async function everyPoint(mode: Mode, expectRight: (asked: Asked) => void): Promise<number> {
   let crashes = 0;

@@ -5,12 +5,12 @@ import type { Ask } from "./ask.ts";
 import type { Peers } from "./peers.ts";
 
 /**
- * What one short step came to, and when on the clock of runs: a failure is a value, so that the run
- * decides what follows. Milliseconds.
+ * The result of one short step and its time on the runs' clock, in milliseconds. A failure is a
+ * value, so that the run decides what follows.
  */
 export type Attempt<Value> = { readonly at: number } & ({ readonly value: Value } | { readonly fault: Fault });
 
-/** Does the work; an expected failure becomes a value, anything else rejects. */
+/** Runs `work`. An expected failure becomes a value; anything else rejects. */
 export async function attempted<Value>(
   { now }: Pick<StepContext, "now">,
   work: () => Promise<Value>,
@@ -24,20 +24,19 @@ export async function attempted<Value>(
   }
 }
 
-/** An error as a value. */
 export function faultOf({ code, message }: AppError): Fault {
   return { code, message };
 }
 
-/** Which agent is tried again, and until when. Milliseconds; `endsAt` on the clock of runs. */
+/** The agent to retry, and for how long. Milliseconds; `endsAt` on the runs' clock. */
 export type Patience = Pick<Ask, "agent" | "patienceMs" | "endsAt">;
 
 const longestPauseMs = 15_000;
 
 /**
- * Repeats a short step while it fails in a way that may pass, with durable pauses, as long as the
- * patience lasts; a pause ends at once when whatever watches over the agent finds it worth asking.
- * What came last is the answer.
+ * Repeats a short step while it fails with a retryable error, with durable pauses, until the
+ * patience runs out. A pause ends at once when the agent's monitor finds it worth retrying. Returns
+ * the last attempt.
  */
 export async function retryDurably<Value>(
   run: Run,
@@ -47,7 +46,7 @@ export async function retryDurably<Value>(
 ): Promise<Attempt<Value>> {
   let since: number | undefined;
   for (let pauseMs = 500; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-    // Taken before the attempt, so that no moment between it and the pause is missed.
+    // Taken before the attempt, so that no signal between the attempt and the pause is missed.
     const until = peers.retrySignal(agent);
     const last = await attempt();
     if (!("fault" in last) || !errorCodes[last.fault.code].retryable) return last;
@@ -59,13 +58,14 @@ export async function retryDurably<Value>(
 }
 
 /**
- * How long a step may outlast its ask's deadline: enough to learn that the task ended just before.
+ * How long a step may outlast its ask's deadline: long enough to notice a task that ended just
+ * before it.
  */
 const graceMs = 2_000;
 
 /**
- * The step's signal, aborted with a TimeoutError soon after `endsAt` (on the clock of runs), so
- * that no agent that hangs holds up its asker.
+ * The step's signal, aborted with a TimeoutError soon after `endsAt` (on the runs' clock), so that
+ * a hanging agent does not hold up its asker.
  */
 export function inTime({ signal, now }: StepContext, endsAt: number | undefined): AbortSignal {
   if (endsAt === undefined) return signal;
@@ -74,7 +74,7 @@ export function inTime({ signal, now }: StepContext, endsAt: number | undefined)
 }
 
 /**
- * What an expected failure is: an AppError as it is, and the end of a signal's time as `timeout`;
+ * The expected failure in an error: an AppError unchanged, an expired timeout signal as `timeout`,
  * undefined for anything else.
  */
 export function expectedFailure(error: unknown): AppError | undefined {

@@ -17,7 +17,7 @@ const parts: Part[] = [{ type: "text", text: "Do it." }];
 const done = badTask("COMPLETED", { artifacts: [badArtifact({ text: "the answer" })] });
 const working = badTask("WORKING");
 
-/** Asks the agent and answers the outcome. */
+/** Asks the agent and returns the outcome. */
 async function outcomeOf(url: string, bounds: Partial<AskBounds> = {}, deadlineMs?: number): Promise<AskOutcome> {
   await using asker = await askerForTest(
     (run, peers) =>

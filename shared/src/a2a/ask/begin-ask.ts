@@ -6,13 +6,16 @@ import { type Attempt, attempted, retryDurably } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import { shortLine } from "./short-line.ts";
 
-/** An ask that began: refused before anything was sent, or with the agent it met. */
+/**
+ * An ask that has begun: refused before anything was sent, or with the attempt to resolve the
+ * agent.
+ */
 export type Begun = { readonly ask: Ask; readonly refused?: Fault; readonly met?: Attempt<ResolvedAgent> };
 
 /**
- * Begins an ask: its intent is recorded as `agent-asked` before anything is sent, with all it takes
- * to find its task again. Refuses with `hop_limit` a task that has passed through too many agents,
- * without a word to the agent.
+ * Begins an ask. Its intent is recorded as `agent-asked` before anything is sent, with everything
+ * needed to find its task again. A task that has passed through too many agents is refused with
+ * `hop_limit` without contacting the agent.
  */
 export async function beginAsk(run: Run, request: AskRequest, peers: Peers): Promise<Begun> {
   const begin = async (step: StepContext) => {
@@ -36,7 +39,7 @@ function tooManyHops({ agent, hops }: AskRequest, most: number): Fault {
   return { code: "hop_limit", message };
 }
 
-/** Meets the agent that could not be met at once. */
+/** Retries an agent that could not be resolved at first. */
 export function resolveAgain(run: Run, ask: Ask, peers: Peers): Promise<Attempt<ResolvedAgent>> {
   const patience = { ...ask, patienceMs: ask.resolveMs ?? ask.patienceMs };
   return retryDurably(run, patience, peers, () =>

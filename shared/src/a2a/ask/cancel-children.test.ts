@@ -19,7 +19,7 @@ test("an agent that cannot be told now is tried again after longer and longer pa
     artifacts: createArtifactStore(join(home, "artifacts")),
     async connect() {
       tries.push(performance.now());
-      // It is back, and knows nothing of the task.
+      // The agent is back and does not know the task.
       throw tries.length < 5 ? away : new AppError("not_found", "There is no such task.");
     },
   });

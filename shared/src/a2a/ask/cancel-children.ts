@@ -7,21 +7,20 @@ import type { PeerAddress, Peers } from "./peers.ts";
 import type { AsksOfExecution } from "./under-way.ts";
 
 /**
- * How long agents that cannot be reached are tried again, and the longest pause between two tries.
- * Milliseconds.
+ * How long to retry unreachable agents, and the longest pause between two attempts. Milliseconds.
  */
 const patienceMs = 24 * 60 * 60 * 1000;
 const longestPauseMs = 10 * 60 * 1000;
 
-/** The kind of run that recalls what runs of `kind` asked. */
+/** The kind of run that cancels what runs of `kind` asked. */
 function cancelChildrenKind(kind: string): string {
   return `${kind}/recall`;
 }
 
 /**
- * A kind of run that asks other agents, so that none of its ends leaves a task of theirs at work:
- * what is open when its body is through is cancelled there, and what could not be reached then is
- * recalled later. Have the engine work on `recallRun` of the same kind too.
+ * A kind of run that asks other agents and leaves none of their tasks running, however it ends.
+ * Tasks still open when its body ends are cancelled; agents that are unreachable then are retried
+ * later. The engine must also execute `cancelChildrenRun` of the same kind.
  */
 export function cancellingChildren(definition: RunDefinition, peers: Peers): RunDefinition {
   const settle = async (run: Run, asks: AsksOfExecution) => {
@@ -56,9 +55,9 @@ export function cancellingChildren(definition: RunDefinition, peers: Peers): Run
 }
 
 /**
- * The engine, whose `cancel` of a run of `kind` also cancels what the run asked other agents: by a
- * durable run of its own, accepted before the cancellation is, so that it happens whatever process
- * is killed when, and is tried for a day where an agent cannot be reached.
+ * The engine, with a `cancel` that also cancels what a run of `kind` asked other agents. A separate
+ * durable run does so; it is accepted before the cancellation, so it happens whichever process is
+ * killed and when. Unreachable agents are retried for a day.
  */
 export function engineCancellingChildren(engine: Engine, kind: string): Engine {
   return {
@@ -73,8 +72,8 @@ export function engineCancellingChildren(engine: Engine, kind: string): Engine {
 }
 
 /**
- * The kind of run that recalls: cancels what the asking run left open at other agents, once that
- * has ended, and first cancels the run itself where that is why.
+ * The kind of run that cancels what the asking run left open at other agents, once that run has
+ * ended. If the asking run was canceled, it is cancelled first.
  */
 export function cancelChildrenRun(kind: string, peers: Peers): RunDefinition {
   return {
@@ -85,13 +84,13 @@ export function cancelChildrenRun(kind: string, peers: Peers): RunDefinition {
       let since: number | undefined;
       let away: readonly PeerAddress[] = [];
       for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-        // Taken before the try, so that no moment between it and the pause is missed; an agent that
-        // is away stays away from the first try on.
+        // Taken before the attempt, so that no signal between the attempt and the pause is missed.
+        // An agent that is away counts as away from the first attempt on.
         const until = AbortSignal.any(away.flatMap((agent) => peers.retrySignal(agent) ?? []));
         const tried: ChildrenCancelled | number = await run.step("recall", (step) =>
           cancelChildren(runId, peers, step),
         );
-        // Once, how many were left was all that was recorded.
+        // Older journals recorded only the number left.
         const { left, at, ...still } = typeof tried === "number" ? { left: tried, away, at: since ?? 0 } : tried;
         if (left === 0) return null;
         away = still.away;
@@ -104,7 +103,7 @@ export function cancelChildrenRun(kind: string, peers: Peers): RunDefinition {
   };
 }
 
-/** The run, and why it is recalled: it was canceled, or it comes to its own end. */
+/** The asking run, and why its children are cancelled: it was canceled, or it is ending. */
 type CancelChildrenInput = { readonly runId: string; readonly why: "canceled" | "ending" };
 
 async function startCancelChildren(
@@ -127,12 +126,12 @@ async function cancelIfOpen(engine: Pick<Engine, "cancel">, runId: string): Prom
   return null;
 }
 
-/** What a try came to: how many could not be told, at which agents, and when it was. */
+/** The result of an attempt: how many tasks are left, at which agents, and the time. */
 type ChildrenCancelled = { readonly left: number; readonly away: readonly PeerAddress[]; readonly at: number };
 
 /**
- * Cancels what a run left open at other agents. While the run itself has not ended, that is what is
- * left.
+ * Cancels what a run left open at other agents. While the run itself has not ended, it counts as
+ * the one left.
  */
 async function cancelChildren(runId: string, peers: Peers, { signal, now }: StepContext): Promise<ChildrenCancelled> {
   const run = await peers.engine.get(runId);

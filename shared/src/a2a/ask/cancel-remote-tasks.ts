@@ -9,13 +9,13 @@ import { expectedFailure } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 
 /**
- * Cancels at the other agents what was asked below `run` and is still open: call it after a
- * `run.all` that rejected or a `run.race`, whose aborted branches could not do so themselves.
- * Answers how many agents could not be told; `recalling` sees to those.
+ * Cancels at the other agents the asks below `run` that are still open. Call it after a `run.race`
+ * or a `run.all` that rejected: their aborted branches could not do so themselves. Returns how many
+ * agents could not be reached; `cancellingChildren` retries those.
  */
 export async function cancelOpen(run: Run, peers: Peers): Promise<number> {
-  // Its record is on disk when the next step begins, and with it every event before it: only then
-  // do the events tell what is open.
+  // When the next step begins, this step's record is on disk together with every event before it.
+  // Only then do the events show what is open.
   await run.step("settle asks", async () => null, { effect: "pure" });
   return run.step("cancel open asks", async (step) => {
     const events = await peers.engine.events(run.id);
@@ -41,18 +41,18 @@ export function cancelGivenUp(run: Run, ask: OpenAsk, peers: Peers): Promise<Rem
 }
 
 /**
- * What came of calling an ask off: whether that is done with, and what its task had used, where the
- * agent tells.
+ * The result of cancelling an ask: whether nothing is left to do, and its task's usage if the agent
+ * reports it.
  */
 type RemoteCancellation = { readonly done: boolean; readonly usage?: TaskUsage };
 
-/** An agent that hangs is called off later. */
+/** An agent that hangs longer than this is retried later. */
 const longestMs = 5_000;
 
 /**
- * Sees to it that nothing of an ask goes on at the other agent; not done when that could not be had
- * now and may be later. Where the answer to the message was lost, its task is cancelled by the
- * message's id, and the message is never sent again to learn it. Harmless to repeat.
+ * Cancels an ask's task at the other agent. Not `done` if it failed now but may succeed later. If
+ * the answer to the message was lost, the task is cancelled by the message's id; the message is
+ * never sent again to find it. Idempotent.
  */
 export async function cancelRemoteTask(ask: OpenAsk, peers: Peers, caller: AbortSignal): Promise<RemoteCancellation> {
   const signal = AbortSignal.any([caller, AbortSignal.timeout(longestMs)]);
@@ -65,13 +65,14 @@ export async function cancelRemoteTask(ask: OpenAsk, peers: Peers, caller: Abort
     caller.throwIfAborted();
     const failure = expectedFailure(error);
     if (failure === undefined) throw error;
-    // It is unknown there, or cannot be cancelled by us: trying again changes none of it.
+    // The agent does not know the task or refuses to cancel it; trying again would not change that.
     return { done: !failure.retryable };
   }
 }
 
 /**
- * The task after its cancellation, or as it had ended before; none where the agent knows of none.
+ * The task after its cancellation, or as it had ended before; undefined if the agent does not know
+ * it.
  */
 async function cancelled(
   client: A2aClient,
@@ -89,8 +90,8 @@ async function cancelled(
 }
 
 /**
- * An ask whose task at another agent may be at work; without `taskId` it is not known whether the
- * agent ever had the message.
+ * An ask whose task at another agent may be running. Without `taskId`, it is unknown whether the
+ * agent received the message.
  */
 export type OpenAsk = {
   readonly askId: string;

@@ -15,10 +15,12 @@ import type { PeerAddress, Peers } from "./peers.ts";
 import { shortLine } from "./short-line.ts";
 import { takeFiles } from "./take-files.ts";
 
-/** What a task at another agent came to. */
+/** The result of a task at another agent. */
 export type Collected = Omit<AskOutcome, "agent" | "taskId" | "contextId">;
 
-/** Reads the result of a task that has ended, its files into our own store. Harmless to repeat. */
+/**
+ * Reads the result of a task that has ended and stores its files in our artifact store. Idempotent.
+ */
 export function collect(run: Run, child: RemoteTask, peers: Peers): Promise<Attempt<Collected>> {
   const { ask, taskId } = child;
   return retryDurably(run, ask, peers, () =>
@@ -32,7 +34,7 @@ export function collect(run: Run, child: RemoteTask, peers: Peers): Promise<Atte
   );
 }
 
-/** What a task that has ended tells of its result, bounded. */
+/** The result of an ended task, within bounds. */
 export async function readResult(
   task: Task,
   address: PeerAddress,
@@ -61,8 +63,7 @@ export async function readResult(
 const told = z.object({ code: z.enum(Object.keys(errorCodes) as ErrorCode[]), message: z.string() });
 
 /**
- * Why a task did not complete: its own sentence, with the code that an agent of ours tells beside
- * it.
+ * Why a task did not complete: the agent's message, with the error code if it is an agent of ours.
  */
 function faultIn(task: Task, name: string, state: "failed" | "canceled" | "rejected"): Fault {
   const said = shortLine(messageText(task.status?.message), 1_000);
@@ -71,21 +72,18 @@ function faultIn(task: Task, name: string, state: "failed" | "canceled" | "rejec
   return { code: error?.code ?? usual, message: said || `${name} ended its task as ${state} and did not say why.` };
 }
 
-/** Characters of an answer, and of its data as JSON. */
+/** Most characters of an answer, and of its data as JSON. */
 const mostCharacters = 256 * 1024;
 
-/** Artifacts that are an answer at an agent of ours. */
+/** Names of artifacts that hold the answer at an agent of ours. */
 const answerNames = ["answer", "partial-answer"];
 
-/**
- * What another agent answered: text and, where there is any, data. `fault` when something of it was
- * too large.
- */
+/** Another agent's answer: text and possibly data. `fault` is set if part of it was too large. */
 export type TaskAnswer = { readonly text: string; readonly data?: Json; readonly fault?: Fault };
 
 /**
- * The answer of a task: its artifact of that name, or the text of all its artifacts, or else what
- * the agent said last.
+ * The answer of a task: its artifact of that name, else the text of all its artifacts, else the
+ * agent's last message.
  */
 export function answerOf(task: Task): TaskAnswer {
   const named = task.artifacts.findLast(({ name }) => answerNames.includes(name));
@@ -106,8 +104,8 @@ export function answerOf(task: Task): TaskAnswer {
 }
 
 /**
- * The text parts of one artifact as they are: an agent that streams sends its answer in pieces,
- * which may end in mid-word.
+ * The joined text parts of one artifact: an agent that streams sends its answer in pieces, which
+ * may end in mid-word.
  */
 function artifactText({ parts }: Artifact): string {
   return parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : [])).join("");

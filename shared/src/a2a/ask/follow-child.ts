@@ -17,17 +17,16 @@ import type { PushCallbacks } from "./push-callbacks.ts";
 import { hasFiles } from "./take-files.ts";
 
 /**
- * How far a task was followed. `after` is the place in its journal, where the agent is one of ours.
+ * How far a task was followed. `after` is the position in its journal if the agent is one of ours.
  */
 export type Followed = ToldLines & {
   readonly after: number;
-  /** The question that was answered last. */
+  /** The question answered last. */
   readonly answered?: string;
 };
 
 /**
- * Where the task then stood; with its result when it had ended and no files have to be fetched for
- * it.
+ * The task's state after following it, with its result if it has ended and has no files to fetch.
  */
 export type Seen = Followed & {
   readonly state: ChildState;
@@ -37,16 +36,16 @@ export type Seen = Followed & {
 
 const shortestLookMs = 1_000;
 /**
- * A pause between two looks after which a task is one that takes long, and the pause where its
- * agent rings.
+ * A task is long-running once the pause between two polls exceeds `longMs`; then `rarelyMs` is the
+ * pause if its agent sends push notifications.
  */
 const longMs = 1_000;
 const rarelyMs = 60_000;
 
 /**
- * Follows a task for a while in one step: until it has ended or asks something new, until there is
- * something to tell, or for `followMs`. What a stream said is only a reason to look; how the task
- * stands is what GetTask answers. Harmless to repeat.
+ * Follows a task in one step until it has ended, asks something new or has something to report, for
+ * `followMs` at most. A stream only prompts a look; the task's state is what GetTask returns.
+ * Idempotent.
  */
 export function followChild(run: Run, child: RemoteTask, from: Followed, peers: Peers): Promise<Attempt<Seen>> {
   const { ask } = child;
@@ -64,7 +63,7 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
       const task = await client.get(child.taskId, { signal });
       if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");
       const state = stateAfter(task, from.answered);
-      // An agent whose stream ends early, for whatever reason, is not asked again at once.
+      // If an agent's stream ends early, for whatever reason, the agent is not asked again at once.
       if (state === "working" && !ends.aborted) {
         await sleep(Math.max(0, shortestLookMs - (performance.now() - started)), step.signal);
       }
@@ -87,7 +86,6 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
 type Look = { readonly notes: Notes; readonly signal: AbortSignal; readonly ends: AbortSignal };
 type Looked = { readonly after: number; readonly kind: EventOf<"question-asked">["kind"] };
 
-/** Reads the journal of an agent of ours. */
 async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed, { notes, signal, ends }: Look) {
   const looked: { after: number; kind: Looked["kind"] } = { after: from.after, kind: "question" };
   const enough = AbortSignal.any([signal, ends, notes.due]);
@@ -100,16 +98,15 @@ async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed
     }
   } catch (error) {
     signal.throwIfAborted();
-    // A stream that fails is no more than one that ended: whether the agent can be reached is for
-    // GetTask to say.
+    // A failed stream counts as an ended one; GetTask decides whether the agent is reachable.
     if (!(error instanceof AppError || enough.aborted)) throw error;
   }
   return looked;
 }
 
 /**
- * Asks an agent that is not of ours again and again; its status lines are its progress. One that
- * works for longer and can ring is asked when it rang, and rarely besides.
+ * Polls an agent of another system; its status lines are its progress. A long-running task whose
+ * agent sends push notifications is polled on each notification, and rarely otherwise.
  */
 async function pollTask(
   client: A2aClient,
@@ -138,8 +135,8 @@ async function pollTask(
 }
 
 /**
- * The state; a question that was answered is not one any more, also where the agent has not noticed
- * the answer yet.
+ * The task's state. An answered question no longer counts, even if the agent has not noticed the
+ * answer yet.
  */
 function stateAfter(task: Task, answered: string | undefined): ChildState {
   const state = childState(task);

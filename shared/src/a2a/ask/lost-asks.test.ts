@@ -19,7 +19,7 @@ async function eventually(check: () => Promise<boolean> | boolean): Promise<void
   throw new Error("It did not happen within fifteen seconds");
 }
 
-/** Waits until nothing is left to be called off. */
+/** Waits until nothing is left to cancel. */
 async function recalled({ engine }: AskerForTest): Promise<void> {
   const open = { kind: "asker/recall", statuses: ["queued", "running", "waiting"] as const, limit: 1 };
   await eventually(async () => (await engine.list({ kind: "asker/recall", limit: 1 })).total > 0);
@@ -30,7 +30,7 @@ test("runs canceled while their agent was away begin nothing when it comes back"
   await using helper = await agentServerForTest({ script: () => ({ text: "paid" }) });
   await using gate = gateForTest(helper.url);
   await using asker = await askerForTest((run, peers) => askAgent(run, to(gate.url), peers), { patienceMs: 60_000 });
-  // Met before it went, as agents are: only the message is lost.
+  // The agent is resolved before it goes away, so only the message is lost.
   gate.loses("SendMessage", true);
   await asker.peers.client({ name: "helper", url: gate.url });
   await gate.close();
@@ -40,7 +40,7 @@ test("runs canceled while their agent was away begin nothing when it comes back"
     await asker.engine.cancel(id);
   }
   gate.loses("SendMessage", false);
-  // Away for longer than a few tries take.
+  // Away for longer than a few attempts take.
   await Bun.sleep(1_500);
   gate.open();
   await recalled(asker);
@@ -64,7 +64,7 @@ test("what could not be called off is called off as soon as the agent is seen ag
   await gate.close();
   const before = looks;
   await asker.engine.cancel(id);
-  // Its pauses double: after so many looks the next one is 6 seconds long.
+  // Its pauses double: after this many polls the next pause is 6 seconds.
   await eventually(() => looks >= before + 7);
   await Bun.sleep(1_000);
   gate.open();

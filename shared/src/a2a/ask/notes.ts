@@ -6,17 +6,15 @@ import type { TaskUpdate } from "../client/task-update.ts";
 import type { Ask } from "./ask.ts";
 import { shortLine } from "./short-line.ts";
 
-/**
- * Lines of an ask's progress that are stored, and how long the first of a step waits for others.
- */
+/** Most progress lines stored per ask, and how long a step's first line waits for others. */
 const mostLines = 100;
 const gatherMs = 2_000;
 
-/** Characters of live output that are shown at once, and of an ask in one step. */
+/** Most characters of live output shown at once, and per ask in one step. */
 const longestOutput = 400;
 const mostOutput = 200_000;
 
-/** For each type of event of an agent of ours, whether it is worth a line to whoever asked it. */
+/** Whether each type of event of an agent of ours is worth a progress line at the asker. */
 const telling: { readonly [Type in ReadEvent["type"]]: boolean } = {
   "message-received": false,
   "message-heard": false,
@@ -40,21 +38,23 @@ const telling: { readonly [Type in ReadEvent["type"]]: boolean } = {
   unknown: false,
 };
 
-/** What was told of an ask in the steps before: the same line is not told again in the next. */
+/**
+ * The progress lines reported in earlier steps, so that the next step does not repeat the last one.
+ */
 export type ToldLines = { readonly told: number; readonly line?: string };
 
-/** What the asker's run tells of the other agent's work. */
+/** What the asker's run reports of the other agent's work. */
 export type Notes = {
   take(update: TaskUpdate): void;
-  /** Notes a line, unless it is the one noted last. */
+  /** Adds a line, unless it equals the last one. */
   say(text: string): void;
-  /** How many lines of the ask have been told, and the one that was told last. */
+  /** How many lines of the ask have been reported, and the last of them. */
   told(): ToldLines;
-  /** Aborted when what was noted should be stored. */
+  /** Aborted when the lines added should be stored. */
   readonly due: AbortSignal;
 };
 
-/** Notes for one step: few lines as events of the step, and what is said live as progress of it. */
+/** Notes for one step: a few lines as its events, live output as its progress. */
 export function childNotes(
   { askId, agent: { name: agent }, isAnswer = false }: Ask,
   before: ToldLines,

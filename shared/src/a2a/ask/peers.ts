@@ -8,10 +8,10 @@ import type { PushCallbacks } from "./push-callbacks.ts";
 import { createQuestionLock, type QuestionLock } from "./question-lock.ts";
 import { createUnderWay, type UnderWay } from "./under-way.ts";
 
-/** Another agent: the asker's name for it, and its card's address. */
+/** Another agent: the asker's name for it, and its card's URL. */
 export type PeerAddress = { readonly name: string; readonly url: string };
 
-/** Bounds of asking. Times in milliseconds, sizes in bytes. */
+/** Limits of asking. Times in milliseconds, sizes in bytes. */
 export type AskBounds = {
   /** Agents a task may pass through. */
   readonly hops: number;
@@ -32,49 +32,49 @@ const defaultBounds: AskBounds = {
   files: 50,
 };
 
-/** What asking other agents needs of this process. Made once and shared by all runs. */
+/** What a process needs to ask other agents. Created once and shared by all runs. */
 export type Peers = {
   /**
-   * A client for the agent at this address; a card older than a minute is read again. Rejects as
+   * A client for the agent at this address; a card older than a minute is read again. Rejects like
    * `createA2aClient`.
    */
   client(address: PeerAddress, signal?: AbortSignal): Promise<A2aClient>;
   /**
-   * Aborted at the next moment at which an agent that failed is worth asking again, where something
-   * watches over it.
+   * Aborted when an agent that failed is worth retrying. Undefined if nothing monitors the agent.
    */
   retrySignal(address: PeerAddress): AbortSignal | undefined;
   /** The current address of an agent that was asked at this one, perhaps before a restart. */
   at(address: PeerAddress): PeerAddress;
-  /** A request to the agent's own server beside A2A: for its files. */
+  /** Sends requests outside A2A to the agent's own server, for its files. */
   readonly fetch: Fetch;
-  /** Where an address is reached from here. */
+  /** Maps a public address to the one reachable from here. */
   readonly inside: InsideAddress;
-  /** What every request to this agent carries. */
+  /** Headers for every request to this agent. */
   headers(address: PeerAddress): Readonly<Record<string, string>>;
   readonly engine: Pick<Engine, "start" | "get" | "list" | "cancel" | "events">;
   readonly artifacts: ArtifactStore;
   readonly bounds: AskBounds;
   readonly questionLock: QuestionLock;
   readonly underWay: UnderWay;
-  /** Callbacks for agents of other systems; left out if they could not reach them. */
+  /** Push callbacks for agents of other systems; undefined if those agents cannot reach them. */
   readonly pushCallbacks?: PushCallbacks | undefined;
 };
 
 /**
- * What a process gives to ask with. `headers` brings an agent's token, which no journal ever holds.
+ * What a process provides for asking. `headers` supplies an agent's token, which no journal ever
+ * holds.
  */
 export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
   /**
-   * A client to an agent that something else watches over, a registry say; undefined for one that
-   * is met here.
+   * A client for an agent that is monitored elsewhere, for example by a registry; undefined for an
+   * agent resolved here.
    */
   connect?(address: PeerAddress, signal: AbortSignal | undefined): Promise<A2aClient> | undefined;
   retrySignal?(address: PeerAddress): AbortSignal | undefined;
   headers?(address: PeerAddress): Readonly<Record<string, string>>;
   /**
-   * The agent that is known by this name now. A run remembers where an agent was when it asked it,
-   * in another life perhaps.
+   * The agent now known by this name. A run remembers where an agent was when it asked it, perhaps
+   * before a restart.
    */
   known?(name: string): PeerAddress | undefined;
   readonly fetch?: Fetch;
@@ -85,7 +85,7 @@ export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
 
 const cardAgeMs = 60_000;
 
-/** Makes it, with the default bounds where none are named. */
+/** Creates the peers, with default bounds for those not given. */
 export function createPeers(options: PeersOptions): Peers {
   const { engine, artifacts, fetch: inner = fetch, inside = (url: string) => url } = options;
   const headers = (address: PeerAddress) => options.headers?.(whereNow(address, options)) ?? {};
@@ -113,8 +113,7 @@ export function createPeers(options: PeersOptions): Peers {
         inside,
         headers: headers(address),
         responseMs: 20_000,
-        // The durable loop around a call has the patience; within a step a hiccup is all that is
-        // waited out.
+        // The durable loop around a call does the long retrying; a step only waits out a hiccup.
         retry: { retries: 2, firstPauseMs: 100 },
         ...(signal && { signal }),
       });
@@ -125,8 +124,8 @@ export function createPeers(options: PeersOptions): Peers {
 }
 
 /**
- * Where an agent of this machine is now: its server may have got another port since it was asked.
- * Any other is where it was.
+ * The current address of an agent on this machine, whose server may have a new port since it was
+ * asked. Any other agent keeps its address.
  */
 function whereNow(asked: PeerAddress, { known }: Pick<PeersOptions, "known">): PeerAddress {
   const now = known?.(asked.name);

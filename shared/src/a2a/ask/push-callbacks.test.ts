@@ -4,7 +4,7 @@ import { createPushCallbacks } from "./push-callbacks.ts";
 
 const { signal } = new AbortController();
 
-/** An agent that takes addresses to ring at. */
+/** A client of an agent that accepts push subscriptions. */
 function ringing() {
   const told: NotificationAddress[] = [];
   const client = {

@@ -3,14 +3,13 @@ import { AppError } from "../../core/errors.ts";
 import type { A2aClient } from "../client/client.ts";
 
 /**
- * Callbacks that agents notify when a task has news, to save polling. A notification only says that
- * it is time to look: its content is not trusted, and agents that never notify are polled all the
- * same.
+ * Callbacks that agents notify when a task has news, to save polling. A notification only prompts a
+ * look: its content is not trusted, and agents that never notify are still polled.
  */
 export interface PushCallbacks {
   /**
-   * Subscribes to a task at its agent, once per process; whether the agent accepted. Rejects only
-   * with the signal's reason.
+   * Subscribes to a task at its agent, once per process; returns whether the agent accepted.
+   * Rejects only with the signal's reason.
    */
   subscribe(client: A2aClient, taskId: string, askId: string, signal: AbortSignal): Promise<boolean>;
   /** Whether the agent accepted the subscription. */
@@ -27,8 +26,8 @@ export interface PushCallbacks {
 const mostKnown = 10_000;
 
 /**
- * Makes callbacks that are reached at `url`. Tokens derive from the secret and stay valid as long
- * as it does.
+ * Creates callbacks reachable at `url`. Tokens derive from the secret and stay valid as long as it
+ * does.
  */
 export function createPushCallbacks({ url, secret }: { readonly url: string; readonly secret: string }): PushCallbacks {
   const listening = new Map<string, AbortController>();

@@ -1,23 +1,22 @@
 /**
- * Lets one question of a run be open at a time: of two, a person's answer could not be told apart.
- * Kept in memory, for a run is executed in one process; an execution that takes the run up again
- * holds it again (`hold`) before anyone else can take it.
+ * Lets one question of a run be open at a time, because an answer could not be assigned to one of
+ * two. Kept in memory: a run is executed in one process, and an execution that resumes the run
+ * takes the lock again (`hold`) before anyone else can.
  */
 export type QuestionLock = {
   /**
-   * Waits until no other ask of this run holds the floor, at most `waitMs`; whether it then is this
-   * one's.
+   * Waits until no other ask of this run holds the lock, `waitMs` at most; returns whether this ask
+   * now holds it.
    */
   take(runId: string, askId: string, waitMs: number, signal: AbortSignal): Promise<boolean>;
   hold(runId: string, askId: string): void;
   leave(runId: string, askId: string): void;
 };
 
-/** Runs whose holder is remembered; one that was cancelled while it asked never leaves. */
+/** Most runs whose holder is remembered; a run cancelled while it asked never releases its lock. */
 const mostRuns = 1_000;
 const lookMs = 20;
 
-/** Makes one that nobody holds. */
 export function createQuestionLock(): QuestionLock {
   const holders = new Map<string, string>();
   const hold = (runId: string, askId: string) => {
@@ -30,8 +29,8 @@ export function createQuestionLock(): QuestionLock {
     hold,
     async take(runId, askId, waitMs, signal) {
       for (const deadline = performance.now() + waitMs; performance.now() < deadline; ) {
-        // First a pause: whoever held the floor before a restart takes it up during the replay,
-        // which waits for nothing.
+        // Pause first: the holder from before a restart takes the lock again during the replay,
+        // which does not wait.
         await Bun.sleep(lookMs);
         signal.throwIfAborted();
         const holder = holders.get(runId);

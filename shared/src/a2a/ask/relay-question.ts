@@ -11,9 +11,9 @@ import { sendAnswer } from "./send-ask.ts";
 const questionLockMs = 30_000;
 
 /**
- * Asks the person what another agent asks, in its words and with its name, one question of a run at
- * a time, and sends it the answer: `told` says whether that got there. Undefined when nobody
- * answered before the ask's deadline.
+ * Asks the person another agent's question, in the agent's words and under its name, one question
+ * of a run at a time, and sends the agent the answer; `told` says whether it was delivered.
+ * Undefined if nobody answered before the ask's deadline.
  */
 export async function relayQuestion(
   run: Run,
@@ -44,7 +44,10 @@ function inWords(title: string, { kind, text }: NonNullable<Seen["question"]>): 
   return `${title} wants to be authorized before it goes on. Do what it needs, then answer here; what you answer is sent to it.\n\n${what}`;
 }
 
-/** Waits for its turn to ask; answers when it had it, on the clock of runs. */
+/**
+ * Waits for the question lock. Returns the time it was taken, on the runs' clock, or undefined
+ * after the ask's deadline.
+ */
 async function takeQuestionLock(
   run: Run,
   { ask }: RemoteTask,

@@ -12,21 +12,21 @@ import type { Peers } from "./peers.ts";
 import { hasFiles } from "./take-files.ts";
 
 /**
- * An agent of ours has this long to be done with a task at once, which then needs no following.
+ * How long to wait for an agent of ours to finish a task at once, so that it needs no following.
  * Milliseconds.
  */
 const quickMs = 50;
 
 /**
- * Where a message got to: a task, with what came of it where that was known at once, or an answer
- * without one.
+ * What a message led to: a task, with its result if that was known at once, or a reply without a
+ * task.
  */
 export type Sent = { readonly taskId: string; readonly contextId: string; readonly reply?: Collected };
 
 /**
- * Sends the ask's message in short steps, always under the ask's own id: an agent of ours takes it
- * for the same one however often it comes, so it is sent again until it got there; to any other it
- * is sent once, and rejects with `interrupted` when the process died meanwhile.
+ * Sends the ask's message in short steps, always under the ask's own id. An agent of ours
+ * recognizes duplicates, so the message is resent until it is delivered. To any other agent it is
+ * sent once; rejects with `interrupted` if the process died meanwhile.
  */
 export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): Promise<Attempt<Sent>> {
   const { budget, outputSchema, contextId, flow } = ask;
@@ -64,8 +64,8 @@ export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): P
 }
 
 /**
- * Sends what a person answered to the child's question, under an id of its own that is the same at
- * every sending.
+ * Sends a person's answer to the child's question. The message has its own id, which is the same on
+ * every send.
  */
 export function sendAnswer(run: Run, child: RemoteTask, n: number, parts: readonly Part[], peers: Peers) {
   const { ask, taskId, contextId, ours } = child;
@@ -87,8 +87,8 @@ export function sendAnswer(run: Run, child: RemoteTask, n: number, parts: readon
 }
 
 /**
- * The parts of an ask. An agent that is not of ours knows nothing of our extension for the form of
- * an answer: it is told in words.
+ * The parts of an ask. An agent of another system does not know our extension for the output
+ * schema, so the schema is added as text.
  */
 function partsFor({ parts, outputSchema }: Ask, { ours }: ResolvedAgent): readonly Part[] {
   if (ours || outputSchema === undefined) return parts;
@@ -101,14 +101,14 @@ function accepted({ askId, agent }: Ask, { taskId, contextId }: Sent) {
 }
 
 /**
- * Bytes of files that one message takes along: an agent of ours takes requests of 10 MB, and base64
- * adds a third.
+ * Most bytes of files in one message: an agent of ours accepts requests of 10 MB, and base64 adds a
+ * third.
  */
 const mostBytes = 7 * 1024 * 1024;
 
 /**
- * Parts as a message carries them, files inline. Rejects with `too_large`, or `not_found` for a
- * file whose content is gone.
+ * Converts parts for a message, with files inline. Rejects with `too_large`, or with `not_found` if
+ * a file's content is gone.
  */
 async function outgoingParts(parts: readonly Part[], artifacts: ArtifactStore): Promise<WirePart[]> {
   const files = parts.flatMap((part) => (part.type === "file" ? [part.size] : []));

@@ -1,6 +1,6 @@
 /**
- * A text of another agent as one line of at most `most` characters, without what a terminal would
- * act on.
+ * Another agent's text as one line of at most `most` characters, without terminal control
+ * characters.
  */
 export function shortLine(text: string, most = 200): string {
   const line = text

@@ -10,17 +10,17 @@ import { faultOf } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import { shortLine } from "./short-line.ts";
 
-/** The files that could be taken, and why the first of the others could not. */
+/** The files that were taken, and why the first of the others was not. */
 type Taken = { readonly files: readonly StoredFile[]; readonly fault?: Fault };
 
-/** Milliseconds one file may take to arrive. */
+/** How long one file may take to arrive. Milliseconds. */
 const arrivalMs = 120_000;
 const retries = { retries: 2, firstPauseMs: 250 };
 
 /**
- * Takes the files of a task into our own store, by their content. A link is followed only to the
- * server that the agent is asked at, and to no other that it or its card names. What cannot be had
- * is missing; rejects only when our own store fails.
+ * Stores a task's files in our artifact store, by content. A link is followed only to the server at
+ * which the agent is asked, never to another that the agent or its card names. Files that cannot be
+ * fetched are left out; rejects only if our own store fails.
  */
 export async function takeFiles(
   { artifacts }: Task,
@@ -63,7 +63,7 @@ function filePart(part: WirePart, artifactName: string): FilePart[] {
   return [{ part, name: insidePath(shortLine(filename || artifactName, 200)) }];
 }
 
-/** A name that leads to nowhere but below the folder it is put into. */
+/** A path that cannot leave the folder it is placed in. */
 function insidePath(name: string): string {
   const segments = name.split(/[/\\]/).filter((segment) => !/^[\s.]*$/.test(segment));
   return segments.join("/") || "file";
@@ -107,7 +107,7 @@ async function openFile(url: string, name: string, { address, peers, signal }: S
   }
 }
 
-/** The body, whose breaking off is an expected failure. */
+/** The body; a broken connection becomes an expected failure. */
 function guarded(body: ReadableStream<Uint8Array>, name: string, signal: AbortSignal): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>({

@@ -1,14 +1,14 @@
 /**
- * How many asks of each run executed here are under way or were left open. Each execution counts
- * for itself and comes to the same by replay, whatever process it is in and whatever went before:
- * what a run does by these counts is in its journal.
+ * Counts the asks of each run executed here that are under way or were left open. Each execution
+ * counts separately and reaches the same count by replay, in whatever process and whatever happened
+ * before: what a run does depending on these counts is in its journal.
  */
 export interface UnderWay {
-  /** Counts anew, for an execution of the run that begins now. */
+  /** Starts a new count for an execution of the run that begins now. */
   execution(runId: string): AsksOfExecution;
   /**
-   * One more ask; to be called with the run's id before anything of it is recorded. Answers what
-   * ends it.
+   * Adds one ask; call it with the run's id before anything of the ask is recorded. Returns a
+   * function that ends the ask.
    */
   begin(runId: string): () => void;
 }
@@ -17,11 +17,10 @@ export interface UnderWay {
 export type AsksOfExecution = {
   /** Whether none is under way or left open. */
   isNone(): boolean;
-  /** Forgets them; for when the execution is over. */
+  /** Forgets them, once the execution is over. */
   forget(): void;
 };
 
-/** The counts of no asks. */
 export function createUnderWay(): UnderWay {
   const executions = new Map<string, { open: number }>();
   return {

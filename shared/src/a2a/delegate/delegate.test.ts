@@ -15,7 +15,7 @@ type Options = Parameters<typeof agentForTest>[0];
 
 const call = (task: string, more: object = {}) => ({ name: "delegate", args: { agent: "helper", task, ...more } });
 
-/** An agent that can ask the one at this address. */
+/** An agent that can ask the agent at `url`. */
 async function delegator(url: string, options: Omit<Options, "tools">): Promise<AgentForTest> {
   let agent: AgentForTest | undefined;
   const engine = {

@@ -15,16 +15,17 @@ import type { Directory } from "./directory.ts";
 const name = "delegate";
 
 /**
- * The part of what a task has left that one call lends, so that something is left to finish with.
+ * The share of a task's remaining budget that one call may reserve, so that some is left to finish
+ * with.
  */
 const share = 0.5;
 const deadlineMs = 24 * 60 * 60 * 1000;
 const resolveMs = 20_000;
 
 /**
- * The tool by which an agent has another one do a part of its task. Its files go along, those the
- * other makes land in the workspace, its questions are asked of the person this task works for, and
- * what it spends is spent by this task: at most half of what is left.
+ * The tool with which an agent delegates a part of its task to another agent. The named files are
+ * sent along, the files the other agent makes are placed in the workspace, its questions go to the
+ * person this task works for, and its spending counts as this task's: at most half of what remains.
  */
 export function delegateTool(directory: Directory, peers: Peers): Tool {
   const input = z.strictObject({
@@ -45,7 +46,7 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
     inputSchema: inputSchemaOf(input),
     effect: () => "once",
     parallel: true,
-    // Where another agent is sent, this one goes.
+    // URLs named in the task count as opened by this agent.
     reach: reachOfAny(name, input, { opens: ({ task }) => addressesNamedIn(task), reads: true }),
     call: async () => failure(`${name} works only in a run that can wait for an answer.`),
     async callDurably(raw, run, context) {
@@ -65,7 +66,7 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
         budget,
         hops: context.hops,
         said: context.said,
-        // The call was judged like opening them.
+        // The risk of this call was assessed as if it opened these URLs.
         given: addressesNamedIn(task),
         takenIn: context.takenIn,
         deadlineMs,
@@ -89,7 +90,7 @@ async function attached(paths: readonly string[], context: DurableContext): Prom
 }
 
 /**
- * The outcome as the model reads it: the other agent's words between marks that they cannot end.
+ * The outcome as text for the model: the other agent's words between tags that they cannot close.
  */
 function told(
   { agent, state, answer, data, exchanges = [], files, takenIn = [agent], error }: AskOutcome,
@@ -108,13 +109,13 @@ function told(
     ...(names.length === 0 ? [] : [`Its files, now in your workspace: ${names.join(", ")}`]),
   ];
   const text = lines.join("\n") || `${agent} completed the task without a word.`;
-  // Whatever it had read, its words may be led by what it asked of its own model.
+  // Whatever the agent had read, its answer may be steered by what it asked its own model.
   return { text, isError: state !== "completed", takenIn: [...new Set([openWeb, ...takenIn])] };
 }
 
 const longestPart = 2_000;
 
-/** What the other agent asked on its way, in its words, and what the person answered. */
+/** A question of the other agent during its task, in its words, and the person's answer. */
 function exchangeText(agent: string, { kind, question, answer }: Exchange): string {
   const asked = unmarked(question.slice(0, longestPart));
   const heard = unmarked(answer.map(inWords).join("\n").slice(0, longestPart));
@@ -122,7 +123,7 @@ function exchangeText(agent: string, { kind, question, answer }: Exchange): stri
   return `${agent} ${what}:\n<agent-question from="${agent}">\n${asked}\n</agent-question>\nThe user answered it:\n<user-answer>\n${heard}\n</user-answer>`;
 }
 
-/** Words that cannot end the marks around them. */
+/** Escapes the tags, so that the text cannot close them. */
 function unmarked(words: string): string {
   return words.replaceAll(/<(\/?(?:agent-answer|agent-question|user-answer))/gi, "<\\$1");
 }

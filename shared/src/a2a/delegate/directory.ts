@@ -4,12 +4,12 @@ import type { PeerAddress, Peers } from "../ask/peers.ts";
 import { shortLine } from "../ask/short-line.ts";
 import { sleep } from "../client/client-retry.ts";
 
-/** The agents that can be asked by name, and what their cards say of them. */
+/** The agents that can be asked by name, and their cards' descriptions. */
 export type Directory = {
   readonly addresses: readonly PeerAddress[];
-  /** One line for each agent: what it is and can do, or that it was not reached yet. */
+  /** One line per agent: what it is and can do, or that it was not reached yet. */
   describe(): string;
-  /** Stops looking for those that could not be reached. */
+  /** Stops retrying agents that were not reached. */
   close(): void;
 };
 
@@ -17,8 +17,8 @@ const firstPauseMs = 2_000;
 const longestPauseMs = 60_000;
 
 /**
- * Reads the cards in the background, and looks again for agents that are not up yet. Never waits
- * and never fails.
+ * Reads the cards in the background and retries agents that are not up yet. Never waits and never
+ * fails.
  */
 export function openDirectory(addresses: readonly PeerAddress[], peers: Pick<Peers, "client">): Directory {
   const closed = new AbortController();
@@ -50,7 +50,7 @@ export function openDirectory(addresses: readonly PeerAddress[], peers: Pick<Pee
   };
 }
 
-/** A card in one line: it is the other agent's word, so it is short and plain. */
+/** A card in one line, short and plain because the other agent wrote it. */
 function inWords({ description, skills }: AgentCard): string {
   const named = skills.slice(0, 8).map(({ name }) => shortLine(name, 60));
   return `${shortLine(description, 400)}${named.length === 0 ? "" : ` Skills: ${named.join("; ")}.`}`;

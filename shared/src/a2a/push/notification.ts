@@ -7,14 +7,13 @@ import { taskState } from "../task-state.ts";
 import { type TaskIdentity, taskView } from "../task-view.ts";
 import type { PushConfig } from "./push-config.ts";
 
-/** A notification as it is posted. */
 export type Notification = { readonly headers: Readonly<Record<string, string>>; readonly body: string };
 
 const legacy = new V03PushNotificationSerializer();
 
 /**
- * The notification of a stored event, which `fold` already includes. Receivers of 0.3 get the whole
- * task, and so only changes of its state or artifacts; undefined for other events.
+ * The notification of a stored event; `projection` already includes it. Receivers of 0.3 get the
+ * whole task, and so only changes of its state or artifacts; undefined for other events.
  */
 export function eventNotification(
   config: PushConfig,
@@ -31,7 +30,7 @@ export function eventNotification(
   return changed ? taskNotification(config, identity, projection, publicUrl) : undefined;
 }
 
-/** The task as it stands. */
+/** The notification with the current task. */
 export function taskNotification(
   config: PushConfig,
   identity: TaskIdentity,

@@ -1,21 +1,19 @@
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import type { ProtocolVersion } from "../version.ts";
 
-/**
- * A receiver of a task's notifications; `wire` is the protocol version that they are written in.
- */
+/** A receiver of a task's notifications; `wire` is the protocol version of the notifications. */
 export type PushConfig = {
   readonly id: string;
   readonly url: string;
-  /** Sent with every notification, so that the receiver knows the sender; empty for none. */
+  /** Sent with every notification, so that the receiver recognizes the sender; empty for none. */
   readonly token: string;
   readonly authentication?: { readonly scheme: string; readonly credentials: string };
   readonly wire: ProtocolVersion;
 };
 
 /**
- * A receiver's request as it is stored. Without an id it gets one derived from the rest, so that
- * the same request is the same receiver.
+ * A receiver's request in stored form. Without an id it gets one derived from the rest, so that the
+ * same request is the same receiver.
  */
 export function pushConfig(asked: TaskPushNotificationConfig, wire: ProtocolVersion): PushConfig {
   const { url, token, authentication } = asked;

@@ -28,13 +28,12 @@ export type PushBounds = {
   readonly keptMs: number;
 };
 
-/** What notifying receivers needs. */
 export type PushDeps = {
   /** The kind of the runs to report on. */
   readonly kind: string;
   readonly engine: Pick<Engine, "get" | "events" | "follow">;
   readonly webhooks: Webhooks;
-  /** This agent's address from outside; file parts point there. */
+  /** This agent's public address; file parts link to it. */
   readonly publicUrl: string;
   readonly log?: Log;
   readonly bounds?: PushBounds;
@@ -48,10 +47,10 @@ const defaultBounds: PushBounds = {
 };
 
 const followMs = 30_000;
-/** Notifications per recorded place: up to this many are sent again after a crash. */
+/** Notifications per recorded position: up to this many are resent after a crash. */
 const mostUnrecorded = 20;
 
-/** The kind of the runs that notify receivers of a kind's tasks. */
+/** The kind of the runs that notify the receivers of tasks of `kind`. */
 export function pushKind(kind: string): string {
   return `${kind}/push`;
 }
@@ -60,10 +59,10 @@ export function pushKind(kind: string): string {
 type Told = { readonly after: number; readonly isOver: boolean; readonly refusal?: Refusal };
 
 /**
- * Notifies one receiver of every event of one task's journal, in order and at least once, even if
- * processes are killed. The journal is the outbox; this run keeps only the receiver's place. It
- * gives up a receiver that accepts nothing for a day or refuses for good, and fails with the
- * reason. Work on it `apart`, since it lasts as long as the task.
+ * Notifies one receiver of every event in one task's journal, in order and at least once, even if
+ * processes are killed. The journal is the outbox; this run stores only the receiver's position. It
+ * gives up a receiver that accepts nothing for a day or permanently refuses, and fails with the
+ * reason. Execute it in a dedicated pool (`dedicatedPool`), since it lasts as long as the task.
  */
 export function pushRun(deps: PushDeps): RunDefinition {
   const bounds = deps.bounds ?? defaultBounds;
@@ -90,10 +89,10 @@ export function pushRun(deps: PushDeps): RunDefinition {
   };
 }
 
-/** What this process has read of the task, so that it reads each event once. */
+/** The part of the task this process has read, so that it reads each event once. */
 type Known = { projection: TaskProjection };
 
-/** Sends the events that exist, and those of the next half minute. */
+/** Sends the existing events and those of the next half minute. */
 async function tell(
   { taskId, config, snapshot, after: first }: PushInput,
   from: number,

@@ -17,23 +17,23 @@ export interface Receivers {
   /** Rejects with FieldViolationsError for an address that may not be reached. */
   admit(asked: TaskPushNotificationConfig): Promise<void>;
   /**
-   * Notifies an admitted receiver from now on. Adding it again is harmless; another with the same
-   * id replaces it.
+   * Notifies an admitted receiver from now on. Adding it again is harmless; another receiver with
+   * the same id replaces it.
    */
   add(task: RunRecord, asked: TaskPushNotificationConfig, wire: ProtocolVersion): Promise<TaskPushNotificationConfig>;
   /** The receiver with this id; without an id, the only one. Rejects with TaskNotFoundError. */
   get(task: RunRecord, id: string): Promise<TaskPushNotificationConfig>;
   list(task: RunRecord): Promise<readonly TaskPushNotificationConfig[]>;
-  /** Stops its notifications; harmless if there is none. */
+  /** Stops the receiver's notifications; harmless if there is none. */
   remove(task: RunRecord, id: string): Promise<void>;
 }
 
-/** How many receivers a task may have, at once and in all. */
+/** Most receivers of a task, at once and in total. */
 const mostReceivers = 10;
 const mostEver = 100;
 const stopMs = 5_000;
 
-/** Receivers as runs of an engine: a `pushRun` of the same kind executes each. */
+/** Receivers as runs of an engine; a `pushRun` of the same kind executes each. */
 export function createReceivers(deps: {
   readonly kind: string;
   readonly engine: Pick<Engine, "start" | "list" | "cancel" | "follow">;
@@ -79,7 +79,7 @@ export function createReceivers(deps: {
       await Promise.all(same.map(stop));
       const snapshot = terminalStatuses.includes(task.status) || task.waiting !== undefined;
       const input: PushInput = { taskId: task.id, config, after: task.lastEvent, snapshot };
-      // Two simultaneous requests see the same earlier receivers, and so become one.
+      // Two simultaneous requests see the same earlier receivers, so they become one.
       const key = JSON.stringify([kind, task.id, config.id, ever.length]);
       await engine.start({
         kind,

@@ -7,11 +7,11 @@ import { type Resolve, resolveBySystem, resolveChecked } from "../../machine/egr
 /** Why a receiver did not accept a notification; `final` if a retry would change nothing. */
 export type Refusal = { readonly reason: string; readonly final: boolean };
 
-/** Sends notifications to receivers, whose addresses others choose. */
+/** Sends notifications to receivers, whose addresses callers choose. */
 export interface Webhooks {
   /**
-   * Rejects with `forbidden` or `invalid_input` for an address that is not reached. A name nobody
-   * knows now is for the sending to find.
+   * Rejects with `forbidden` or `invalid_input` for an address that may not be reached. A name that
+   * does not resolve now is admitted; sending to it will fail.
    */
   admit(url: string): Promise<void>;
   /**
@@ -25,13 +25,13 @@ export interface Webhooks {
 }
 
 const timeoutMs = 15_000;
-/** Of an answer nobody reads. */
+/** Most bytes of the response, which is not used. */
 const maxBytes = 1_000_000;
-/** Temporary refusals: too slow, too early, too many. */
+/** Statuses of temporary refusals: too slow, too early, too many. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /**
- * Receivers within the policy: each notification connects to the address that was checked and
+ * Receivers allowed by the policy. Each notification connects to the address that was checked and
  * follows no redirect.
  */
 export function createWebhooks(

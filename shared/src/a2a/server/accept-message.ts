@@ -13,9 +13,9 @@ import { taskOptions } from "./task-options.ts";
 const longestMetadata = 64 * 1024;
 
 /**
- * Makes a message durable: as a new task, or as the next message of the task it names. When this
- * resolves it is on disk. The same message sent again by the same principal, at once or later, is
- * the same task; its id with another content is refused.
+ * Stores a message durably: as a new task, or as the next message of the task it names. Once this
+ * resolves, the message is on disk. The same message resent by the same principal, at once or
+ * later, is the same task; the same id with different content is rejected.
  */
 export async function acceptMessage(
   deps: TaskDeps,
@@ -34,7 +34,7 @@ export async function acceptMessage(
     id === ""
       ? await startRun(deps, { message: received, ...options }, { contextId, principal })
       : await continueRun(deps, { id, contextId }, received, principal);
-  // A crash in between leaves the sender without an answer, and the message sent again adds what is
+  // If a crash comes in between, the sender gets no answer, and the resent message adds what is
   // missing.
   if (receiver !== undefined) await deps.receivers?.add(run, receiver, wire);
   return run;
@@ -50,14 +50,14 @@ async function userMessage(deps: TaskDeps, message: Message): Promise<UserMessag
 }
 
 /**
- * Characters of text and data that a message keeps in its parts; what goes beyond becomes a file.
- * No model reads that much as a message, and every view of the task stays small.
+ * Most characters of text and data that a message keeps inline; any more become a file. No model
+ * reads that much as a message, and every view of the task stays small.
  */
 const roomOfMessage = 256 * 1024;
 
 /**
- * Parts that came in, as the journal keeps them; bytes go to the artifact store, which keeps equal
- * content once.
+ * Incoming parts in the journal's form. Bytes go to the artifact store, which keeps equal content
+ * once.
  */
 async function acceptParts(parts: readonly WirePart[], artifacts: ArtifactStore): Promise<Part[]> {
   const accepted: Part[] = [];
@@ -70,7 +70,7 @@ async function acceptParts(parts: readonly WirePart[], artifacts: ArtifactStore)
   return accepted;
 }
 
-/** The part as it is, if it is none that has to be stored. */
+/** Returns inline parts unchanged, undefined for parts to be stored as files. */
 function inlinePart(part: WirePart, room: number): { part: Part; size: number } | undefined {
   const { content } = part;
   const mediaType = part.mediaType === "" ? {} : { mediaType: part.mediaType };
@@ -81,7 +81,7 @@ function inlinePart(part: WirePart, room: number): { part: Part; size: number } 
     const size = content.value.length;
     return size > room ? undefined : { part: { type: "text", text: content.value, ...mediaType }, size };
   }
-  // The SDK's codec drops `data: null`; a part without any content never gets this far.
+  // The SDK's codec drops `data: null`; a part without any content is rejected earlier.
   const data: Json = content?.value ?? null;
   const size = JSON.stringify(data).length;
   return size > room ? undefined : { part: { type: "data", data, ...mediaType }, size };
@@ -107,7 +107,7 @@ async function keep(
   return { type: "file", ...(await artifacts.put(bytes, about)) };
 }
 
-/** A name without any path in it: what a sender calls a file must not choose where it goes. */
+/** The file name without its path: a sender must not choose where the file goes. */
 function named(part: WirePart): { name?: string } {
   const name = part.filename.split(/[\\/]/).at(-1)?.trim();
   return name === undefined || name === "" || name === "." || name === ".." ? {} : { name };

@@ -25,38 +25,39 @@ import { restApp, restFailure } from "./rest.ts";
 /** The parts of an agent's server. */
 export type AgentAppDeps = {
   readonly definition: AgentProfile;
-  /** The kind of its runs in the journal; its name when left out. */
+  /** The kind of its runs in the journal; defaults to the agent's name. */
   readonly kind?: string;
   readonly facts: AgentFacts;
-  /** `merged` when left out. */
+  /** Defaults to `merged`. */
   readonly cardStyle?: CardStyle | undefined;
   /** Stores the agent's runs. This process need not execute them. */
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
-  /** The principal of a request, who owns the tasks that it starts. Throws `unauthorized`. */
+  /** The principal of a request, which owns the tasks it starts. Throws `unauthorized`. */
   readonly identify: (request: Request) => Promise<string> | string;
-  /** Throws an AppError for a message that cannot start a task. Left out: every message can. */
+  /** Throws an AppError for a message that cannot start a task. If omitted, every message can. */
   readonly admit?: (message: UserMessage) => FlowSettings;
   /** Receives unexpected errors, with their cause, for the log. */
   readonly report: (bug: unknown) => void;
-  /** Answers below `/mcp`. */
+  /** Handles requests below `/mcp`. */
   readonly mcp?: Hono;
-  /** What tools that were called there without a run have had of the model, for the metrics. */
+  /** The model usage of tools called there without a run, for the metrics. */
   readonly served?: () => TaskUsage;
   /**
-   * The way to receivers of notifications, which a `pushRun` tells; none are taken when left out.
+   * Sends notifications to the receivers, which a `pushRun` notifies. If omitted, no receivers are
+   * accepted.
    */
   readonly webhooks?: Webhooks;
   /** The address to listen on; on loopback, requests from other sites are refused. */
   readonly hostname?: string;
-  /** Milliseconds of silence after which a stream sends a comment; 8 seconds when left out. */
+  /** Milliseconds of silence after which a stream sends a comment; defaults to 8 seconds. */
   readonly heartbeatMs?: number;
 };
 
 /**
  * An agent as a server: A2A 1.0 over JSON-RPC and HTTP+JSON, A2A 0.3 on the same URL, its cards,
- * its files, health and metrics. It holds no state of its own, so any number of processes may serve
- * the same engine.
+ * its files, health and metrics. The server is stateless, so any number of processes may serve the
+ * same engine.
  */
 export function agentApp(deps: AgentAppDeps): Hono {
   const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
@@ -100,9 +101,8 @@ export function agentApp(deps: AgentAppDeps): Hono {
 }
 
 /**
- * Nothing served here is a page: no script runs, no frame shows it. Files may be shown by other
- * ports of the same site. That a domain is reached by TLS only is for whoever runs the domain to
- * say.
+ * Nothing served here is a page: no script runs and no frame shows it. Other ports of the same site
+ * may show files. Requiring TLS for a domain is up to the domain's operator.
  */
 const pageHeaders = {
   contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], sandbox: [] },

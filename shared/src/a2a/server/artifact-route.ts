@@ -4,15 +4,12 @@ import type { ArtifactStore } from "../../core/workspace.ts";
 import { AppFailure } from "../wire-error.ts";
 
 /**
- * Types a browser may show in place; anything else, above all HTML, SVG and scripts, is bytes that
- * are only ever saved.
+ * Types a browser may display; everything else, above all HTML, SVG and scripts, is only
+ * downloaded.
  */
 const shown = /^(text\/(plain|csv|markdown)|application\/json|image\/(png|jpeg|gif|webp)|audio\/|video\/)/;
 
-/**
- * So that no browser runs a file, as a page, a script or anything else of the origin it is served
- * at.
- */
+/** Keeps browsers from executing a file, as a page, a script or anything else of its origin. */
 const inert = {
   "Content-Security-Policy": "default-src 'none'; sandbox",
   "Cross-Origin-Resource-Policy": "same-site",
@@ -20,8 +17,8 @@ const inert = {
 };
 
 /**
- * `GET /artifacts/{sha256}/{name}`: a stored file. Who knows a content's hash may have it; the type
- * follows from the name asked for, and is never one that a browser executes.
+ * `GET /artifacts/{sha256}/{name}`: a stored file. Authenticated callers that know a content's hash
+ * may read it. The type follows from the requested name and is never one that a browser executes.
  */
 export function artifactApp(artifacts: ArtifactStore, identify: (request: Request) => Promise<string> | string): Hono {
   const app = new Hono();
@@ -33,7 +30,7 @@ export function artifactApp(artifacts: ArtifactStore, identify: (request: Reques
     const content = await artifacts.get(sha256);
     if (content === undefined) throw new AppFailure(new AppError("not_found", "There is no such file"));
     if (c.req.header("If-None-Match") === etag) return new Response(null, { status: 304, headers });
-    // A path with a NUL is none to the runtime.
+    // The runtime does not accept a path with a NUL.
     const { type } = Bun.file(name.replaceAll("\0", "_"));
     const isShown = shown.test(type);
     headers.set("Content-Type", isShown ? type : "application/octet-stream");
@@ -44,7 +41,7 @@ export function artifactApp(artifacts: ArtifactStore, identify: (request: Reques
   return app;
 }
 
-/** RFC 6266: a plain name for old readers, the exact one for the rest. */
+/** RFC 6266: an ASCII name for old clients, the exact name for the rest. */
 function fileName(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const exact = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -5,11 +5,11 @@ import { ServerCallContext } from "@a2a-js/sdk/server";
 import { agentExtension, journalExtension } from "../extensions.ts";
 import type { ProtocolVersion } from "../version.ts";
 
-/** What the request handler needs to know of a call beside its parameters. */
+/** What the request handler needs to know about a call besides its parameters. */
 export type CallFacts = {
-  /** Who calls; every task is seen only by the principal that started it. */
+  /** The caller. Each task is visible only to the principal that started it. */
   readonly principal: string;
-  /** Aborted when the caller is gone: it ends the watching, never the task. */
+  /** Aborted when the caller disconnects; ends the watching, never the task. */
   readonly signal: AbortSignal;
   /** The last event a resuming reader has seen. */
   readonly after?: number;
@@ -18,7 +18,7 @@ export type CallFacts = {
 const stateKey = "manyhands";
 const failureKey = "manyhands/failure";
 
-/** The SDK's call context, carrying the facts through its transport handlers. */
+/** The SDK's call context, which carries the facts through its transport handlers. */
 function createCallContext(
   facts: CallFacts,
   options: {
@@ -38,27 +38,27 @@ function createCallContext(
   return context;
 }
 
-/** The facts of a call made with `createCallContext`. */
+/** The facts of a call created with `createCallContext`. */
 export function callFacts(context: ServerCallContext): CallFacts & { readonly journal: boolean } {
   const facts = context.state.get(stateKey) as CallFacts | undefined;
   if (facts === undefined) throw new Error("This call context was not made by createCallContext");
   return { ...facts, journal: context.activatedExtensions?.includes(journalExtension) ?? false };
 }
 
-/** The protocol version a call was made in. */
+/** The protocol version of a call. */
 export function wireOf({ requestedVersion }: ServerCallContext): ProtocolVersion {
   return requestedVersion === "0.3" ? "0.3" : "1.0";
 }
 
 /**
- * Keeps what a call failed with: the SDK's transport handlers make an answer of it that no longer
- * tells.
+ * Stores a call's error: the answer that the SDK's transport handlers make of it no longer shows
+ * it.
  */
 export function noteFailure(context: ServerCallContext, error: A2AError): void {
   context.state.set(failureKey, error);
 }
 
-/** What a call failed with, when it did. */
+/** The error of a failed call. */
 export function notedFailure(context: ServerCallContext): A2AError | undefined {
   return context.state.get(failureKey) as A2AError | undefined;
 }
@@ -66,13 +66,13 @@ export function notedFailure(context: ServerCallContext): A2AError | undefined {
 /** One HTTP call of either binding. */
 export type HttpCall = {
   readonly context: ServerCallContext;
-  /** Ends whatever still watches for this call. */
+  /** Ends everything that still watches for this call. */
   readonly release: () => void;
-  /** Headers every answer to it carries. */
+  /** The headers of every response to it. */
   readonly headers: () => Record<string, string>;
 };
 
-/** Reads what the headers say: extensions asked for, and the last event a resuming reader has. */
+/** Reads the headers: requested extensions and the last event a resuming reader has. */
 export function httpCall(request: Request, principal: string, version: ProtocolVersion): HttpCall {
   const gone = new AbortController();
   const after = lastEventId(request);

@@ -6,16 +6,16 @@ import { ownSecret } from "../../machine/own-secret.ts";
 
 const publicHalf = z.object({ kty: z.literal("EC"), crv: z.string(), x: z.string(), y: z.string() });
 
-/** The key that the servers of one home sign their cards with. */
+/** The key with which the servers of one home sign their cards. */
 export type OwnCardKey = {
-  /** As a JWK of a key set (RFC 7517). */
+  /** The public key as a JWK of a key set (RFC 7517). */
   readonly publicKey: z.output<typeof publicHalf> & { readonly kid: string };
   /** The signature of a card (A2A 1.0 section 8.4). */
   sign(card: AgentCard): AgentCardSignature;
 };
 
 /**
- * The key of a home, in a file that only its owner reads; made when there is none. Who signs with
+ * The key of a home, in a file that only its owner can read; created if missing. Whoever signs with
  * it is a server of that home, whatever its name and address.
  */
 export async function openCardKey(home: string): Promise<OwnCardKey> {
@@ -24,7 +24,7 @@ export async function openCardKey(home: string): Promise<OwnCardKey> {
   );
   const key = createPrivateKey(pem);
   const { kty, crv, x, y } = publicHalf.parse(createPublicKey(key).export({ format: "jwk" }));
-  // Its thumbprint (RFC 7638), so that another key never has the same name.
+  // The key's thumbprint (RFC 7638), so that two keys never share an id.
   const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
   return {
     publicKey: { kty, crv, x, y, kid },

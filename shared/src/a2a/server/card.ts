@@ -11,29 +11,26 @@ import { agentExtension, cancelMessageExtension, journalExtension } from "../ext
 
 /** What a running server adds to the agent's definition. */
 export type AgentFacts = {
-  /** Its address from outside. */
+  /** Its public address. */
   readonly publicUrl: string;
-  /**
-   * The model that thinks, and how commands are confined; left out where there is none, or it is
-   * not known.
-   */
+  /** The model and how commands are confined; omitted if there is none or it is unknown. */
   readonly model?: { readonly name: string; readonly provider: string };
   readonly sandbox?: SandboxTier;
-  /** How the MCP servers do; nothing when left out. */
+  /** The state of the MCP servers; none if omitted. */
   readonly mcp?: () => object;
-  /** How callers must authenticate; not at all if left out. */
+  /** How callers authenticate; not at all if omitted. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
-  /** Signs the card; it is not signed when left out. */
+  /** Signs the card; unsigned if omitted. */
   readonly sign?: (card: AgentCard) => AgentCardSignature;
-  /** Whether it sends push notifications; no if left out. */
+  /** Whether it sends push notifications; defaults to no. */
   readonly push?: boolean;
-  /** Further extensions, each with its parameters. */
+  /** Additional extensions, each with its parameters. */
   readonly extensions?: readonly { readonly uri: string; readonly description: string; readonly params: JsonSchema }[];
 };
 
 /**
- * The agent's A2A 1.0 card: its skills, the bindings that are served, and, in an extension's
- * parameters, its name, model and sandbox tier.
+ * The agent's A2A 1.0 card: its skills, the bindings served, and its name, model and sandbox tier
+ * as an extension's parameters.
  */
 export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCard {
   const { name, title, description, version, skills } = definition;
@@ -87,8 +84,7 @@ function cardJson(card: AgentCard): Record<string, unknown> {
 }
 
 /**
- * The card as JSON for clients of either version: in each of its objects the fields of 1.0 and
- * those of 0.3.
+ * The card as JSON for clients of either version: each object has the fields of both 1.0 and 0.3.
  */
 async function mergedCardJson(card: AgentCard, handler: A2ARequestHandler): Promise<Record<string, unknown>> {
   // The SDK exports no card translation, but its 0.3 transport translates any extended card.
@@ -98,8 +94,8 @@ async function mergedCardJson(card: AgentCard, handler: A2ARequestHandler): Prom
 }
 
 /**
- * The fields of both, to any depth; where both have a value, or lists of different lengths, the
- * first's.
+ * Merges the fields of both, to any depth. The first wins where both have a value or lists of
+ * different lengths.
  */
 function merged(one: unknown, other: unknown): unknown {
   if (other === undefined) return one;
@@ -117,15 +113,15 @@ function extension(uri: string, description: string, params?: Record<string, unk
 }
 
 /**
- * Which card a caller is shown that names no version: with the fields of 0.3 beside those of 1.0,
- * or those of 1.0 alone.
+ * The card for callers that name no version: the fields of 1.0 and 0.3 together, or those of 1.0
+ * alone.
  */
 export type CardStyle = "merged" | "strict";
 
 /**
- * The card at its two addresses. At `agent-card.json`, where clients of either version look,
- * whoever sends `A2A-Version` gets the card of that version, which strict readers check, and
- * everyone else the one of `style`; at `agent.json`, where old clients look, it is always merged.
+ * The card at its two URLs. Clients of either version read `agent-card.json`: those that send
+ * `A2A-Version` get the card of that version, which strict readers check, and all others the one of
+ * `style`. Old clients read `agent.json`, which is always merged.
  */
 export function cardApp(card: AgentCard, handler: A2ARequestHandler, style: CardStyle): Hono {
   const app = new Hono();

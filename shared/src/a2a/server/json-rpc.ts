@@ -13,7 +13,6 @@ import { legacySchemas } from "./legacy-schema.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
 import { endLegacyTurn, seqOf } from "./rpc-frame.ts";
 
-/** What the JSON-RPC binding needs. */
 export type JsonRpcDeps = {
   readonly handler: A2ARequestHandler;
   readonly identify: (request: Request) => Promise<string> | string;
@@ -32,9 +31,9 @@ type RpcRequest = z.output<typeof envelope>;
 type RpcAnswer = Awaited<ReturnType<JsonRpcTransportHandler["handle"] | LegacyJsonRpcTransportHandler["handle"]>>;
 
 /**
- * The JSON-RPC bindings of A2A 1.0 and 0.3 on one address, to be mounted at the agent's root. Every
- * error is an answer in JSON-RPC; its HTTP status is 200 except where the failure is HTTP's own
- * (401, 403, 413) or must stop what stands between from sending more (503).
+ * The JSON-RPC bindings of A2A 1.0 and 0.3 at one URL, to be mounted at the agent's root. Every
+ * error is a JSON-RPC response with HTTP status 200, except failures of HTTP itself (401, 403, 413)
+ * and overload that must stop intermediaries from sending more (503).
  */
 export function rpcApp(deps: JsonRpcDeps): Hono {
   const app = new Hono({ strict: false });
@@ -122,13 +121,13 @@ async function* frames(answers: AsyncGenerator<{ result?: unknown }>, legacy: bo
   }
 }
 
-/** A request without an id wants no answer; what it asked for has been done. */
+/** A request without an id gets no answer; it has been executed. */
 function notified(call: HttpCall): Response {
   call.release();
   return new Response(null, { status: 204 });
 }
 
-/** Clients of 0.3 read the refusal of `tasks/resubscribe` from a stream. */
+/** Clients of 0.3 read the error of `tasks/resubscribe` from a stream. */
 async function asStream(failure: Response): Promise<Response> {
   const text = `data: ${await failure.text()}\n\n`;
   return new Response(text, { headers: { "Content-Type": "text/event-stream", "Cache-Control": "no-cache" } });

@@ -53,10 +53,7 @@ const receiver = z.object({
 });
 const receiverOf = z.object({ id: taskId, pushNotificationConfigId: receiverId });
 
-/**
- * In 0.3 a call that does not say otherwise blocks; the SDK's translation reads an absent
- * `blocking` as its opposite.
- */
+/** In 0.3 a call blocks by default; the SDK's translation treats an absent `blocking` as false. */
 const configuration = z.object({
   acceptedOutputModes: shortList,
   blocking: z

@@ -6,14 +6,14 @@ import type { TaskDeps } from "./task-access.ts";
 
 const defaultPageSize = 50;
 /**
- * Pages of the engine read for one page of ours, where the state asked for is finer than the
+ * Most pages of the engine read for one page of ours, if the requested state is finer than the
  * engine's status.
  */
 const mostReads = 20;
 
 /**
- * The caller's tasks at this agent, newest status first. A page may be short of `pageSize` while
- * more follow.
+ * The caller's tasks at this agent, newest status first. A page may have fewer than `pageSize`
+ * tasks even if more follow.
  */
 export async function listTasks(
   deps: TaskDeps,
@@ -60,7 +60,7 @@ function engineFilter(deps: TaskDeps, request: ListTasksRequest, principal: stri
 }
 
 /**
- * The statuses of runs whose tasks can be in a state; the exact state is then read from the task.
+ * The run statuses in which a task can have the state; the exact state is then read from the task.
  */
 function engineStatuses(state: TaskState): RunRecord["status"][] | undefined {
   switch (state) {

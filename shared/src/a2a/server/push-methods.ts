@@ -12,12 +12,12 @@ type PushMethods = Pick<
   | "deleteTaskPushNotificationConfig"
 >;
 
-/** Makes a method whose failures are A2AErrors. */
+/** Wraps a method so that its failures are A2AErrors. */
 type Guard = <Params, Result>(
   work: (params: Params, context: ServerCallContext) => Promise<Result>,
 ) => (params: Params, context: ServerCallContext) => Promise<Result>;
 
-/** The four methods of push notifications, for the caller's own tasks. */
+/** The four push notification methods, for the caller's own tasks. */
 export function pushMethods(deps: TaskDeps, receivers: Receivers, guard: Guard): PushMethods {
   const own = (taskId: string, context: ServerCallContext) => ownTask(deps, taskId, callFacts(context).principal);
   return {
@@ -43,7 +43,7 @@ const refuse = async (): Promise<never> => {
   throw new PushNotificationNotSupportedError();
 };
 
-/** The four methods where the card does not offer them. */
+/** The four methods if the card does not offer push notifications. */
 export const withoutPush: PushMethods = {
   createTaskPushNotificationConfig: refuse,
   getTaskPushNotificationConfig: refuse,

@@ -16,19 +16,15 @@ import { ownTask, type TaskDeps } from "./task-access.ts";
 import { mayWaitMs, meantMessage } from "./task-options.ts";
 import { watchTask } from "./watch-task.ts";
 
-/** What a request handler needs beside its tasks. */
 export type RequestHandlerDeps = TaskDeps & {
   readonly card: AgentCard;
-  /**
-   * Gets what went wrong without being an expected error; the caller is told only that something
-   * did.
-   */
+  /** Receives unexpected errors; the caller learns only that an internal error occurred. */
   readonly report: (bug: unknown) => void;
 };
 
 /**
- * A2A over the durable journal: every answer and every stream is read from it, so none depends on
- * who else is connected, and nothing is lost when nobody is. Throws A2AErrors only.
+ * A2A over the durable journal. Every answer and every stream is read from the journal, so none
+ * depends on who else is connected, and nothing is lost while nobody is. Throws A2AErrors only.
  */
 export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandler {
   const guard = <Params, Result>(work: (params: Params, context: ServerCallContext) => Promise<Result>) => {
@@ -90,8 +86,8 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       const run = await (messageId === undefined
         ? ownTask(deps, id, principal)
         : runOfMessage(deps, messageId, principal));
-      // Who knows only the message cannot ask what became of its task: one that has ended is the
-      // answer.
+      // A caller that knows only the message cannot ask for its task's state, so a task that has
+      // ended is returned as the answer.
       if (messageId === undefined || !terminalStatuses.includes(run.status)) await cancel(run, signal);
       return current(run.id, context);
     }),

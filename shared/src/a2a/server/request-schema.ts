@@ -4,8 +4,8 @@ import { FieldViolationsError } from "../wire-error.ts";
 
 const id = (longest: number) => z.string().min(1).max(longest);
 /**
- * In ProtoJSON a null means the field's default; numbers and booleans may come as strings, as they
- * do in a query.
+ * In ProtoJSON a null means the field's default; numbers and booleans may be strings, as in a
+ * query.
  */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
@@ -17,13 +17,13 @@ const count = z.union([
     .transform(Number),
 ]);
 const flag = z.union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")]);
-/** Passed through by reference, so that keys like `__proto__` stay what they are: data. */
+/** Passed through by reference, so that keys like `__proto__` remain data. */
 export const metadata = z.custom<Record<string, unknown>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   "must be an object",
 );
 export const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, "must be base64");
-/** A URL an agent may be asked to fetch; what it may really reach is decided where it fetches. */
+/** A URL an agent may be asked to fetch. What it may really reach is decided when it fetches. */
 export const fileUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(8192);
 export const label = z.string().max(255);
 
@@ -45,7 +45,7 @@ export const contextId = id(128);
 export const messageId = id(256);
 export const historyLength = optional(count.pipe(z.int().min(0)));
 export const shortList = optional(z.array(z.string().max(1024)).max(64));
-/** An id that may be left out; the empty string is ProtoJSON's default and means the same. */
+/** An optional id; the empty string is ProtoJSON's default and means the same. */
 export const optionalId = (schema: z.ZodType<string>) =>
   optional(z.union([z.literal(""), schema])).transform((value) => value || undefined);
 
@@ -60,15 +60,15 @@ const message = protoObject({
   referenceTaskIds: shortList,
 });
 
-/** Text that a header may carry. */
+/** Text allowed in a header. */
 const headerText = (longest: number) =>
   z
     .string()
     .max(longest)
     .regex(/^[\x20-\x7e]*$/, "must be printable ASCII");
 /**
- * Where notifications go; whether it is reached is decided when it is taken and whenever one is
- * sent.
+ * The address for notifications. Whether it may be reached is checked on registration and on every
+ * send.
  */
 export const webhookUrl = z.url({ error: "must be a URL" }).max(2048);
 export const webhookToken = headerText(1024);
@@ -128,7 +128,7 @@ export const requestSchemas = {
   GetExtendedAgentCard: anyObject,
 } as const satisfies Record<string, z.ZodType>;
 
-/** The checked value, which holds nothing the schema does not name. Throws FieldViolationsError. */
+/** The checked value with the schema's fields only. Throws FieldViolationsError. */
 export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -141,8 +141,8 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
 }
 
 /**
- * The schema of a ProtoJSON message. Readers of ProtoJSON take a field by its JSON name (`taskId`)
- * and by its name in the proto (`task_id`); keys that name no field are left out.
+ * The schema of a ProtoJSON message. ProtoJSON accepts a field under its JSON name (`taskId`) and
+ * its proto name (`task_id`); unknown keys are dropped.
  */
 function protoObject<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.preprocess((value) => withJsonNames(value, shape), z.object(shape));

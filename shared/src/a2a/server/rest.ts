@@ -40,7 +40,7 @@ export function restApp(deps: RestDeps): Hono {
     const task = await handler.cancelTask({ tenant: "", id, metadata }, call.context);
     return json(call, Task.toJSON(task));
   });
-  // The proto's annotation says GET, the specification's table POST.
+  // The proto's annotation specifies GET, the specification's table POST.
   app.on(["GET", "POST"], "/tasks/:op{[^/]+:subscribe}", async (c) => {
     const { call, id } = await naming(deps, c, ":subscribe");
     return streamed(deps, call, handler.resubscribe({ tenant: "", id }, call.context));
@@ -63,7 +63,7 @@ export function restApp(deps: RestDeps): Hono {
   return app;
 }
 
-/** An HTTP+JSON error response, with ErrorInfo, and BadRequest where fields are at fault. */
+/** An HTTP+JSON error response, with ErrorInfo, and with BadRequest for invalid fields. */
 export function restFailure(error: unknown, report: (bug: unknown) => void): Response {
   const failure = toA2AError(error, report);
   const { status, body } = restError(failure);
@@ -85,7 +85,7 @@ async function naming(deps: RestDeps, c: Context, verb: string): Promise<{ call:
   return { call, ...checked(requestSchemas.SubscribeToTask, { id }) };
 }
 
-/** The codec leaves out empty lists and an empty token, which the specification wants present. */
+/** The codec omits empty lists and an empty token, which the specification requires. */
 function listJson(list: ListTasksResponse, includeArtifacts: boolean): unknown {
   const { nextPageToken, pageSize, totalSize } = list;
   const tasks = list.tasks.map((task) => ({ ...(includeArtifacts ? { artifacts: [] } : {}), ...asObject(task) }));
@@ -114,7 +114,7 @@ async function* frames(updates: AsyncGenerator<StreamResponse>): AsyncGenerator<
 
 const address = "/tasks/:taskId/pushNotificationConfigs";
 
-/** The receivers of a task's notifications over HTTP+JSON (A2A 1.0 section 11.3). */
+/** Push notification configs over HTTP+JSON (A2A 1.0 section 11.3). */
 function receiverRoutes(deps: RestDeps): Hono {
   const { handler } = deps;
   const app = new Hono({ strict: false });
@@ -133,7 +133,7 @@ function receiverRoutes(deps: RestDeps): Hono {
     const asked = { ...query(c), taskId: c.req.param("taskId") };
     const { taskId } = checked(requestSchemas.ListTaskPushNotificationConfigs, asked);
     const listed = await handler.listTaskPushNotificationConfigs({ ...page, taskId }, call.context);
-    // The codec leaves out an empty list, which the specification wants present.
+    // The codec omits an empty list, which the specification requires.
     return json(call, { configs: [], ...(ListTaskPushNotificationConfigsResponse.toJSON(listed) as object) });
   });
   app.get(`${address}/:id`, async (c) => {
@@ -158,12 +158,11 @@ function named(c: Context) {
   });
 }
 
-/** What is no object has no field that is right. */
+/** Non-objects count as empty objects. */
 function object(value: unknown): object {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }
 
-/** What the HTTP+JSON binding needs. */
 type RestDeps = {
   readonly handler: A2ARequestHandler;
   readonly identify: (request: Request) => Promise<string> | string;
@@ -171,7 +170,9 @@ type RestDeps = {
   readonly report: (bug: unknown) => void;
 };
 
-/** Reads who calls, and in which version. Throws `unauthorized` or VersionNotSupportedError. */
+/**
+ * Identifies the caller and checks the version. Throws `unauthorized` or VersionNotSupportedError.
+ */
 async function begin(deps: RestDeps, c: Context): Promise<HttpCall> {
   const principal = await deps.identify(c.req.raw);
   requireVersionOne(c.req.raw);
@@ -188,7 +189,7 @@ async function bodyOf(c: Context): Promise<unknown> {
   }
 }
 
-/** The JSON object of a request that may have no body. Throws FieldViolationsError. */
+/** The JSON object of an optional body. Throws FieldViolationsError. */
 async function optionalBodyOf(c: Context): Promise<object> {
   if ((await c.req.arrayBuffer()).byteLength === 0) return {};
   const body = await bodyOf(c);
@@ -196,12 +197,10 @@ async function optionalBodyOf(c: Context): Promise<object> {
   throw new FieldViolationsError([{ field: "body", description: "must be an object" }]);
 }
 
-/** The parameters in the address. */
 function query(c: Context): Record<string, string> {
   return Object.fromEntries(new URL(c.req.url).searchParams);
 }
 
-/** An answer to a call. */
 function json(call: HttpCall, value: unknown): Response {
   return new Response(JSON.stringify(value), { headers: { "Content-Type": A2A_CONTENT_TYPE, ...call.headers() } });
 }

@@ -1,8 +1,8 @@
 import { metadataKeys } from "../extensions.ts";
 
 /**
- * The journal's sequence number that a streamed result carries, in the shapes of 1.0 (below its one
- * member) and 0.3 (on itself); progress has none.
+ * The journal's sequence number in a streamed result, in the shapes of 1.0 (below its one member)
+ * and 0.3 (on the result itself). Progress has none.
  */
 export function seqOf(result: unknown): number | undefined {
   if (!isObject(result)) return undefined;
@@ -14,8 +14,8 @@ export function seqOf(result: unknown): number | undefined {
 }
 
 /**
- * A streamed 0.3 result in which a question to the user ends the turn, as 0.3 has it and the SDK's
- * translation does not.
+ * A streamed 0.3 result in which a question to the user ends the turn, as 0.3 specifies and the
+ * SDK's translation omits.
  */
 export function endLegacyTurn(result: unknown): unknown {
   if (!isObject(result) || result.kind !== "status-update" || !isObject(result.status)) return result;

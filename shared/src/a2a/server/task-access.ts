@@ -5,18 +5,18 @@ import { ownRun } from "../../runs/own-run.ts";
 import type { ProjectionCache } from "../../runs/projection-cache.ts";
 import type { Receivers } from "../push/receivers.ts";
 
-/** What reading and changing the tasks of one agent needs. `kind` is the kind of its runs. */
+/** What reading and changing one agent's tasks needs. `kind` is the kind of its runs. */
 export type TaskDeps = Intake & {
   readonly artifacts: ArtifactStore;
   readonly projections: ProjectionCache;
-  /** Where this server is reached from outside; file parts point there. */
+  /** This server's public address; file parts link to it. */
   readonly publicUrl: string;
-  /** Who is told of tasks by notifications; left out where none are sent. */
+  /** The receivers of push notifications; omitted if none are sent. */
   readonly receivers?: Receivers;
 };
 
 /**
- * The run behind a task of this agent and this principal. Rejects with `not_found` for any other.
+ * The run behind a task of this agent and this principal. Rejects with `not_found` for all others.
  */
 export function ownTask({ engine, kind }: TaskDeps, taskId: string, principal: string): Promise<RunRecord> {
   return ownRun(engine, taskId, { principal, kind });

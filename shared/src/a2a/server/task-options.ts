@@ -6,7 +6,7 @@ import { metadataKeys, mostGiven } from "../extensions.ts";
 import { takenInSchema } from "../task-metadata.ts";
 import { checked, messageId } from "./request-schema.ts";
 
-/** Agents a task may pass through; a ring of agents that call each other ends here. */
+/** Most agents a task may pass through; ends a cycle of agents that call each other. */
 const mostHops = 8;
 
 const longestWaitMs = 10_000;
@@ -31,7 +31,7 @@ const options = z.object({
 });
 
 /**
- * What a request's metadata says of the task as a whole. Throws FieldViolationsError, and
+ * The task options in a request's metadata. Throws FieldViolationsError, and
  * UnsupportedOperationError for a task that has passed through too many agents.
  */
 export function taskOptions(
@@ -52,8 +52,8 @@ export function taskOptions(
 const wait = z.object({ [metadataKeys.wait]: z.int().min(0).max(longestWaitMs).default(0) });
 
 /**
- * How long a request that is to return immediately may wait for the task to settle. Milliseconds.
- * Throws FieldViolationsError.
+ * How long a request with `returnImmediately` may wait for the task to settle. Milliseconds. Throws
+ * FieldViolationsError.
  */
 export function mayWaitMs(metadata: Record<string, unknown> | undefined): number {
   return checked(wait, metadata ?? {})[metadataKeys.wait];
@@ -61,7 +61,10 @@ export function mayWaitMs(metadata: Record<string, unknown> | undefined): number
 
 const meant = z.object({ [metadataKeys.messageId]: messageId.optional() });
 
-/** The message whose task a CancelTask means, where it names one. Throws FieldViolationsError. */
+/**
+ * The id of the message whose task a CancelTask is for, if it names one. Throws
+ * FieldViolationsError.
+ */
 export function meantMessage(metadata: Record<string, unknown> | undefined): string | undefined {
   return checked(meant, metadata ?? {})[metadataKeys.messageId];
 }

@@ -6,25 +6,25 @@ import { isTerminal, taskState } from "../task-state.ts";
 import { taskView } from "../task-view.ts";
 import type { TaskDeps } from "./task-access.ts";
 
-/** How a reader watches. */
 export type WatchOptions = {
-  /** Aborted when the reader is gone. */
+  /** Aborted when the reader disconnects. */
   readonly signal: AbortSignal;
   /**
-   * The last event the reader has: the task is then shown as it was at that event, and the rest
-   * follows.
+   * The last event the reader has. The task is then shown as of that event, and the rest follows.
    */
   readonly after?: number | undefined;
   readonly historyLength?: number | undefined;
-  /** Whether events and progress themselves are told, for readers who activated the extension. */
+  /**
+   * Whether to include events and progress themselves, for readers that activated the extension.
+   */
   readonly journal: boolean;
   /** `turn` also ends when the task waits for input; `task` only when it ends. */
   readonly until: "turn" | "task";
 };
 
 /**
- * The task, then every event after it, once and in order. A view of the journal: any number of
- * readers may watch, at any speed, and none of them can disturb the run.
+ * The task, then every event after it, once and in order. It only reads the journal: any number of
+ * readers may watch, at any speed, without disturbing the run.
  */
 export async function* watchTask(
   deps: TaskDeps,
@@ -53,7 +53,7 @@ export async function* watchTask(
 function isOver(projection: TaskProjection, until: WatchOptions["until"], run?: RunRecord): boolean {
   const state = taskState(projection, run);
   if (isTerminal(state)) return true;
-  // A task that waits for authorisation goes on by itself once it has it, so its stream stays open
-  // (A2A 1.0 section 7.6.1).
+  // A task that waits for authorization continues by itself once authorized, so its stream stays
+  // open (A2A 1.0 section 7.6.1).
   return until === "turn" && projection.question !== undefined && projection.question !== "authorization";
 }

@@ -9,15 +9,18 @@ import { getPromptTool, readResourceTool } from "./resource-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 import type { SuspendedCalls } from "./suspended-calls.ts";
 
-/** A server's tools whose definition is the approved one. */
+/** A server's tools whose current definition is the approved one. */
 export type ApprovedTools = {
-  /** Those among what the server defines now. Rejects never: what cannot be checked is left out. */
+  /**
+   * The approved tools among the server's current definitions. Never rejects; tools that cannot be
+   * checked are left out.
+   */
   mount(definitions: readonly Definition[]): Promise<readonly Tool[]>;
-  /** Those that are known without asking: as they last were, in this process or the one before. */
+  /** The tools known without asking the server: as last seen, in this process or the one before. */
   before(): Promise<readonly Tool[]>;
-  /** How many there are; undefined where the server has not said yet. */
+  /** How many tools there are; undefined if the server has not answered yet. */
   count(): number | undefined;
-  /** Tools that are left out, since their definition is another one than was approved. */
+  /** Tools left out because their definition is no longer the approved one. */
   disabled(): readonly string[];
 };
 
@@ -27,7 +30,7 @@ type Deps = {
   readonly log: { warn(fields: object, message: string): void };
 };
 
-/** Nothing is known yet. */
+/** Creates the list; nothing is known yet. */
 export function approvedTools(
   connection: Connection,
   held: SuspendedCalls,
@@ -58,12 +61,13 @@ export function approvedTools(
   };
   const mount: ApprovedTools["mount"] = (definitions) => check(definitions).catch(unchecked);
   const unchecked = (error: unknown) => {
-    // Without its pins nothing of it is approved.
+    // If the pins cannot be read, no tool counts as approved.
     log.warn({ server: server.name, err: error }, "an MCP server's tools cannot be checked; they are left out");
     return [];
   };
   /**
-   * As they were approved and last seen. A call waits until the server has said what they are now.
+   * The tools as approved and last seen. A call waits until the server reports its current
+   * definitions.
    */
   const lastTime = async (): Promise<readonly Tool[]> => {
     const definitions = (await remembered.read(server)) ?? [];
@@ -94,8 +98,8 @@ export function approvedTools(
 }
 
 /**
- * Our tools for what else a server has, where its entry wants them and no tool of its own has their
- * name.
+ * Our tools for the server's resources and prompts, if its entry enables them and the server has no
+ * tool of that name.
  */
 function ownTools(connection: Connection, tools: readonly Tool[]): readonly Tool[] {
   const { resources, prompts } = connection.server;
@@ -103,7 +107,7 @@ function ownTools(connection: Connection, tools: readonly Tool[]): readonly Tool
   return all.filter(({ name }) => !tools.some((tool) => tool.name === name));
 }
 
-/** Whether a server's tool is to be mounted, by the lists of its entry. */
+/** Whether to mount a server's tool, by the allow and deny lists of its entry. */
 function isAllowed(tool: string, { tools: { allow, deny } }: ServerConfig): boolean {
   const covers = (pattern: string) =>
     pattern.endsWith("*") ? tool.startsWith(pattern.slice(0, -1)) : tool === pattern;

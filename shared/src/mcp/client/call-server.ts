@@ -9,7 +9,10 @@ import { answerOf, questionOf } from "./elicitation.ts";
 import { sample } from "./sampling.ts";
 import type { CallOutcome, SuspendedCalls } from "./suspended-calls.ts";
 
-/** A call of a tool, as the server defines it, and where it is held while a person is asked. */
+/**
+ * A call of a tool, with the server's definition, and the store that suspends it while a person is
+ * asked.
+ */
 export type ServerCall = {
   readonly connection: Connection;
   readonly definition: Definition;
@@ -20,8 +23,8 @@ export type ServerCall = {
 const params = z.custom<ElicitRequest["params"]>((value) => typeof value === "object" && value !== null);
 const responses = z.record(z.string(), z.json());
 /**
- * How a call that asked goes on: one the server keeps nothing of, by what it gave us to bring back;
- * one that is still under way, by its id.
+ * How to continue a call that asked something. `again`: the server keeps nothing, so the call is
+ * repeated with the token it gave us. `held`: the call is still under way and continued by its id.
  */
 const stateSchema = z.discriminatedUnion("kind", [
   z.strictObject({
@@ -35,12 +38,12 @@ const stateSchema = z.discriminatedUnion("kind", [
 type Again = z.output<typeof stateSchema> & { kind: "again" };
 
 const rounds = 10;
-/** What a server may take at most, in its own time-outs, when it keeps reporting progress. */
+/** The longest a server that keeps reporting progress may take, as a multiple of its time-out. */
 const longest = 10;
 
 /**
- * Calls a tool of a server, or goes on with a call that asked. Rejects with an AppError in words,
- * or the signal's reason.
+ * Calls a server's tool, or continues a call that asked something. Rejects with a readable
+ * AppError, or the signal's reason.
  */
 export async function callServer(call: ServerCall, context: ToolContext): Promise<CallOutcome> {
   if (context.answer === undefined) return begin(call, context);
@@ -76,8 +79,8 @@ function asking(server: string, state: Again): CallOutcome {
 }
 
 /**
- * Starts a call. What a server of a 2025 revision asks arrives while the call is under way: it is
- * then held, and its step ends with the question.
+ * Starts a call. A question of a server of a 2025 revision arrives while the call is under way: the
+ * call is then suspended, and its step ends with the question.
  */
 async function begin(call: ServerCall, context: ToolContext, from?: Again): Promise<CallOutcome> {
   const { connection, held } = call;
@@ -135,8 +138,7 @@ async function request(
   onprogress: (report: Progress) => void,
   state: Again | undefined,
 ) {
-  // Results are data to us whatever they look like, so a form that the server promised is not
-  // insisted on.
+  // Results are data, whatever they look like, so the server's output schema is not enforced.
   const { outputSchema: _, ...toolDefinition } = definition;
   const again = state && {
     inputResponses: state.given,
@@ -152,10 +154,10 @@ async function request(
   return { type: "more", state: state_ } as const;
 }
 
-/** Deadlines are ours: they stand still while a person thinks. */
+/** The client's timeout is disabled. Our own deadlines pause while a person thinks. */
 const forever = 2 ** 31 - 1;
 
-/** Answers what needs no person, and leaves what does. */
+/** Answers the requests that need no person and returns the others in `asked`. */
 async function fulfilled(
   server: string,
   { token, requests }: Requested,
@@ -174,7 +176,7 @@ async function fulfilled(
   return { kind: "again", ...(token !== undefined && { token }), asked, given };
 }
 
-/** The value as JSON has it. */
+/** The value as plain JSON. */
 function plain(value: unknown): z.core.util.JSONType {
   return z.json().parse(JSON.parse(JSON.stringify(value)));
 }

@@ -4,28 +4,28 @@ import { type Entries, editServers } from "./servers/edit-servers.ts";
 import type { ServerListOptions } from "./servers/server-list.ts";
 
 /**
- * A server that was added: whether an entry of its name was there before, and how it does. `off` is
- * one whose entry disables it.
+ * A server that was added: whether it replaced an entry of its name, and its health. `off` means
+ * its entry disables it.
  */
 export type AddedServer = { readonly name: string; readonly replaced: boolean; readonly health: ServerHealth | "off" };
 
-/** Changes of `mcp.json` while its servers are in use. */
+/** Changes to `mcp.json` while its servers are in use. */
 export interface ServerChanges {
   /**
-   * Writes entries, each in place of one of its name, and connects to their servers. Resolves with
-   * how each does, soon: a server that does not answer is still connecting then. Rejects with
-   * `config_invalid`, and nothing is written.
+   * Writes entries, replacing those of the same name, and connects to their servers. Resolves soon,
+   * with the health of each: a server that has not answered is still connecting then. Rejects with
+   * `config_invalid` and writes nothing.
    */
   add(entries: Entries, signal: AbortSignal): Promise<readonly AddedServer[]>;
-  /** Takes an entry out, and ends its server. Rejects with `not_found`. */
+  /** Removes an entry and stops its server. Rejects with `not_found`. */
   remove(name: string): Promise<void>;
 }
 
 const soonMs = 5_000;
 
 /**
- * The changes of one file. `find` looks up a server by the file as it is then; those that are gone
- * end.
+ * The changes to one file. `find` looks up a server in the file's current content and closes
+ * servers that are no longer in it.
  */
 export function serverChanges(
   { file, env }: ServerListOptions,

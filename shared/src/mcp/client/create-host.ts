@@ -12,18 +12,18 @@ import type { ServerConfig } from "./servers/server-config.ts";
 import { openServerList, type ServerListOptions } from "./servers/server-list.ts";
 import { isMountedName } from "./servers/tool-name.ts";
 
-/** How the servers do, for people. */
+/** The state of the servers, for people. */
 export type McpHealth = { readonly servers: readonly ServerHealth[]; readonly problem?: string };
 
 /** The MCP servers of this process. */
 export interface McpHost extends ServerChanges {
-  /** The tools of these servers, or of all, as an agent takes them in. */
+  /** The tools of these servers, or of all, in the form an agent takes. */
   mount(servers: readonly string[] | "all"): MoreTools;
-  /** The enabled servers by `mcp.json` as it is now. */
+  /** The enabled servers in the current `mcp.json`. */
   servers(): Promise<readonly ServerConfig[]>;
-  /** One of them, connected on demand, for a look at it. Rejects with `not_found`. */
+  /** One server, connected on demand, for inspection. Rejects with `not_found`. */
   open(name: string): Promise<MountedServer>;
-  /** Approves what a server defines now. Resolves with how many tools. */
+  /** Approves a server's current definitions. Resolves with the number of tools. */
   approve(name: string, signal: AbortSignal): Promise<number>;
   health(): McpHealth;
   close(): Promise<void>;
@@ -31,24 +31,23 @@ export interface McpHost extends ServerChanges {
 
 export type McpHostOptions = Omit<MountDeps, "pins" | "remembered"> &
   ServerListOptions & {
-    /** Where `mcp-pins.json` lies. */
+    /** The folder of `mcp-pins.json`. */
     readonly home: string;
-    /** Tokens of definitions that a prompt holds at most before they have to be searched for. */
+    /** Most tokens of definitions in a prompt; with more, tools have to be searched for. */
     readonly definitionTokens: number;
   };
 
-/** A task that waits longer than this for servers says so. */
+/** A task that waits longer than this for servers reports it. */
 const tellAfterMs = 1_500;
 
 /**
- * Who uses servers that are looked at from outside a task, and who everybody is on a server with
- * one token.
+ * The principal for servers used outside a task, and for everyone on a server with a single token.
  */
 const local = "local";
 
 /**
- * Reads `mcp.json` and makes the host; servers whose entries say so are connected at once. Rejects
- * with `config_invalid`.
+ * Reads `mcp.json` and creates the host; servers whose entries request it are connected at once.
+ * Rejects with `config_invalid`.
  */
 export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
   const list = await openServerList(options);
@@ -66,7 +65,7 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
     mounted.set(key, made);
     return made;
   };
-  /** Servers that `mcp.json` has no more are let go of. */
+  /** The servers in `mcp.json`. Servers no longer in it are closed. */
   const current = async () => {
     const servers = await list.now();
     const names = new Set(servers.map(({ name }) => name));
@@ -128,7 +127,10 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
   };
 }
 
-/** The tools of all, which are asked at the same time; `wait` is told whom it waits for. */
+/**
+ * The tools of all servers, which are asked concurrently; `wait` receives the names of those still
+ * awaited.
+ */
 async function listAll(
   servers: readonly MountedServer[],
   signal: AbortSignal,
@@ -158,7 +160,7 @@ function waitingText(names: readonly string[], patienceMs: number): string {
   return `Waiting for ${which} to start, for ${Math.round(patienceMs / 100) / 10} s at most.`;
 }
 
-/** Tokens of a tool's definition, each reckoned once. */
+/** Tokens of a tool's definition, each estimated once. */
 function createSizes(): (tool: Tool) => number {
   const sizes = new WeakMap<Tool, number>();
   return (tool) => {

@@ -22,8 +22,8 @@ type Fields = z.output<typeof form>;
 const secret = /pass|secret|token|api.?key|credential|\bpin\b|cvv|cvc|card.?number|iban|ssn|otp|one.?time/i;
 
 /**
- * What a server asks, in words for the person: which server it is comes first, in our words, and
- * whatever the server says is quoted. A field that looks like a secret is pointed out.
+ * A server's question, worded for the person. It starts with the server's name in our words, and
+ * quotes whatever the server says. A field that looks like a secret is pointed out.
  */
 export function questionOf(server: string, params: ElicitRequest["params"]): string {
   const message = sanitize(params.message).slice(0, 4_000);
@@ -44,7 +44,10 @@ export function questionOf(server: string, params: ElicitRequest["params"]): str
   return `${head}\n\nIt wants to know:\n${lines.join("\n")}${warning}\n\n${how}, or "decline".`;
 }
 
-/** What the person's words say to the server, or why they cannot be passed on. Silence cancels. */
+/**
+ * Converts the person's text to the server's result, or explains why it cannot be sent. No text
+ * cancels.
+ */
 export function answerOf(
   text: string | undefined,
   params: ElicitRequest["params"],
@@ -94,15 +97,15 @@ function fieldLine(
 }
 
 /**
- * The values a person wrote: a JSON object, lines of `name: value`, or, where one is asked for, all
- * of it.
+ * The values in a person's text: a JSON object, lines of `name: value`, or, if one value is asked
+ * for, the whole text.
  */
 function valuesIn(said: string, names: readonly string[]): Readonly<Record<string, unknown>> {
   try {
     const json = z.record(z.string(), z.unknown()).safeParse(JSON.parse(said));
     if (json.success) return json.data;
   } catch {
-    // Words, as people write them.
+    // Plain text, as people write it.
   }
   const lines = apart(said, names).flatMap((line) => {
     const [, name = "", value = ""] = /^\s*[-*]?\s*([^:=]+?)\s*[:=]\s*(.*?)\s*$/.exec(line) ?? [];
@@ -115,8 +118,8 @@ function valuesIn(said: string, names: readonly string[]): Readonly<Record<strin
 }
 
 /**
- * Lines, also where they stand in one with commas or semicolons between them: what follows such a
- * sign is a line if it begins with a name.
+ * Splits the text into lines, including pairs on one line separated by commas or semicolons: the
+ * text after such a separator is a new line if it starts with a name.
  */
 function apart(said: string, names: readonly string[]): readonly string[] {
   const begins = (piece: string) =>

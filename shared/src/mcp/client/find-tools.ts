@@ -3,7 +3,7 @@ import type { ToldResult } from "../../core/agent.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import { sanitizeLine } from "./connection/sanitize.ts";
 
-/** The tool by which a model finds those it is not told of. */
+/** The tool with which a model finds tools that are not in its prompt. */
 export const findToolsName = "find_tools";
 
 const input = z.strictObject({
@@ -11,7 +11,7 @@ const input = z.strictObject({
   count: z.int().min(1).max(20).default(8).describe("Tools to find at most."),
 });
 
-/** Finds tools by what they do. What it finds is offered from the model's next turn on. */
+/** Finds tools by what they do. The tools it finds are offered from the model's next turn on. */
 export function findTools(tools: readonly Tool[]): Tool {
   const servers = [...new Set(tools.map(({ name }) => name.split("__")[0]))].sort();
   return defineTool({
@@ -28,7 +28,7 @@ export function findTools(tools: readonly Tool[]): Tool {
   });
 }
 
-/** Those of the tools that a task has found or called, by its results so far. */
+/** The tools that a task has found or called, by its results so far. */
 export function foundTools(tools: readonly Tool[], told: readonly ToldResult[]): readonly Tool[] {
   const names = new Set<string>();
   for (const { name, text } of told) {
@@ -40,14 +40,14 @@ export function foundTools(tools: readonly Tool[], told: readonly ToldResult[]):
 }
 
 /**
- * What scores less than this part of the best is no find: it has words of the query that say
- * little.
+ * A tool that scores less than this share of the best does not count as found: it matches only
+ * common words of the query.
  */
 const leastShare = 0.2;
 
 /**
- * Tools that have words of the query in them, best first: a rare word tells more than a common one,
- * and one that all have nothing; a name tells more than a description.
+ * Tools that contain words of the query, best first. A rare word counts more than a common one, and
+ * a word in all tools counts nothing; a name counts more than a description.
  */
 function search(tools: readonly Tool[], query: string): readonly Tool[] {
   const indexed = tools.map((tool) => ({
@@ -79,7 +79,7 @@ function search(tools: readonly Tool[], query: string): readonly Tool[] {
   return scored.filter((one) => one.score >= least).map(({ tool }) => tool);
 }
 
-/** Whether the word is among these, or a longer form of one: feed and feeding. */
+/** Whether the set has the word or a longer or shorter form of it: feed and feeding. */
 function hasWord(words: ReadonlySet<string>, word: string): boolean {
   if (words.has(word)) return true;
   const isForm = (one: string) =>
@@ -92,7 +92,7 @@ function propertiesOf({ inputSchema }: Tool): object {
   return typeof properties === "object" && properties !== null ? properties : {};
 }
 
-/** Words in lower case, of camelCase too, without a plural's s. */
+/** Words in lower case, camelCase split, without a plural's s. */
 function wordsOf(text: string): string[] {
   return (
     text

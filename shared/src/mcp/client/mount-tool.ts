@@ -16,9 +16,9 @@ const longestDescription = 8_000;
 const object = z.record(z.string(), z.unknown());
 
 /**
- * A server's tool as ours, under `server__tool`, with the schema exactly as the server gave it.
- * What the server says of it decides what a repetition would do and, by its entry, whether a person
- * is asked; its description is told as the server's words.
+ * A server's tool as ours, under `server__tool`, with the server's schema unchanged. The server's
+ * annotations decide what a repetition would do and, with its entry, whether a person is asked; the
+ * description is marked as the server's words.
  */
 export function mountTool(definition: Definition, connection: Connection, held: SuspendedCalls): Tool {
   const { server } = connection;
@@ -53,7 +53,10 @@ export function mountTool(definition: Definition, connection: Connection, held: 
   };
 }
 
-/** `once` unless the server says otherwise. A tool that only reads may be called beside others. */
+/**
+ * `once` unless the server's annotations say otherwise. A read-only tool may be called in parallel
+ * with others.
+ */
 function effectOf(annotations: ToolAnnotations | undefined): Effect {
   if (annotations?.readOnlyHint === true) return "pure";
   return annotations?.idempotentHint === true ? "idempotent" : "once";

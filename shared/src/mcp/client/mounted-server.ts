@@ -9,13 +9,13 @@ import type { RememberedTools } from "./remembered-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 import { createSuspendedCalls } from "./suspended-calls.ts";
 
-/** How a server does, for people: what is started or reached, its connection, and its tools. */
+/** A server's state, for people: its command or URL, its connection, and its tools. */
 export type ServerHealth = ConnectionHealth & {
   readonly name: string;
   readonly command: string;
-  /** Tools that can be called. */
+  /** The number of tools that can be called. */
   readonly tools: number;
-  /** Tools that are not, since their definition is not the one that was approved. */
+  /** Tools that cannot be called because their definition is not the approved one. */
   readonly disabled: readonly string[];
 };
 
@@ -23,14 +23,15 @@ export type ServerHealth = ConnectionHealth & {
 export interface MountedServer {
   readonly server: ServerConfig;
   /**
-   * Its tools: as they are now, or, where the server cannot be asked soon, as they last were; a
-   * server that was never heard of is waited for. Rejects only with the signal's reason.
+   * Its current tools or, if the server cannot be asked soon, its tools as last seen. A server that
+   * never answered is waited for. Rejects only with the signal's reason.
    */
   tools(signal: AbortSignal, patienceMs?: number): Promise<readonly Tool[]>;
-  /** Why none of its tools are known, for people; undefined where they are. */
+  /** Why none of its tools are known, for people; undefined if they are. */
   missing(): string | undefined;
   /**
-   * What the server defines now, and which of that is not as approved. Rejects with an AppError.
+   * The server's current definitions, and which of them differ from the approved ones. Rejects with
+   * an AppError.
    */
   inspect(
     signal: AbortSignal,
@@ -40,7 +41,7 @@ export interface MountedServer {
   close(): Promise<void>;
 }
 
-/** How long tasks wait for the answer of a server whose tools are known from last time. */
+/** How long tasks wait for a server whose tools are known from last time. Milliseconds. */
 const shortPatienceMs = 1_000;
 
 export type MountDeps = Omit<ConnectDeps, "refused"> & {
@@ -49,7 +50,7 @@ export type MountDeps = Omit<ConnectDeps, "refused"> & {
   readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
 };
 
-/** Mounts one; nothing is started yet. */
+/** Mounts a server; nothing is started yet. */
 export function mountServer(server: ServerConfig, deps: MountDeps): MountedServer {
   const { pins, log } = deps;
   const held = createSuspendedCalls();
@@ -121,7 +122,7 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
   };
 }
 
-/** The value when it comes in time; rejects with the signal's reason. */
+/** The value if it arrives in time, otherwise undefined; rejects with the signal's reason. */
 async function within<T>(value: Promise<T>, milliseconds: number, signal: AbortSignal): Promise<T | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), Math.max(0, milliseconds));

@@ -5,32 +5,32 @@ import { AppError } from "../../core/errors.ts";
 import { underLock } from "./servers/file-lock.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 
-/** By server: what it was when it was approved, and the hash of each tool's definition. */
+/** By server: its command or URL when it was approved, and the hash of each tool's definition. */
 const pinsSchema = z.record(
   z.string(),
   z.strictObject({ server: z.string(), tools: z.record(z.string(), z.string()) }),
 );
 type PinnedServers = z.output<typeof pinsSchema>;
 
-/** The definitions that were approved. */
+/** The approved definitions. */
 export interface Pins {
   /**
-   * Of these, the tools whose definition is not the approved one. What is seen for the first time
-   * is approved by the entry that names its server; another command or URL under the same name is
-   * another server.
+   * The tools among these whose definition is not the approved one. Tools seen for the first time
+   * are approved, because the entry names their server; another command or URL under the same name
+   * counts as another server.
    */
   changed(server: ServerConfig, definitions: readonly Definition[]): Promise<ReadonlySet<string>>;
-  /** Of these, those whose definition is exactly the approved one. */
+  /** The definitions among these that are exactly the approved ones. */
   approved(server: ServerConfig, definitions: readonly Definition[]): Promise<readonly Definition[]>;
-  /** Differs from before when the file does. */
+  /** Changes when the file changes. */
   version(): Promise<string>;
-  /** Approves these definitions and forgets all others of the server. */
+  /** Approves these definitions and forgets the server's others. */
   approve(server: ServerConfig, definitions: readonly Definition[]): Promise<void>;
 }
 
 /**
- * The pins kept in this file, which several processes may use. A file that cannot be read is an
- * error: without it everything would be new.
+ * The pins in this file, which several processes may use. An unreadable file is an error: without
+ * it every tool would count as new.
  */
 export function createPins(file: string): Pins {
   let cached: { readonly stamp: string; readonly pins: PinnedServers } | undefined;
@@ -102,8 +102,8 @@ function hashesOf(definitions: readonly Definition[]): Record<string, string> {
 }
 
 /**
- * The hash of what a model or a policy goes by: name, texts, schemas, annotations. The order of
- * keys does not matter.
+ * The hash of everything a model or a policy relies on: name, texts, schemas, annotations. The
+ * order of keys does not matter.
  */
 function definitionHash({ name, title, description, inputSchema, outputSchema, annotations }: Definition): string {
   const text = JSON.stringify(sorted({ name, title, description, inputSchema, outputSchema, annotations }));

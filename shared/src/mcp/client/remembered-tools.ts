@@ -10,17 +10,14 @@ const remembered = z.strictObject({
   definitions: z.array(z.looseObject({ name: z.string(), inputSchema: z.looseObject({ type: z.literal("object") }) })),
 });
 
-/**
- * What servers defined when they were last asked, so that a server that starts slowly has tools at
- * once.
- */
+/** The definitions servers last reported, so that a server that starts slowly has tools at once. */
 export interface RememberedTools {
-  /** Undefined for a server that was never asked, or was another one then. */
+  /** Undefined for a server that was never asked, or that had another command or URL then. */
   read(server: ServerConfig): Promise<readonly Definition[] | undefined>;
   write(server: ServerConfig, definitions: readonly Definition[]): Promise<void>;
 }
 
-/** Keeps them in this folder, a file a server. */
+/** Stores them in this folder, one file per server. */
 export function rememberedTools(folder: string): RememberedTools {
   const queue = createKeyedQueue();
   const fileOf = ({ name }: ServerConfig) => join(folder, `${encodeURIComponent(name)}.json`);

@@ -9,7 +9,7 @@ import { type Contents, resourceInWords, toResult } from "./to-result.ts";
 
 type Work = (client: Parameters<Parameters<Connection["use"]>[0]>[0], signal: AbortSignal) => Promise<ToolResult>;
 
-/** Reads a server's resources, and lists them. Mounted where the server's entry says so. */
+/** Reads and lists a server's resources. Mounted if the server's entry enables it. */
 export function readResourceTool(connection: Connection): Tool {
   const { server } = connection;
   return defineTool({
@@ -41,7 +41,7 @@ export function readResourceTool(connection: Connection): Tool {
   });
 }
 
-/** Gets a server's prompts, and lists them. Mounted where the server's entry says so. */
+/** Gets and lists a server's prompts. Mounted if the server's entry enables it. */
 export function getPromptTool(connection: Connection): Tool {
   const { server } = connection;
   return defineTool({
@@ -99,8 +99,8 @@ function line(name: string, about: string): string {
 }
 
 /**
- * Has a server read a resource of its own. Rejects with an AppError where it has none or fails, or
- * with the signal's reason.
+ * Reads a resource through its server. Rejects with an AppError if the server has no resources or
+ * fails, or with the signal's reason.
  */
 export async function readResource(
   connection: Connection,

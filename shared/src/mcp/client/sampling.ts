@@ -5,8 +5,8 @@ import { sanitize } from "./connection/sanitize.ts";
 const mostTokens = 4_000;
 
 /**
- * Asks the agent's model what a server wants asked, apart from the conversation and within the
- * task's budget; that a server asks, and which, is told to the model first.
+ * Sends a server's sampling request to the agent's model, outside the conversation and within the
+ * task's budget. The model is first told which server asks.
  */
 export async function sample(server: string, params: CreateMessageRequest["params"], ask: ToolContext["ask"]) {
   const { messages, systemPrompt, maxTokens } = params;

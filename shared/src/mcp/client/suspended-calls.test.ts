@@ -3,7 +3,7 @@ import { contextForTest } from "../../testing/tool-context.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { type CallOutcome, createSuspendedCalls, type SuspendedCall } from "./suspended-calls.ts";
 
-/** Work that asks, and comes to what the person said. */
+/** Work that asks, and returns the person's answer. */
 async function asking(call: SuspendedCall): Promise<CallOutcome> {
   const { action } = await call.ask((id) => ({ type: "asks", question: "Really?", state: id }));
   return { type: "result", result: { content: [{ type: "text", text: action }] } };

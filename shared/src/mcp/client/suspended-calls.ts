@@ -4,38 +4,37 @@ import type { Json } from "../../core/json.ts";
 import type { ToolContext } from "../../core/tool.ts";
 
 /**
- * What came of a call: the server's result, or a question for the person, after whose answer it
- * goes on.
+ * The outcome of a call: the server's result, or a question for the person, after whose answer the
+ * call continues.
  */
 export type CallOutcome =
   | { readonly type: "result"; readonly result: CallToolResult }
   | { readonly type: "asks"; readonly question: string; readonly state: Json };
 
-/** A call as the work on it sees it: it outlives the step that began it when it asks. */
+/** A call as its work sees it. If it asks, it outlives the step that started it. */
 export type SuspendedCall = {
-  /** Aborts when the step it is in does, or when nobody will go on with it. */
+  /** Aborts when its current step does, or when nobody will continue it. */
   readonly signal: AbortSignal;
-  /** The context of the step it is in now. */
+  /** The context of its current step. */
   context(): ToolContext;
-  /** Ends the step with this outcome and resolves with the answer that a later step brings. */
+  /** Ends the step with this outcome and resolves with the answer from a later step. */
   ask(outcome: (id: string) => CallOutcome): Promise<ElicitResult>;
 };
 
 type Resume = (answer: ElicitResult, context: ToolContext) => Promise<CallOutcome>;
 
-/** Calls that wait for a person's answer between two steps, in this process only. */
+/** Calls that wait between two steps for a person's answer, in this process only. */
 export type SuspendedCalls = {
-  /** Does work that may ask. Resolves with its first question, or with what it comes to. */
+  /** Runs work that may ask. Resolves with its first question, or with its result. */
   hold(context: ToolContext, work: (call: SuspendedCall) => Promise<CallOutcome>): Promise<CallOutcome>;
-  /** The way to go on with a call; undefined when it is gone. */
+  /** A function that continues a call; undefined if the call is gone. */
   take(id: string): Resume | undefined;
-  /** Ends those of a conversation, by its workspace's root, or all. */
+  /** Ends the calls of one conversation, by its workspace's root, or all. */
   release(root?: string): void;
 };
 
 const longestMs = 24 * 60 * 60 * 1000;
 
-/** Makes a place to hold calls. */
 export function createSuspendedCalls(): SuspendedCalls {
   const waiting = new Map<string, { readonly root: string; readonly resume: Resume; end(): void }>();
   const begin: SuspendedCalls["hold"] = (first, work) => {
@@ -76,7 +75,7 @@ export function createSuspendedCalls(): SuspendedCalls {
       )
       .finally(() => {
         stopWatching();
-        // Nothing is left that could hear an answer.
+        // No work is left that could receive an answer.
         life.abort(gone());
       });
     return step.promise;

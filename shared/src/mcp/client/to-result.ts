@@ -8,21 +8,21 @@ import { saveFile } from "../../machine/workspace/save-file.ts";
 import { sanitize, sanitizeLine } from "./connection/sanitize.ts";
 import { serverId } from "./servers/tool-name.ts";
 
-/** Images models take. */
+/** Image types that models accept. */
 const shown = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const mostImages = 8;
 
 const mostLinks = 8;
 
 type Target = SavedFor & {
-  /** Has the server read what it links to. */
+  /** Reads a linked resource through the server. */
   readonly read?: (uri: string) => Promise<readonly Contents[]>;
 };
 
 /**
- * A server's result as ours: text made harmless and marked as the server's, images as images, and
- * all bytes as files of the workspace, which become artifacts of the task. What it links to is
- * asked of the server itself, and nowhere else. The caller bounds its length.
+ * Converts a server's result: text is sanitized and marked as the server's, images stay images, and
+ * all bytes become files of the workspace, which become artifacts of the task. Links are read
+ * through the server itself, never from elsewhere. The caller limits the length.
  */
 export async function toResult(
   result: Pick<CallToolResult, "content" | "structuredContent" | "isError">,
@@ -67,7 +67,7 @@ async function inWords(block: ContentBlock, { images, links }: SoFar, target: Ta
 
 type Link = Extract<ContentBlock, { type: "resource_link" }>;
 
-/** What is linked to, as a file where the server can read it. */
+/** A link's content as a file, if the server can read it. */
 async function linkInWords({ uri, name, title, ...link }: Link, read: Target["read"], target: Target): Promise<string> {
   const about = [title ?? name, link.mimeType, link.description].filter((part) => part !== undefined);
   const words = `Resource ${sanitizeLine(uri, 500)}: ${sanitizeLine(about.join(", "), 500)}`;
@@ -85,13 +85,13 @@ async function linkInWords({ uri, name, title, ...link }: Link, read: Target["re
   return `[${[words, ...saved].join("; ")}]`;
 }
 
-/** A resource as a server answers it. */
+/** A resource as a server returns it. */
 export type Contents = { readonly uri: string; readonly mimeType?: string | undefined } & (
   | { readonly text: string }
   | { readonly blob: string }
 );
 
-/** A resource as text, its bytes as a file. */
+/** A resource as text; binary content becomes a file. */
 export async function resourceInWords(resource: Contents, target: Target): Promise<string> {
   const uri = sanitizeLine(resource.uri, 500);
   if ("text" in resource) return `Resource ${uri}:\n${sanitize(resource.text)}`;
@@ -100,8 +100,8 @@ export async function resourceInWords(resource: Contents, target: Target): Promi
 }
 
 /**
- * Whether the text has the structured content in it already, as servers are told to do for clients
- * that know no other.
+ * Whether the text already contains the structured content, as servers should provide for clients
+ * that only read text.
  */
 function says(parts: readonly string[], structured: unknown): boolean {
   return parts.some((part) => {
@@ -113,15 +113,15 @@ function says(parts: readonly string[], structured: unknown): boolean {
   });
 }
 
-/** Whose result it is that is saved, and where. */
+/** The server and tool whose result is saved, and the workspace. */
 type SavedFor = { readonly server: string; readonly tool: string; readonly workspace: Workspace };
 
-/** What a server sent; `name` is what it calls it. */
+/** Content a server sent; `name` is the server's name for it. */
 type Sent = { readonly base64: string; readonly mediaType: string; readonly name?: string };
 
 /**
- * Saves it below `mcp/SERVER` of the workspace, by its content, so that the same sent again is one
- * file. Says what was saved where, in words for a model.
+ * Saves content below `mcp/SERVER` in the workspace, named by its hash, so that equal content is
+ * one file. Returns what was saved where, in words for a model.
  */
 async function saveResult({ base64, mediaType, name }: Sent, target: SavedFor): Promise<string> {
   const bytes = Buffer.from(base64, "base64");

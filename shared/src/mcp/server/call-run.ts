@@ -10,7 +10,6 @@ import type { Runs } from "../../runs/runs.ts";
 import { statusLines } from "../../runs/status-text.ts";
 import type { RunArguments } from "./runnable-tool.ts";
 
-/** What calls of tools need. */
 export type CallDeps = {
   readonly runs: Runs;
   readonly runnables: Runnables;
@@ -18,18 +17,18 @@ export type CallDeps = {
   readonly artifacts: ArtifactStore;
 };
 
-/** One call: whose it is, when it is given up, and how its progress is told. */
+/** One call: its caller, its signal and its progress. */
 export type Call = {
   readonly principal: string;
-  /** The conversation the caller named, with its files. */
+  /** The conversation the caller named, including its files. */
   readonly contextId: string | undefined;
   readonly signal: AbortSignal;
-  /** What the client can be asked for. */
+  /** What the client can be asked. */
   readonly client: ClientCapabilities;
   progress(text: string): void;
 };
 
-/** Starts a run of a flow or agent. Throws `not_found` for a name that is neither. */
+/** Starts a run of a flow or agent. Throws `not_found` for an unknown name. */
 export async function beginRun(
   name: string,
   { task, files = [], agents, options, output_schema }: RunArguments,
@@ -46,8 +45,8 @@ export async function beginRun(
 }
 
 /**
- * Waits until a run has ended or asks something, telling its progress; at most as long as the call
- * or `withinMs` lasts.
+ * Waits until a run has ended or asks something, reporting its progress, at most until the call
+ * ends or `withinMs` is over.
  */
 export async function awaitRun(run: RunRecord, withinMs: number, deps: CallDeps, call: Call): Promise<RunRecord> {
   const told = new AbortController();
@@ -77,7 +76,7 @@ function bytesOf({ name, text, bytes }: NonNullable<RunArguments["files"]>[numbe
 
 const longestContext = 200;
 
-/** The conversation a request names by its header `Manyhands-Context`. Throws `invalid_input`. */
+/** The conversation in a request's `Manyhands-Context` header. Throws `invalid_input`. */
 export function contextNamed(request: Request | undefined): string | undefined {
   const context = request?.headers.get("Manyhands-Context") ?? undefined;
   if (context === undefined || (context !== "" && context.length <= longestContext)) return context;

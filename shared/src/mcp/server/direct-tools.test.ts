@@ -43,7 +43,7 @@ const call: Call = {
   progress: () => undefined,
 };
 
-/** What comes back with a person's decision about the call that asked for it. */
+/** A person's decision about a call, as the repeated call carries it. */
 const decided = (asked: DirectOutcome, allow: boolean): Given => ({
   responses: { allow: { action: "accept", content: { allow } } },
   state: "state" in asked ? asked.state : undefined,

@@ -17,39 +17,38 @@ import type { Call } from "./call-run.ts";
 import { invalidParams } from "./invalid-params.ts";
 import { type Asks, asksPeople, decision, type Given, personsDecision } from "./questions.ts";
 
-/** As A2A tasks tell theirs. */
+/** The same key as in A2A tasks. */
 const usageKey = "manyhands/usage";
 
-/** What calls of an agent's own tools need. */
 export type DirectToolsDeps = {
   readonly definition: Pick<AgentDefinition, "name" | "tools" | "limits">;
   readonly model: Model;
   readonly approval: ApprovalPolicy;
   readonly risky: RiskPolicy;
-  /** The web for tools; none when left out. */
+  /** The web for tools; none if omitted. */
   readonly fetch?: ToolFetch;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
-/** What came of a call: its result, or what it needs first. */
+/** The outcome of a call: its result, or what it needs first. */
 export type DirectOutcome = { readonly result: CallToolResult } | Asks;
 
-/** The tools of an agent, to be called without the agent. */
+/** An agent's tools, callable without the agent. */
 export interface DirectTools {
   list(): McpTool[];
   has(name: string): boolean;
   /**
-   * Makes a call in the caller's workspace, through the guards a task's calls go through. `given`
-   * came with a call that is made again after it asked. Calls that change something run one after
-   * another in a workspace. Rejects as the tool does: when the call is given up.
+   * Makes a call in the caller's workspace, through the same guards as a task's calls. `given`
+   * accompanies a call that is repeated after it asked. Calls that change something run one after
+   * another per workspace. Rejects like the tool, when the call is given up.
    */
   call(name: string, input: unknown, call: Call, given?: Given): Promise<DirectOutcome>;
-  /** What all calls since the start have had of the model. They are in no journal. */
+  /** The model usage of all calls since the start, which no journal records. */
   used(): TaskUsage;
 }
 
 /**
- * The tools that can be called apart from a task: all but those that wait for a person or an agent,
+ * The tools that can be called outside a task: all but those that wait for a person or an agent,
  * and the one that ends a task.
  */
 export function directTools(deps: DirectToolsDeps): DirectTools {
@@ -76,10 +75,10 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
   };
 }
 
-/** The conversation of a caller who names none. */
+/** The conversation of callers that name none. */
 const ownContext = "mcp";
 
-/** What comes with a call that is made for the first time. */
+/** The `given` of a first call. */
 const nothing: Given = { responses: {}, state: undefined };
 
 type CallPlace = { readonly principal: string; readonly contextId: string; readonly workspace: Workspace };
@@ -94,7 +93,7 @@ async function guarded(tool: Tool, input: unknown, place: CallPlace, making: Mak
   const { deps, signal, given } = making;
   signal.throwIfAborted();
   const call = readCall({ id: crypto.randomUUID(), name: tool.name, arguments: JSON.stringify(input) });
-  // No user's words are known here: whatever the call names, nobody has said it.
+  // No user's words are known here, so nothing the call names counts as said by the user.
   const takenIn = new Set(await making.takenIn.of(place.workspace));
   const unsaid = { run: place, messages: [], hops: 0, said: [], given: [], takenIn };
   const risk = deps.risky === "allow" ? undefined : await judgeRisk(call, tool, unsaid, deps, signal);
@@ -175,7 +174,7 @@ async function performed(
   }
 }
 
-/** One call may use what a task may. */
+/** One call may use as much as a task. */
 function accountOf(limits: Limits, { capabilities }: Model): Account {
   return {
     limits,
@@ -184,21 +183,23 @@ function accountOf(limits: Limits, { capabilities }: Model): Account {
   };
 }
 
-/** What only this call of this caller has: an approval of another one does not fit it. */
+/**
+ * A code unique to this call of this caller, so that an approval of another call does not match.
+ */
 function codeOf(name: string, input: string, risk: string | undefined, { principal, contextId }: CallPlace): string {
   const text = JSON.stringify([principal, contextId, name, input, risk ?? null]);
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
 /**
- * A tool as MCP tells of it, its schema untouched. Nothing is hinted of its effect, which depends
- * on the input: a client takes it for the worst.
+ * A tool in MCP's form, its schema unchanged. It has no annotations, because the effect depends on
+ * the input; clients assume the worst.
  */
 function listed({ name, description, inputSchema }: Tool): McpTool {
   return { name, description, inputSchema } as McpTool;
 }
 
-/** The result; where the model was asked, with what that used, since no run tells it. */
+/** The result. If the model was asked, it includes the usage, since no run reports it. */
 function told({ text, images = [], isError }: ToolResult, usage?: TaskUsage): DirectOutcome {
   const shown = images.map(({ data, mediaType }) => ({ type: "image" as const, data, mimeType: mediaType }));
   const content = [{ type: "text" as const, text }, ...shown];
@@ -208,12 +209,12 @@ function told({ text, images = [], isError }: ToolResult, usage?: TaskUsage): Di
 const stored = z.array(z.string());
 
 /**
- * What the calls of a caller have taken in: they have no journal, so it is kept beside the
- * workspace. Calls at the same time all count.
+ * What a caller's calls have taken in. They have no journal, so it is stored beside the workspace.
+ * Concurrent calls are all counted.
  */
 type CallsTakenIn = {
   of(workspace: Workspace): Promise<TakenIn>;
-  /** Notes what a call's result brought. */
+  /** Adds what a call's result brought. */
   note(workspace: Workspace, tool: Tool, result: ToolResult): Promise<void>;
 };
 

@@ -8,16 +8,17 @@ type Kept = {
 };
 
 /**
- * What was lately sent in sessions, for clients that lost their connection and ask for what they
+ * The events last sent in sessions, for clients that lost their connection and ask for what they
  * missed.
  */
 export interface EventMemory {
-  /** The memory of one session, of which no other sees anything. */
+  /** The memory of one session, invisible to all others. */
   open(): EventStore & Disposable;
 }
 
 /**
- * Makes one of at most this many bytes in all; the oldest goes first, the newest is always kept.
+ * Creates a memory of at most this many bytes in total. The oldest events are dropped first; the
+ * newest is always kept.
  */
 export function createEventMemory(mostBytes = 64 * 1024 * 1024): EventMemory {
   const kept = new Map<string, Kept>();
@@ -63,7 +64,7 @@ export function createEventMemory(mostBytes = 64 * 1024 * 1024): EventMemory {
   };
 }
 
-/** A stream begins with an event that says nothing. */
+/** A stream starts with an empty event, which is not replayed. */
 function saysSomething({ message }: Kept): boolean {
   return "jsonrpc" in message;
 }

@@ -2,13 +2,14 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { AppError, errorCodes, publicError } from "../../core/errors.ts";
 
 /**
- * What the protocol has a client told as an error of its own, not as a result that a model reads.
+ * An error of the protocol, for faults that the client handles instead of a model reading them in a
+ * result.
  */
 export function invalidParams(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** Does work; what went wrong is an error of the protocol, a bug without its text. */
+/** Runs work; failures become protocol errors, bugs without their text. */
 export async function inProtocolWords<Value>(
   work: () => Promise<Value>,
   report: (bug: unknown) => void,

@@ -13,23 +13,22 @@ import { listTools } from "./serve-tools.ts";
 import { type McpServerDeps, promptsOf } from "./serving.ts";
 import { createSessions, type SessionsDeps } from "./sessions.ts";
 
-/** What the MCP adapter needs. */
 export type McpAdapterDeps = McpServerDeps & {
   readonly identify: (request: Request) => Promise<string> | string;
   readonly sessions?: Pick<SessionsDeps, "awayMs" | "idleMs">;
-  /** Milliseconds between two looks at whether the lists changed that clients were told. */
+  /** Milliseconds between two checks whether the lists that clients have read changed. */
   readonly listMs?: number;
 };
 
-/** Answers a request. Rejects as `identify` does, and with `invalid_input`. */
+/** Answers a request. Rejects like `identify`, and with `invalid_input`. */
 export type McpAdapter = (request: Request, body?: unknown) => Promise<Response>;
 
 const largestBody = 10 * 1024 * 1024;
 
 /**
  * `/mcp`: the server over streamable HTTP, in the 2026-07-28 revision and those of 2025, which have
- * sessions. A caller may name its conversation by the header `Manyhands-Context`. `body` is the
- * request's, parsed, where it has been read already.
+ * sessions. A caller may name its conversation in the `Manyhands-Context` header. `body` is the
+ * request's parsed body, if it was read already.
  */
 export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
   const { report } = deps;
@@ -67,13 +66,13 @@ export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
   };
 }
 
-/** What a client did wrong is told to the client, and no bug. */
+/** A client's mistake is reported to the client, not as a bug. */
 function isClients(error: Error): boolean {
   return error instanceof ProtocolError || error.message.startsWith("Rejected inbound request");
 }
 
 /**
- * Reads a request's body; undefined where it is no JSON, of which the protocol's own code tells the
+ * Reads a request's body; undefined if it is not JSON, which the protocol's own code reports to the
  * client.
  */
 async function read(request: Request): Promise<{ request: Request; body: unknown }> {
@@ -90,24 +89,22 @@ async function read(request: Request): Promise<{ request: Request; body: unknown
   }
 }
 
-/**
- * Notices when what is listed is other than it was, for as long as somebody is there to be told.
- */
+/** Detects changes of the lists while any client is there to be notified. */
 export interface ListWatch {
-  /** Begins to look, where it does not yet. */
+  /** Starts checking, unless it already does. */
   wake(): void;
 }
 
 type ListWatchDeps = {
-  /** What there is to list now. */
+  /** The current lists. */
   lists(): unknown;
-  /** Whether somebody would hear of a change. */
+  /** Whether any client would be notified of a change. */
   isHeard(): boolean;
   changed(): void;
   readonly everyMs: number;
 };
 
-/** Makes one that sleeps. */
+/** Creates one that is not checking yet. */
 function createListWatch({ lists, isHeard, changed, everyMs }: ListWatchDeps): ListWatch {
   let known = "";
   let timer: NodeJS.Timeout | undefined;

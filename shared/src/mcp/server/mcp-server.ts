@@ -6,17 +6,16 @@ import { runResources } from "./resources.ts";
 import { listTools, serveTools } from "./serve-tools.ts";
 import { type McpServerDeps, promptsOf, type Serving } from "./serving.ts";
 
-/** A run may ask often in one call. */
+/** Most questions in one call: a run may ask often. */
 const mostQuestions = 100;
 
 /**
- * A server for one caller: every runnable as a tool and as a prompt, the tools that are called as
- * they are, those that look after runs, and the runs and their files as resources. A question
- * reaches the person where the client can ask one, and is otherwise a result that says how to
- * answer.
+ * A server for one caller. It serves every runnable as a tool and as a prompt, the tools that are
+ * called directly, the tools that manage runs, and the runs and their files as resources. A
+ * question reaches the person if the client can ask one; otherwise the result says how to answer.
  */
 export function mcpServer(deps: McpServerDeps, era: Era, principal: string): McpServer {
-  // Of a change to a run an older client hears over its connection; a newer one looks at the run.
+  // Older clients are notified of a run's changes over their connection; newer ones read the run.
   const resources = { listChanged: false, ...(era === "legacy" && { subscribe: true }) };
   const list = { listChanged: deps.listChanged ?? false };
   const made = new McpServer(
@@ -38,7 +37,7 @@ export function mcpServer(deps: McpServerDeps, era: Era, principal: string): Mcp
   serveResources(made.server, serving);
   servePrompts(made.server, serving);
   serveCompletion(made.server, serving);
-  // By it the headers are checked that a tool's schema wants its arguments repeated in.
+  // Used to check the headers in which a tool's schema wants arguments repeated.
   made.toolInputSchemaJson = (name) => listTools(deps).find((tool) => tool.name === name)?.inputSchema;
   return made;
 }
@@ -46,7 +45,7 @@ export function mcpServer(deps: McpServerDeps, era: Era, principal: string): Mcp
 const instructions =
   "A tool that takes a task starts a run, of an agent or of several as a flow. A run survives this connection; run_status shows it, run_answer answers its question, run_cancel ends it. The runs and their files are resources.";
 
-/** Answers what there is to read. */
+/** Handles the methods for resources. */
 function serveResources(server: Server, serving: Serving): void {
   const { resources, principal, era, deps } = serving;
   server.setRequestHandler("resources/list", ({ params }) =>
@@ -61,7 +60,7 @@ function serveResources(server: Server, serving: Serving): void {
   if (era === "legacy") serveSubscriptions(server, serving);
 }
 
-/** Tells of changes over a connection that lasts, as in the revisions of 2025. */
+/** Sends changes over a lasting connection, as in the revisions of 2025. */
 function serveSubscriptions(server: Server, { resources, principal, deps }: Serving): void {
   const watched = new Map<string, AbortController>();
   const forget = (uri: string) => {
@@ -90,12 +89,12 @@ function serveSubscriptions(server: Server, { resources, principal, deps }: Serv
   });
 }
 
-/** Over HTTP only a session does. */
+/** Whether the connection lasts: over HTTP only a session does. */
 function lasts({ http, sessionId }: ServerContext): boolean {
   return http === undefined || sessionId !== undefined;
 }
 
-/** Answers what prompts there are, with what they say. */
+/** Handles the methods for prompts. */
 function servePrompts(server: Server, { prompts, deps }: Serving): void {
   server.setRequestHandler("prompts/list", () => ({ prompts: prompts.list() }));
   server.setRequestHandler("prompts/get", ({ params: { name, arguments: args = {} } }, context) =>
@@ -103,10 +102,10 @@ function servePrompts(server: Server, { prompts, deps }: Serving): void {
   );
 }
 
-/** As many as the protocol lets a client be told. */
+/** Most values that the protocol allows in a completion. */
 const most = 100;
 
-/** Answers what an argument of a prompt, or a variable of a resource's address, may be. */
+/** Completes an argument of a prompt or a variable of a resource's URI. */
 function serveCompletion(server: Server, { prompts, resources, principal, deps }: Serving): void {
   server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }) => {
     const { name, value } = argument;

@@ -8,16 +8,16 @@ import * as z from "zod";
 import { findRunnable, type Runnables } from "../../runs/runnable.ts";
 import type { Given } from "./questions.ts";
 
-/** What a client offers its user to start with. */
+/** Prompts that a client offers its user to start with. */
 export interface Prompts {
   list(): Prompt[];
   /** The messages, or what has to be asked first. Throws `not_found`. */
   get(name: string, args: Readonly<Record<string, string>>, given: Given): GetPromptResult | InputRequiredResult;
-  /** What an argument may be, for what has been typed of it. Throws `not_found`. */
+  /** The possible values of an argument that start with the typed text. Throws `not_found`. */
   complete(name: string, argument: string, typed: string): string[];
 }
 
-/** Every runnable as a prompt that has the client's model give it a task. */
+/** Every runnable as a prompt that makes the client's model give it a task. */
 export function runnablePrompts(runnables: Runnables): Prompts {
   const agents = () => runnables.all().filter(({ type }) => type === "agent");
   return {

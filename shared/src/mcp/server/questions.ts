@@ -10,39 +10,39 @@ import {
 import * as z from "zod";
 import type { RunView } from "../../runs/run-view.ts";
 
-/** The revisions of 2025, or that of 2026. */
+/** The MCP revisions of 2025, or that of 2026. */
 export type Era = "legacy" | "modern";
 
 /**
- * What is needed of the client, and through it of its person, before a request can be answered;
- * `state` comes back with it.
+ * What the client, or its person, has to answer first; `state` is returned with
+ * the answer.
  */
 export type Asks = { readonly asks: InputRequests; readonly state: string };
 
-/**
- * What came with a request that is made again after it asked; nothing of it is known to be true.
- */
+/** What accompanies a request that is repeated after it asked. None of it is trusted. */
 export type Given = { readonly responses: Readonly<Record<string, unknown>>; readonly state: string | undefined };
 
-/** What came with this one. */
+/** What accompanies this request. */
 export function givenWith({ mcpReq }: ServerContext): Given {
   return { responses: mcpReq.inputResponses ?? {}, state: mcpReq.requestState<string>() };
 }
 
-/** Asks as the protocol does; a client of a 2025 revision is asked while the call is under way. */
+/**
+ * Asks in the protocol's form; a client of a 2025 revision is asked while the call is under way.
+ */
 export function asking({ asks, state }: Asks): InputRequiredResult {
   return { resultType: "input_required", inputRequests: asks, requestState: state };
 }
 
-/** What the client can be asked for; nothing where nothing lasts between it and us. */
+/** What the client can be asked; nothing without a lasting connection. */
 export function capabilitiesOf(server: Server, { mcpReq }: ServerContext, era: Era): ClientCapabilities {
   const envelope: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } = mcpReq.envelope ?? {};
   return (era === "modern" ? envelope[CLIENT_CAPABILITIES_META_KEY] : server.getClientCapabilities()) ?? {};
 }
 
 /**
- * Whether a form reaches the person the client works for. One that names no kind of question takes
- * forms.
+ * Whether a form reaches the person the client works for. A client that names no kind of
+ * elicitation accepts forms.
  */
 export function asksPeople({ elicitation }: ClientCapabilities): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
@@ -52,30 +52,29 @@ const answerForm = z.object({ answer: z.string().meta({ title: "Answer" }) });
 const allowForm = z.object({ allow: z.boolean().meta({ title: "Allow it once" }) });
 
 /**
- * The run's question as MCP asks one; the run's id comes back with the answer, and counts only for
- * whose run it is.
+ * The run's question in MCP's form. The run's id is returned with the answer, and is accepted only
+ * from the run's owner.
  */
 export function question({ id, question = "" }: RunView): Asks {
   return { asks: { answer: inputRequired.elicit({ message: question, requestedSchema: answerForm }) }, state: id };
 }
 
 /**
- * Asks the person at the client whether a call may be made. Its code comes back with the decision.
+ * Asks the person at the client whether a call may be made. The call's code is returned with the
+ * decision.
  */
 export function decision(message: string, code: string): Asks {
   return { asks: { allow: inputRequired.elicit({ message, requestedSchema: allowForm }) }, state: code };
 }
 
-/** What a person answered to a run's question; undefined when nothing came. */
+/** The person's answer to a run's question; undefined if there is none. */
 export function personsAnswer({ responses }: Given): string | undefined {
   const given = answered.safeParse(responses.answer).data;
   if (given === undefined) return undefined;
   return given.action === "accept" ? (given.content?.answer ?? "") : "(The person did not want to answer.)";
 }
 
-/**
- * Whether a person allowed the call that is made again with it; undefined when nobody was asked.
- */
+/** Whether a person allowed the repeated call; undefined if nobody was asked. */
 export function personsDecision({ responses }: Given): boolean | undefined {
   const given = decided.safeParse(responses.allow).data;
   return given && given.action === "accept" && given.content?.allow === true;

@@ -11,34 +11,34 @@ import { mediaTypeOf } from "../../machine/workspace/media-type.ts";
 import type { FileView, RunView } from "../../runs/run-view.ts";
 import type { CallDeps } from "./call-run.ts";
 
-/** What a client can read. */
+/** Resources that a client can read. */
 export interface Resources {
-  /** The principal's, newest first, a page at a time. */
+  /** The principal's resources, newest first, one page at a time. */
   list(principal: string, cursor: string | undefined): Promise<ListResourcesResult>;
   templates(): ResourceTemplateType[];
-  /** Undefined for an address that is nothing to the principal. */
+  /** Undefined for a URI that does not exist for the principal. */
   read(uri: string, principal: string): Promise<ReadResourceResult["contents"] | undefined>;
-  /** What a template's variable may be, for what has been typed of it. */
+  /** The possible values of a template's variable that start with the typed text. */
   complete(template: string, variable: string, typed: string, principal: string): Promise<string[]>;
   /**
-   * Comes up with something whenever it has changed, until the signal aborts; undefined for what
-   * `read` has nothing for.
+   * Yields whenever the resource has changed, until the signal aborts; undefined if `read` returns
+   * nothing for the URI.
    */
   watch(uri: string, principal: string, signal: AbortSignal): Promise<AsyncIterable<unknown> | undefined>;
 }
 
 /** Runs on one page. */
 const pageSize = 50;
-/** Bytes of a file that fit into one answer. */
+/** Most bytes of a file in one answer. */
 const mostBytes = 7_000_000;
 const template = "manyhands://runs/{run}";
 const json = "application/json";
 
-/** The runs as they stand, and their files at the addresses where they are served. */
+/** The current runs, and their files at the URLs where they are served. */
 export function runResources(deps: CallDeps): Resources {
   const { runs, engine, artifacts } = deps;
   const own = async (uri: string, principal: string): Promise<RunRecord | undefined> => {
-    // Ids of runs need no escaping, so what is escaped is none.
+    // Run ids need no escaping, so an escaped one is not a run's.
     const [, id] = /^manyhands:\/\/runs\/([^/%]+)$/.exec(uri) ?? [];
     if (id === undefined) return undefined;
     return runs.own(id, principal).catch((error: unknown) => {
@@ -52,7 +52,7 @@ export function runResources(deps: CallDeps): Resources {
     async list(principal, cursor) {
       const { runs: page, nextCursor } = await recent(principal, cursor);
       const views = await Promise.all(page.map((run) => runs.view(run)));
-      // The same file of two runs is one resource.
+      // The same file in two runs is one resource.
       const resources = new Map(views.flatMap(resourcesOf).map((one) => [one.uri, one]));
       return { resources: [...resources.values()], ...(nextCursor !== undefined && { nextCursor }) };
     },
@@ -107,7 +107,7 @@ function resourcesOf({ id, name, input, files, updatedAt }: RunView): Resource[]
 
 const place = /\/artifacts\/([0-9a-f]{64})\/([^/?#]+)$/;
 
-/** A stored file. As over HTTP, who knows its hash may have it. */
+/** A stored file. As over HTTP, callers that know its hash may read it. */
 async function readFile(
   uri: string,
   artifacts: Pick<ArtifactStore, "get">,
@@ -126,7 +126,7 @@ async function readFile(
   return [text === undefined ? { ...about, blob: Buffer.from(bytes).toString("base64") } : { ...about, text }];
 }
 
-/** The bytes as text; undefined for what is none. */
+/** The bytes as text; undefined if they are not text. */
 function decodedText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {

@@ -4,7 +4,7 @@ import type { RunView } from "../../runs/run-view.ts";
 
 const runId = z.string().min(1).max(200).describe("The id of the run.");
 
-/** The tools for runs that go on longer than a call, by name: what each takes and is for. */
+/** The tools for runs that outlast a call, by name: their input and purpose. */
 export const runTools = {
   run_status: {
     description: "Shows a run as it stands: working, asking something, or ended with its answer and files.",
@@ -23,15 +23,13 @@ export const runTools = {
   },
 } as const;
 
-/** The name of one of them. */
 export type RunToolName = keyof typeof runTools;
 
-/** Whether a tool's name is one of them. */
 export function isRunTool(name: string): name is RunToolName {
   return Object.hasOwn(runTools, name);
 }
 
-/** They as MCP tools. */
+/** The run tools in MCP's form. */
 export function runToolList(): Tool[] {
   return Object.entries(runTools).map(([name, { description, input, readOnly }]) => ({
     name,
@@ -42,8 +40,7 @@ export function runToolList(): Tool[] {
 }
 
 /**
- * A run as the result of a tool: its answer or where it stands, its files as links, and all of it
- * as data.
+ * A run as a tool's result: its answer or state as text, its files as links, and all of it as data.
  */
 export function runResult(run: RunView): CallToolResult {
   const links = run.files.map(({ name, mediaType, size, url }) => ({
@@ -63,7 +60,7 @@ export function runResult(run: RunView): CallToolResult {
 function wordsOf({ id, status, answer, data, question, error, progress }: RunView): string {
   switch (status) {
     case "completed": {
-      // A client may hand its model the text alone.
+      // A client may give its model only the text.
       const json = data === undefined ? "" : JSON.stringify(data);
       return [answer === json ? "" : (answer ?? ""), json].filter((text) => text !== "").join("\n\n") || "Done.";
     }

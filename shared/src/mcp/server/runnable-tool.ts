@@ -9,7 +9,7 @@ const file = z.strictObject({
   bytes: z.base64().exactOptional().describe("The content of any file, in base64."),
 });
 
-/** What every flow and agent takes as a tool. */
+/** The arguments of every flow and agent as a tool. */
 export const runArguments = z.strictObject({
   task: z.string().min(1).describe("What is to be done, in plain words, with all that has to be known."),
   agents: z
@@ -32,7 +32,7 @@ export const runArguments = z.strictObject({
     .describe("How long to wait for the end. The run goes on after that; run_status shows it."),
 });
 
-/** What a call of a flow or agent carries, checked. */
+/** The checked arguments of a call of a flow or agent. */
 export type RunArguments = z.output<typeof runArguments>;
 
 /** A flow or agent as an MCP tool. */

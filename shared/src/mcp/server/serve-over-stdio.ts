@@ -2,7 +2,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { mcpServer } from "./mcp-server.ts";
 import type { McpServerDeps } from "./serving.ts";
 
-/** Who started this process may do what a caller without a name may. */
+/** Whoever started this process has the rights of an unnamed caller. */
 const principal = "local";
 
 /**

@@ -23,12 +23,12 @@ import type { McpServerDeps, Serving } from "./serving.ts";
 
 const longestWaitMs = 600_000;
 
-/** All tools there are. */
+/** All tools of the server. */
 export function listTools({ tools, runnables }: McpServerDeps): Tool[] {
   return [...(tools?.list() ?? []), ...runnables.all().map(runnableTool), ...runToolList()];
 }
 
-/** Answers `tools/list` and `tools/call`. */
+/** Handles `tools/list` and `tools/call`. */
 export function serveTools(server: Server, serving: Serving): void {
   const { deps } = serving;
   server.setRequestHandler("tools/list", () => ({ tools: listTools(deps) }));
@@ -75,8 +75,8 @@ async function callDirectly(
 }
 
 /**
- * A client of a 2025 revision that goes away leaves its run to go on; one that cancels its call
- * does not want it.
+ * Whether the call's run is no longer wanted. When a client of a 2025 revision disconnects, its run
+ * continues; when it cancels the call, the run is cancelled.
  */
 function isGivenUp({ signal }: Call, era: Era): boolean {
   const { reason } = signal;
@@ -100,7 +100,7 @@ async function onRun(name: keyof typeof runTools, given: unknown, call: Call, { 
   return runs.view(await runs.own(run_id, call.principal));
 }
 
-/** Gives the answer that came with a repeated call to the run that asked. */
+/** Passes the answer in a repeated call to the run that asked. */
 async function goOn(runId: string, answers: Given, { principal }: Call, { deps }: Serving): Promise<RunRecord> {
   const { runs } = deps;
   const run = await runs.own(runId, principal).catch((error: unknown) => {
@@ -110,7 +110,7 @@ async function goOn(runId: string, answers: Given, { principal }: Call, { deps }
   });
   const text = personsAnswer(answers);
   if (text === undefined) return run;
-  // The same answer to the same question, sent again, is one message.
+  // A repeated answer to the same question is one message.
   const messageId = `${runId}/answer/${run.lastEvent}`;
   return runs.answer(runId, { messageId, parts: [{ type: "text", text }] }, principal);
 }
@@ -128,7 +128,7 @@ function callOf({ mcpReq, http }: ServerContext, { principal }: Serving): Omit<C
     contextId: contextNamed(http?.req),
     signal: mcpReq.signal,
     progress(message) {
-      // A client that is gone is no failure of the run.
+      // A disconnected client is not a failure of the run.
       tell(message).catch(() => undefined);
     },
   };

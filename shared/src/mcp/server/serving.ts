@@ -4,26 +4,25 @@ import { type Prompts, runnablePrompts } from "./prompts.ts";
 import type { Era } from "./questions.ts";
 import type { Resources } from "./resources.ts";
 
-/** What an MCP server of ours is made of. */
+/** What an MCP server needs. */
 export type McpServerDeps = CallDeps & {
   readonly version: string;
-  /** Tools that are called as they are, beside the runnables; none when left out. */
+  /** Tools called directly, besides the runnables; none if omitted. */
   readonly tools?: DirectTools;
-  /** Instead of the caller's runs and their files. */
+  /** Defaults to the caller's runs and their files. */
   readonly resources?: Resources;
-  /** Instead of one for each runnable. */
+  /** Defaults to one prompt for each runnable. */
   readonly prompts?: Prompts;
-  /** Whether clients are told of tools and prompts that come and go. */
+  /** Whether clients are notified when tools and prompts come and go. */
   readonly listChanged?: boolean;
   readonly report: (bug: unknown) => void;
 };
 
-/** The prompts there are. */
 export function promptsOf({ prompts, runnables }: McpServerDeps): Prompts {
   return prompts ?? runnablePrompts(runnables);
 }
 
-/** What answers a caller's requests. */
+/** What is needed to answer a caller's requests. */
 export type Serving = {
   readonly deps: McpServerDeps;
   readonly era: Era;

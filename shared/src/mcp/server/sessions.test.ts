@@ -15,7 +15,7 @@ function open() {
   return { sessions, bugs };
 }
 
-/** Sends a message, and answers what came back, of which nothing is read yet. */
+/** Sends a message and returns the response unread. */
 async function send(sessions: Sessions, message: object, more: Record<string, string> = {}): Promise<Response> {
   const body = { jsonrpc: "2.0", ...message };
   const request = new Request(url, { method: "POST", headers: { ...headers, ...more }, body: JSON.stringify(body) });
@@ -33,7 +33,7 @@ const within = (begun: Response) => ({
 });
 const ping = { id: 2, method: "ping" };
 
-/** Begins as many sessions as there may be; each is busy until its answer is read. */
+/** Starts as many sessions as allowed; each is busy until its answer is read. */
 async function fill(sessions: Sessions): Promise<Response[]> {
   const begun: Response[] = [];
   while (begun.length < most) begun.push(await begin(sessions));

@@ -10,42 +10,42 @@ export type SessionsDeps = {
   serverFor(principal: string): McpServer;
   readonly report: (bug: unknown) => void;
   /**
-   * How long a client that left in the middle of a call may be away, and one that has nothing under
-   * way, in milliseconds.
+   * How long a client may be away in milliseconds: `awayMs` after leaving in the middle of a call,
+   * `idleMs` with nothing under way.
    */
   readonly awayMs?: number;
   readonly idleMs?: number;
 };
 
 /**
- * Connections of clients of 2025 revisions that last from one request to the next, so that they can
- * be asked something.
+ * Connections of clients of 2025 revisions that last from one request to the next, so that the
+ * clients can be asked something.
  */
 export interface Sessions {
   /**
-   * Answers what begins a session or belongs to one; undefined for anything else. `body` is the
-   * request's.
+   * Answers requests that start or belong to a session; undefined for all others. `body` is the
+   * request's parsed body.
    */
   answer(request: Request, body: unknown, principal: string): Promise<Response> | undefined;
   size(): number;
-  /** Tells every client that its lists of tools and prompts are others now. */
+  /** Notifies every client that its lists of tools and prompts changed. */
   listsChanged(): void;
 }
 
 const most = 1_000;
 const retryMs = 1_000;
 
-/** A client that keeps its connections open is there for as long as that. */
+/** A session lasts while its client keeps connections open. */
 type Session = {
   readonly principal: string;
   readonly server: McpServer;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Answers it is reading. */
+  /** The number of answers being read. */
   open: number;
   timer?: NodeJS.Timeout;
 };
 
-/** Makes a place for sessions; they live in this process only. */
+/** Creates an empty set of sessions, which exist in this process only. */
 export function createSessions(deps: SessionsDeps): Sessions {
   const { serverFor, report, awayMs = 10_000, idleMs = 60 * 60_000 } = deps;
   const sessions = new Map<string, Session>();
@@ -99,9 +99,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
         return begin(principal).then((session) => answerIn(session, request, body));
       }
       const session = sessions.get(id);
-      // Another's session is as unknown as one that never was.
+      // Another principal's session is as unknown as one that never existed.
       if (session?.principal !== principal) return Promise.resolve(unknown());
-      // The one used last is the last to go.
+      // Moves the session to the end: the most recently used one is closed last.
       sessions.delete(id);
       sessions.set(id, session);
       return answerIn(session, request, body);
@@ -114,7 +114,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   };
 }
 
-/** The one that has been still for longest goes; where all are in use, nobody comes in. */
+/** Closes the session that has been idle for longest; rejects new sessions if all are in use. */
 function makeRoom(sessions: Map<string, Session>): void {
   if (sessions.size < most) return;
   const still = [...sessions.values()].find(({ open }) => open === 0);
@@ -128,7 +128,7 @@ function unknown(): Response {
 }
 
 /**
- * The response, and one call when its body has been read to the end (`true`) or been left
+ * The response, with a callback when its body has been read to the end (`true`) or abandoned
  * (`false`).
  */
 function watchedBody(response: Response, ended: (read: boolean) => void): Response {

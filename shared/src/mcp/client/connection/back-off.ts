@@ -1,18 +1,18 @@
 import { AppError } from "../../../core/errors.ts";
 
 /**
- * Spaces out attempts at something that fails: half a second after the first failure, twice as long
- * after each more, at most a minute.
+ * Spaces out attempts at something that fails: half a second after the first failure, doubled after
+ * each further one, a minute at most.
  */
 export type BackOff = {
-  /** Milliseconds until the next attempt may be made. */
+  /** Milliseconds until the next attempt is allowed. */
   waitMs(): number;
   failed(): void;
-  /** It works again: the next failure is a first one. */
+  /** It works again: the next failure counts as the first. */
   worked(): void;
 };
 
-/** Makes one that has not failed yet. `now` is a clock in milliseconds. */
+/** Creates one without failures. `now` is a clock in milliseconds. */
 export function createBackOff(now: () => number = () => performance.now()): BackOff {
   let failures = 0;
   let last = 0;
@@ -43,7 +43,7 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
   }
 }
 
-/** The value, or the signal's reason as soon as it aborts; what is awaited goes on. */
+/** The value, or the signal's reason as soon as it aborts. The awaited work continues. */
 export async function unlessAborted<T>(value: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
@@ -57,8 +57,8 @@ export async function unlessAborted<T>(value: Promise<T>, signal: AbortSignal): 
 }
 
 /**
- * Throws `unavailable` where the next attempt is so far off that waiting for it would be of no use.
- * `reason` is why there is a pause.
+ * Throws `unavailable` if the next attempt is too far off to wait for. `reason` is why there is a
+ * pause.
  */
 export function refuseLongWait(name: string, waitMs: number, reason: string | undefined): void {
   if (waitMs <= 2_000) return;

@@ -16,44 +16,39 @@ import { type ProgramDeps, startProgram } from "./start-program.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 
 /**
- * A client that has shaken hands, and why its connection ended once it has, where that can be told.
+ * A connected client. `ending` explains why its connection ended, if it has and the reason is
+ * known.
  */
 export type Connected = { readonly client: Client; ending(): string | undefined };
 
-/** What connections are made with. */
 export type ConnectDeps = ProgramDeps & {
   /**
-   * How long tasks wait for a server that has not answered yet, in milliseconds from the first that
-   * asked.
+   * How long tasks wait for a server that has not answered yet. Milliseconds, counted from the
+   * first task that asked.
    */
   readonly patienceMs: number;
   readonly egress: Egress;
   readonly proxy: string | undefined;
-  /**
-   * What a remote server is told of who we are; undefined where its entry has a header for that.
-   */
+  /** How we authenticate to a remote server; undefined if its entry has a header for that. */
   authorize(server: RemoteServer): Promise<AuthProvider | undefined>;
-  /** Told of a scope that a server wants for what it was asked; the next signing in asks for it. */
+  /** Records a scope that a server requires for a request; the next sign-in asks for it. */
   widenScope(server: RemoteServer, scope: string): Promise<void>;
 };
 
 /**
- * Who hears of a client: `ready` before it connects, to set its handlers, `toolsChanged` when the
- * server says that its list did.
+ * Observes a client: `ready` is called before it connects, to set its handlers; `toolsChanged` when
+ * the server announces that its tools changed.
  */
 export type ConnectListener = { ready(client: Client): void; toolsChanged(): void };
 
-/**
- * A server that is asked which revision it speaks may be silent for this long before it is taken
- * for an old one.
- */
+/** How long a server may take to answer which revision it speaks before it counts as an old one. */
 const probe = { timeoutMs: 5_000 };
 const leastConnectMs = 30_000;
 
 /**
  * Connects to a server with the newest revision both speak: a program over its standard streams, a
- * URL over streamable HTTP or, where the server does not know that, the older event stream. Rejects
- * with what went wrong; the program has been ended then.
+ * URL over streamable HTTP or, if the server does not support that, the older event stream. Rejects
+ * with the cause; the program has then been ended.
  */
 export async function connect(
   server: ServerConfig,
@@ -98,7 +93,7 @@ async function connectProgram(
   if (first.connected !== undefined) return first.connected;
   signal.throwIfAborted();
   if (first.ending === undefined || first.error instanceof AppError) throw first.error;
-  // Some programs of older revisions end at the first request they do not know.
+  // Some programs of older revisions exit at the first request they do not know.
   const second = await attempt(true);
   if (second.connected !== undefined) return second.connected;
   if (second.ending === undefined) throw second.error;

@@ -5,40 +5,40 @@ import { createBackOff, pause, refuseLongWait, unlessAborted } from "./back-off.
 import { type ConnectDeps, type Connected, connect } from "./connect.ts";
 import { serverFailure } from "./failure-words.ts";
 
-/** How a connection does, for people. */
+/** The state of a connection, for people. */
 export type ConnectionHealth = {
   readonly state: "idle" | "connecting" | "ready" | "failed";
-  /** The revision spoken. */
+  /** The protocol revision in use. */
   readonly version?: string;
   /** Why it last failed. */
   readonly error?: string;
-  /** Times it was connected. */
+  /** How often it was connected. */
   readonly connects: number;
 };
 
-/** A client that is connected when it is needed, again and again, with pauses where that fails. */
+/** A client that connects on demand and reconnects, with pauses after failures. */
 export interface ConnectionLife {
-  /** Aborts when it is over. */
+  /** Aborts on `close`. */
   readonly signal: AbortSignal;
-  /** The connected client. Rejects with an AppError in words, or the signal's reason. */
+  /** The connected client. Rejects with a readable AppError, or the signal's reason. */
   connected(signal: AbortSignal): Promise<Connected>;
-  /** It answered: the next failure is a first one. */
+  /** Reports that the server answered: the next failure counts as the first. */
   worked(): void;
-  /** Leaves this client, where it is still the one in use; the next use connects another. */
+  /** Drops this client if it is the current one; the next use connects a new one. */
   leave(one: Connected): void;
   health(): ConnectionHealth;
-  /** Milliseconds until another attempt at a server that failed may be made. */
+  /** Milliseconds until the next attempt at a server that failed is allowed. */
   waitMs(): number;
   close(): Promise<void>;
 }
 
 /**
- * `ready` hears of each client before it connects, `changed` whenever the server's tools may be
- * others than they were.
+ * `ready` is called with each client before it connects, `changed` whenever the server's tools may
+ * have changed.
  */
 type Hearing = { ready(client: Client): void; changed(): void };
 
-/** Makes one that is not connected yet. */
+/** Creates one that is not connected yet. */
 export function createLife(server: ServerConfig, deps: ConnectDeps, { ready, changed }: Hearing): ConnectionLife {
   const backOff = createBackOff();
   const life = new AbortController();

@@ -13,7 +13,7 @@ import type { ConnectDeps } from "./connect.ts";
 import { type ConnectionHealth, createLife } from "./connection-life.ts";
 import { serverFailure } from "./failure-words.ts";
 
-/** What a call does with what a server of a 2025 revision asks while it works on it. */
+/** Handles what a server of a 2025 revision asks while it works on a call. */
 export type CallListener = {
   elicit(params: ElicitRequest["params"]): Promise<ElicitResult>;
   sample(
@@ -21,30 +21,25 @@ export type CallListener = {
   ): Promise<{ model: string; role: "assistant"; content: { type: "text"; text: string } }>;
 };
 
-/**
- * The one connection to a server for a principal, made when it is first needed and again after it
- * broke.
- */
+/** A principal's one connection to a server, made on first use and again after it broke. */
 export interface Connection {
   readonly server: ServerConfig;
-  /**
-   * The server's tools as they are now. Rejects with an AppError in words, or the signal's reason.
-   */
+  /** The server's current tools. Rejects with a readable AppError, or the signal's reason. */
   tools(signal: AbortSignal): Promise<readonly Tool[]>;
   /**
-   * Uses the client. What fails is an AppError in words; `listener` hears what the server asks
+   * Uses the client. Failures are readable AppErrors; `listener` handles what the server asks
    * meanwhile.
    */
   use<T>(work: (client: Client) => Promise<T>, signal: AbortSignal, listener?: CallListener): Promise<T>;
   health(): ConnectionHealth;
-  /** Milliseconds until another attempt at a server that failed may be made. */
+  /** Milliseconds until the next attempt at a server that failed is allowed. */
   waitMs(): number;
   close(): Promise<void>;
 }
 
 const listMs = 30_000;
 
-/** Makes one; nothing is started yet. */
+/** Creates one; nothing is started yet. */
 export function createConnection(server: ServerConfig, deps: ConnectDeps): Connection {
   const listeners = new Set<CallListener>();
   const listed = createMemory(() => use(listTools, life.signal));
@@ -77,7 +72,8 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Conne
     } catch (error) {
       if (!(error instanceof SdkHttpError)) throw error;
     }
-    // What a server refused for its session it has not done.
+    // A request that a server rejected because of its session was not executed, so it can be
+    // repeated.
     return attempt(work, signal, listener).catch((error: unknown) => {
       throw error instanceof SdkHttpError ? serverFailure(server.name, error, undefined) : error;
     });
@@ -94,18 +90,20 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Conne
   };
 }
 
-/** Whether a request was refused since its session is not known; some servers say so by 400. */
+/**
+ * Whether a request was rejected because its session is unknown; some servers report that as 400.
+ */
 function isForgotten({ transport }: Client, error: unknown): boolean {
   return transport?.sessionId !== undefined && error instanceof SdkHttpError && [400, 404].includes(error.status ?? 0);
 }
 
-/** Where a server wants a wider scope, the next signing in will ask for it. */
+/** If a server requires a wider scope, the next sign-in will ask for it. */
 async function heedScope(server: ServerConfig, error: unknown, deps: ConnectDeps): Promise<void> {
   if (!(error instanceof InsufficientScopeError) || error.requiredScope === undefined || isProgram(server)) return;
   await deps.widenScope(server, error.requiredScope);
 }
 
-/** What was asked for is kept until it is forgotten or fails. */
+/** Caches a result until it is forgotten or fails. */
 function createMemory<T>(ask: () => Promise<T>) {
   let kept: Promise<T> | undefined;
   return {
@@ -125,8 +123,8 @@ function createMemory<T>(ask: () => Promise<T>) {
 }
 
 /**
- * Hears what the server asks. It cannot be told which of several calls a question belongs to: it is
- * heard only where there is one.
+ * Handles what the server asks. A question does not name the call it belongs to, so it is passed on
+ * only if exactly one call is under way.
  */
 function listen(client: Client, server: ServerConfig, listeners: ReadonlySet<CallListener>): void {
   const only = () => (listeners.size === 1 ? [...listeners][0] : undefined);

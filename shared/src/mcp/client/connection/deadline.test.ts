@@ -3,9 +3,7 @@ import { createDeadline, type Deadline } from "./deadline.ts";
 
 const never = new AbortController().signal;
 
-/**
- * Milliseconds until a deadline's end, `beat` being called every few of them; fails after a second.
- */
+/** Milliseconds until the deadline ends, with `beat` called every 10 ms; fails after a second. */
 async function endOf(deadline: Deadline, beat: () => void = () => undefined): Promise<number> {
   const begun = performance.now();
   const beating = setInterval(beat, 10);

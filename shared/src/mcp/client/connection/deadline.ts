@@ -1,19 +1,18 @@
 import { AppError } from "../../../core/errors.ts";
 
-/** The time a call has. */
 export type Deadline = {
-  /** Aborts when the time is over, or with the reason of the signal it stands under. */
+  /** Aborts when the time is over, or with the reason of the parent signal. */
   readonly signal: AbortSignal;
-  /** Starts the time for silence anew. */
+  /** Restarts the silence timer. */
   go(): void;
-  /** Lets the time stand still until `go`. */
+  /** Stops the clock until `go`. */
   pause(): void;
   end(): void;
 };
 
 /**
- * A deadline for an answer of `who`: of `silenceMs` from the last `go`, and of `wholeMs` in which
- * it does not stand still.
+ * A deadline for an answer of `who`: `silenceMs` from the last `go`, and `wholeMs` in total, pauses
+ * excluded.
  */
 export function createDeadline(who: string, silenceMs: number, wholeMs: number, under: AbortSignal): Deadline {
   const own = new AbortController();

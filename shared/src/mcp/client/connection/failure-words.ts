@@ -11,8 +11,8 @@ import { ownCommand } from "../../../core/release.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
 /**
- * What went wrong with a server as an AppError in words for a model and a person; the server's own
- * text is made harmless and cut. `ending` is why its connection ended, where that is known.
+ * A server's failure as an AppError that models and people can read; the server's own text is
+ * sanitized and cut. `ending` is why its connection ended, if known.
  */
 export function serverFailure(name: string, error: unknown, ending: string | undefined): AppError {
   const told = (code: "unavailable" | "timeout" | "unauthorized", what: string) =>

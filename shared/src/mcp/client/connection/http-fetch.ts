@@ -3,10 +3,9 @@ import { AppError } from "../../../core/errors.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 
-/** What requests to one server are made with. */
 export type HttpFetchOptions = {
   readonly url: URL;
-  /** For every other place, such as those that the server names for signing in. */
+  /** For all other hosts, such as those the server names for signing in. */
   readonly egress: Egress;
   readonly proxy: string | undefined;
   readonly maxMessageBytes: number;
@@ -15,9 +14,10 @@ export type HttpFetchOptions = {
 const aside = { timeoutMs: 20_000, maxBytes: 2 ** 20 };
 
 /**
- * Fetches for one server's transport. To the server's own origin, which its entry names, directly
- * or by the proxy, never following a redirect elsewhere, with every message bounded; to any other
- * only within the egress policy, so that nothing a server names leads into this network.
+ * Fetches for one server's transport. Requests to the server's own origin, which its entry names,
+ * go directly or through the proxy; redirects elsewhere are never followed, and every message is
+ * size-limited. All other requests go through the egress policy, so that nothing a server names
+ * leads into this network.
  */
 export function httpFetch({ url: own, egress, proxy, maxMessageBytes }: HttpFetchOptions): FetchLike {
   return async (target, init) => {
@@ -38,8 +38,8 @@ export function httpFetch({ url: own, egress, proxy, maxMessageBytes }: HttpFetc
 }
 
 /**
- * Fails a stream in which more than this many bytes come without an empty line, which is where a
- * message of an event stream ends.
+ * Fails a stream with more than this many bytes between two empty lines, which end the messages of
+ * an event stream.
  */
 function messageBound(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
@@ -84,7 +84,7 @@ async function fetchAside(egress: Egress, url: URL, init: RequestInit | undefine
   });
 }
 
-/** The body has been decompressed already. */
+/** Drops the coding headers: the body is already decompressed. */
 function withoutCoding(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(

@@ -7,29 +7,25 @@ import { startEgressProxy } from "../../../machine/egress/proxy.ts";
 import { makeOwnedFolder } from "../../../machine/process/owned-folder.ts";
 import type { Sandbox, SandboxProxy } from "../../../machine/sandbox/sandbox.ts";
 
-/** What programs are let out by. */
 export type ProgramEgressDeps = {
-  /** What holds for all that leaves this machine. */
+  /** The policy for everything that leaves this machine. */
   readonly policy: EgressPolicy;
   readonly proxy: string | undefined;
   readonly log: { warn(fields: object, message: string): void };
-  /** Told once of each thing a program was kept from, and of the setting that would allow it. */
+  /** Called once for each refused destination, with the setting that would allow it. */
   refused(sentence: string): void;
 };
 
-/** The one way out of a server's program, until it is closed. */
+/** A program's only network access, until it is closed. */
 export type ProgramEgress = { readonly proxy: SandboxProxy; close(): Promise<void> };
 
-/**
- * Opens a proxy for one program that lets out to these hosts, and says in the log what it asked for
- * beyond that.
- */
+/** Opens a proxy that lets one program reach these hosts, and logs what it was refused. */
 export async function openProgramEgress(
   { name, network }: { readonly name: string; readonly network: readonly string[] },
   user: Sandbox["user"],
   { policy, proxy: upstream, log, refused: tell }: ProgramEgressDeps,
 ): Promise<ProgramEgress> {
-  // Short, as the path of a socket has to be.
+  // A short path, as sockets require.
   const folder = await makeOwnedFolder(tmpdir(), "manyhands-out");
   const socket = join(folder, "proxy");
   const told = new Set<string>();
@@ -59,10 +55,10 @@ export async function openProgramEgress(
   };
 }
 
-/** A program that asks for ever more hosts does not fill the log. */
+/** Keeps a program that asks for ever more hosts from filling the log. */
 const mostTold = 20;
 
-/** What would let a program there. */
+/** The setting that would allow the target. */
 function settingFor(target: string, network: readonly string[], { deny }: EgressPolicy): string {
   const url = URL.parse(target.includes("://") ? target : `https://${target}`);
   if (url === null) return "";
@@ -73,9 +69,9 @@ function settingFor(target: string, network: readonly string[], { deny }: Egress
 }
 
 /**
- * What the entry names in place of what the tools may reach; what is denied to all stays denied. An
- * address that is not public counts as meant when it is written as one; a name that leads to one
- * does not.
+ * The policy for one program. The hosts in its entry replace those the tools may reach; hosts
+ * denied to all stay denied. A private address is allowed if the entry names it literally, but not
+ * through a name that resolves to it.
  */
 function policyOf(network: readonly string[], { allow, deny }: EgressPolicy): EgressPolicy {
   const literal = network.filter((entry) => isIP(entry.replace(/:\d+$/, "").replace(/^\[|\]$/g, "")) !== 0);

@@ -3,7 +3,8 @@ const bell = String.fromCharCode(0x07);
 const csi = String.fromCharCode(0x9b);
 
 /**
- * Terminal sequences whole: CSI, OSC and the like with their end, other escapes with their letter.
+ * Complete terminal sequences: CSI, OSC and the like with their terminator, other escapes with
+ * their letter.
  */
 const terminal = new RegExp(
   [
@@ -15,21 +16,22 @@ const terminal = new RegExp(
 );
 
 /**
- * What is not seen or changes how the rest is read: controls, line separators, zero-width,
- * bidirectional and tag characters.
+ * Characters that are invisible or change how the rest is read: controls, line separators,
+ * zero-width, bidirectional and tag characters.
  */
 const unseen =
   /[[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_C}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/gv;
 
 /**
- * Joiners, which scripts and emoji need, where neither is: more than one, or beside plain letters.
+ * Joiners, which scripts and emoji need, where neither is present: several in a row, or next to
+ * ASCII.
  */
 const needless =
   /(?:\u200c|\u200d|\ufe0e|\ufe0f){2,}|(?<=\p{ASCII})(?:\u200c|\u200d)|(?:\u200c|\u200d)(?=\p{ASCII}|$)/gu;
 
 /**
- * A text from a server as a model and a person may read it: what a terminal obeys and what nobody
- * sees is gone, and it is well-formed.
+ * A server's text made safe for a model and a person to read: well-formed, without terminal
+ * sequences and invisible characters.
  */
 export function sanitize(text: string): string {
   const lines = text.replaceAll("\r\n", "\n").replaceAll("\r", "\n");

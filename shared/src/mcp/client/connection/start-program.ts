@@ -7,31 +7,28 @@ import { serverId } from "../servers/tool-name.ts";
 import { openProgramEgress, type ProgramEgressDeps } from "./program-egress.ts";
 import { type KeptPaths, programView } from "./visible-paths.ts";
 
-/** What programs are started with. */
 export type ProgramDeps = ProgramEgressDeps & {
-  /** Confines them. */
+  /** Confines the programs. */
   readonly sandbox: Sandbox;
-  /**
-   * Starts those that are trusted by name; limits and a built environment are all it holds them by.
-   */
+  /** Starts trusted programs; only limits and a constructed environment restrict those. */
   readonly unconfined: () => Promise<Sandbox>;
-  /** Where each has a folder of its own. */
+  /** Holds a folder for each program. */
   readonly folder: string;
-  /** What none of them may see. */
+  /** Paths that no program may see. */
   readonly kept: KeptPaths;
 };
 
 /**
- * A server lives long: processor time is bounded over its life, memory and processes as those of
- * any command.
+ * A server is long-lived: processor time is limited over its whole life, memory and processes as
+ * for any command.
  */
 const limits = { cpuSeconds: 24 * 60 * 60 };
 
 /**
- * Starts a server's program in the sandbox: it sees the system, its own folder, the program, and
+ * Starts a server's program in the sandbox. It sees the system, its own folder, the program, and
  * the paths its entry names; it reaches the hosts its entry names; its environment is built from
- * what the entry names. Rejects with `sandbox_unavailable` where there is no sandbox and it is not
- * trusted, `unavailable` where the program is not there.
+ * the entry. Rejects with `sandbox_unavailable` if there is no sandbox and the server is not
+ * trusted, and with `unavailable` if the program does not exist.
  */
 export async function startProgram(server: ProgramServer, deps: ProgramDeps): Promise<SandboxProcess> {
   const trusted = server.trust === "unconfined";
@@ -74,7 +71,7 @@ async function ownFolder(path: string, user: Sandbox["user"]): Promise<string> {
 const npm = ["registry.npmjs.org"];
 const pypi = ["pypi.org", "files.pythonhosted.org"];
 
-/** Programs that fetch what they then start, and where from. */
+/** Programs that download what they then start, and the hosts they download from. */
 const fetchers: ReadonlyMap<string, readonly string[]> = new Map([
   ["npx", npm],
   ["bunx", npm],
@@ -82,8 +79,8 @@ const fetchers: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * The hosts a program may reach: those its entry names, and where it names none, those a program
- * needs that fetches itself before it starts.
+ * The hosts a program may reach: those its entry names; if it names none, those that a downloading
+ * program needs to start.
  */
 export function networkOf({ command, network }: Pick<ProgramServer, "command" | "network">): readonly string[] {
   return network ?? fetchers.get(basename(command)) ?? [];

@@ -4,16 +4,13 @@ import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { SandboxProcess } from "../../../machine/sandbox/sandbox.ts";
 import { sanitize } from "./sanitize.ts";
 
-/** A transport over the standard streams of a program, and what is known of its end. */
+/** A transport over a program's standard streams that knows why the program ended. */
 export type StdioTransport = Transport & {
-  /**
-   * Why it ended, in words, with the end of what it wrote to its standard error. Undefined while it
-   * runs.
-   */
+  /** Why it ended, with the end of its standard error. Undefined while it runs. */
   ending(): string | undefined;
 };
 
-/** What a program may write between two messages without any of it being one. */
+/** Most bytes a program may write between two messages. */
 const noiseBytes = 64 * 2 ** 20;
 const graceMs = 2_000;
 const newline = 10;
@@ -21,9 +18,9 @@ const newline = 10;
 type Options = { readonly start: () => Promise<SandboxProcess>; readonly maxMessageBytes: number };
 
 /**
- * Messages of MCP, one a line, with a program that `start` starts. Lines that are no messages are
- * passed over; a message that is too long, or noise without end, closes it. What the program writes
- * to its standard error is read on and forgotten but for its end.
+ * MCP messages, one per line, exchanged with the program that `start` starts. Lines that are not
+ * messages are skipped; a message that is too long, or endless noise, closes the transport.
+ * Standard error is read continuously, and only its end is kept.
  */
 export function createStdioTransport({ start, maxMessageBytes }: Options): StdioTransport {
   let process: SandboxProcess | undefined;
@@ -43,7 +40,7 @@ export function createStdioTransport({ start, maxMessageBytes }: Options): Stdio
     return message !== undefined;
   };
   const transport: StdioTransport & { readonly stderr: null; readonly pid: null } = {
-    // The client takes a transport that has these two for one over a pipe, and negotiates
+    // With these two properties, the client treats the transport as a pipe and negotiates
     // accordingly.
     stderr: null,
     pid: null,
@@ -85,13 +82,13 @@ async function drain(stream: ReadableStream<Uint8Array>, take: (bytes: Uint8Arra
   try {
     for await (const bytes of stream) take(bytes);
   } catch {
-    // A pipe that breaks is one that ended.
+    // A broken pipe counts as an ended one.
   }
 }
 
 /**
- * Cuts a stream into lines without ever holding more than one message. `receive` says whether a
- * line was one.
+ * Splits a stream into lines, holding one message at most. `receive` returns whether a line was a
+ * message.
  */
 function createLines(maxBytes: number, receive: (line: Uint8Array) => boolean, end: (reason: string) => void) {
   let held: Uint8Array[] = [];
@@ -136,7 +133,7 @@ type TextTail = { push(bytes: Uint8Array): void; text(): string };
 
 const keptBytes = 2_000;
 
-/** Keeps the last 2,000 bytes that were pushed, for people to read. */
+/** Keeps the last 2,000 bytes pushed, for people to read. */
 export function createTextTail(): TextTail {
   let kept: Uint8Array = new Uint8Array();
   return {

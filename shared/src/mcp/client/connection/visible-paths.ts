@@ -5,13 +5,14 @@ import type { SandboxPaths } from "../../../machine/sandbox/sandbox.ts";
 import type { ProgramServer } from "../servers/server-config.ts";
 
 /**
- * What no program may see: the home of this system, its settings, and the home folder of its user
- * as a whole.
+ * Paths that no program may see: this system's home, its settings, and the user's home folder as a
+ * whole.
  */
 export type KeptPaths = { readonly home: string; readonly others: readonly string[] };
 
 /**
- * A server's program as the sandbox runs it, and what it sees beside the system and its own folder.
+ * A server's program as the sandbox runs it, and what it sees besides the system and its own
+ * folder.
  */
 export type ProgramView = {
   readonly argv: readonly string[];
@@ -20,10 +21,10 @@ export type ProgramView = {
 };
 
 /**
- * The program, each file that its arguments name, and what `read`, `write` and `cwd` name. The
- * folder a program lies in comes along, unless it holds what is kept from programs. Rejects with
- * `unavailable` where the program or a named path is not there, or a named path holds what is kept;
- * nothing is kept from a program that is trusted.
+ * The program, each file that its arguments name, and the paths in `read`, `write` and `cwd`. The
+ * program's folder is included unless it contains hidden paths. Rejects with `unavailable` if the
+ * program or a named path does not exist, or if a named path contains a hidden one. Nothing is
+ * hidden from a trusted program.
  */
 export async function programView(server: ProgramServer, kept: KeptPaths | undefined): Promise<ProgramView> {
   const keeps = kept === undefined ? nothingKept : await keeper(kept);
@@ -48,7 +49,7 @@ export async function programView(server: ProgramServer, kept: KeptPaths | undef
   const folder = dirname(program.real);
   const seen = [keeps.isKept(folder) ? program.real : folder, ...environment, ...files, ...read];
   const paths = [...seen, ...(cwd === undefined ? [] : [cwd])].filter((path) => !isSystem(`${path}/`));
-  // A file named by a link is seen at its own place only.
+  // A file named through a link is visible at its real path only.
   const args = server.args.map((word, index) => words[index] ?? word);
   return { argv: [program.path, ...args], cwd, paths: { read: [...new Set(paths)], write: [...new Set(write)] } };
 }
@@ -56,8 +57,8 @@ export async function programView(server: ProgramServer, kept: KeptPaths | undef
 const nothingKept = { heldBy: () => undefined, isKept: () => false };
 
 /**
- * Judges real paths. `heldBy`: what of the kept paths lies at or below one. `isKept`: that, or it
- * lies inside the home.
+ * Checks real paths. `heldBy`: a hidden path at or below this path. `isKept`: whether there is one,
+ * or the path is inside the home.
  */
 async function keeper({ home, others }: KeptPaths) {
   const real = (path: string) => realpath(path).catch(() => path);
@@ -71,7 +72,7 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
-/** `home` is the environment it brings along, which is known by where it was asked for. */
+/** `home` is the program's Python environment, derived from the path it was requested by. */
 type Program = { readonly path: string; readonly real: string; readonly home?: string };
 
 async function findProgram(server: ProgramServer): Promise<Program> {
@@ -81,13 +82,13 @@ async function findProgram(server: ProgramServer): Promise<Program> {
   if (path === null || real === undefined) throw cannotStart(server, `there is no program ${command}`);
   const home = await pythonEnvironment(path);
   if (home !== undefined) return { path: join(home, "bin", basename(path)), real, home };
-  // In the sandbox only the real path exists, unless the name lies among the system's folders.
+  // In the sandbox only the real path exists, unless the name is in a system folder.
   return { path: isSystem(path) && isSystem(real) ? path : real, real };
 }
 
 /**
- * The virtual environment of Python that a path lies in: its interpreter is a link, and finds its
- * packages by its own place.
+ * The Python virtual environment of a path: its interpreter is a link that finds its packages
+ * relative to its own location.
  */
 async function pythonEnvironment(path: string): Promise<string | undefined> {
   const folder = await realpath(dirname(dirname(path)));
@@ -95,7 +96,7 @@ async function pythonEnvironment(path: string): Promise<string | undefined> {
   return marked?.isFile() && basename(dirname(path)) === "bin" ? folder : undefined;
 }
 
-/** The real path of the file that an argument names absolutely. */
+/** The real path of the file that an argument names by an absolute path. */
 async function fileNamed(word: string): Promise<string | undefined> {
   const real = word.startsWith("/") ? await realpath(word).catch(() => undefined) : undefined;
   return real !== undefined && (await stat(real)).isFile() ? real : undefined;

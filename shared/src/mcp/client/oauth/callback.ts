@@ -2,15 +2,15 @@ import { timingSafeEqual } from "node:crypto";
 import { AppError } from "../../../core/errors.ts";
 import { sanitizeLine } from "../connection/sanitize.ts";
 
-/** What a browser brought back. */
+/** The parameters of a browser's callback. */
 export type CallbackAnswer = { readonly code: string; readonly iss: string | undefined };
 
-/** A loopback address that a browser is sent back to after signing in. Closed with `using`. */
+/** A loopback URL to which a browser returns after signing in. Close it with `using`. */
 export type Callback = Disposable & {
   readonly url: string;
   /**
-   * The first answer with this state; all others are turned away. Rejects when signing in was
-   * refused, or with the signal's reason.
+   * The first answer with this state; all others are rejected. Rejects if signing in was refused,
+   * or with the signal's reason.
    */
   answer(state: string, signal: AbortSignal): Promise<CallbackAnswer>;
 };
@@ -29,7 +29,7 @@ export function startCallback(): Callback {
       if (pathname !== "/callback" || expected === undefined || !same(state, expected))
         return page("There is nothing here.", 404);
       const code = searchParams.get("code");
-      // Once: a code that comes again is somebody else's.
+      // Accepted once: a repeated code comes from somebody else.
       expected = undefined;
       if (code === null) {
         const why = sanitizeLine(searchParams.get("error") ?? "no code came back", 100);

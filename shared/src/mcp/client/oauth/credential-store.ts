@@ -7,27 +7,30 @@ import { ownSecret } from "../../../machine/own-secret.ts";
 import { underLock } from "../servers/file-lock.ts";
 import type { RemoteServer } from "../servers/server-config.ts";
 
-/** What signing in to a server left: tokens, and the client they were given to. */
+/** What signing in to a server leaves: tokens, and the client they were issued to. */
 const credentials = z.strictObject({
   tokens: z.looseObject({ access_token: z.string(), token_type: z.string(), scope: z.string().optional() }).optional(),
   client: z.looseObject({ client_id: z.string() }).optional(),
-  /** What the server wanted more of than the tokens allow. */
+  /** The scope the server requires beyond that of the tokens. */
   wanted: z.string().optional(),
 });
 const stored = z.record(z.string(), credentials);
 
 export type Credentials = z.output<typeof credentials>;
 
-/** Credentials of servers, each by name and URL, so that no other server is ever given them. */
+/**
+ * Credentials of servers, each stored by name and URL, so that they are never sent to another
+ * server.
+ */
 export interface CredentialStore {
   read(server: RemoteServer): Promise<Credentials | undefined>;
-  /** Keeps these, or forgets what there is. */
+  /** Stores the credentials, or deletes them if undefined. */
   write(server: RemoteServer, next: Credentials | undefined): Promise<void>;
 }
 
 /**
- * Credentials in `mcp-credentials` below the home, sealed with AES-256-GCM; the key is beside them
- * in `mcp-key`, which only the owner reads.
+ * Credentials in `mcp-credentials` in the home, sealed with AES-256-GCM; the key is beside them in
+ * `mcp-key`, which only the owner can read.
  */
 export function createCredentialStore(home: string): CredentialStore {
   const file = join(home, "mcp-credentials");

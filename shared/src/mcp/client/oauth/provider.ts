@@ -9,36 +9,36 @@ import type { RemoteServer } from "../servers/server-config.ts";
 import type { CredentialStore } from "./credential-store.ts";
 
 type Options = {
-  /** Where a browser is sent back to; undefined where nobody is there to sign in. */
+  /** The URL the browser returns to; undefined if nobody is there to sign in. */
   readonly redirectUrl: string | undefined;
-  /** What is asked for, where the server or the entry says so. */
+  /** The scope to request, if the server or the entry specifies one. */
   readonly scope?: string;
-  /** Shows the address to open. */
+  /** Shows the URL to open. */
   readonly show: (address: string) => void;
 };
 
-/** What the client asks of us while it signs in to one server. */
+/** The callbacks through which the client signs in to one server. */
 export type Provider = OAuthClientProvider & {
-  /** The state that the browser has to bring back. */
+  /** The state that the browser must return. */
   expectedState(): string;
 };
 
 /**
- * Keeps the tokens of one server in the store and shows addresses only where they are fit to be
- * opened; one for each attempt to sign in.
+ * Stores one server's tokens, and shows only URLs that are safe to open. Create one for each
+ * attempt to sign in.
  */
 export function createProvider(server: RemoteServer, store: CredentialStore, options: Options): Provider {
   const { redirectUrl, show } = options;
   const state = crypto.randomUUID();
   const signsIn = redirectUrl !== undefined;
-  // The client takes one that has no place to come back to for one that needs no person at all.
+  // The client takes a provider without a redirect URL to need no person at all.
   const back = redirectUrl ?? "http://127.0.0.1/callback";
   let verifier = "";
   let registered: StoredOAuthClientInformation | undefined;
   let discovered: OAuthDiscoveryState | undefined;
   const { clientId, clientSecret, scope } = server.oauth;
-  // Such an id is the address of what is known of the client, for those who look there; others have
-  // it registered.
+  // An https client id is the URL of the client's metadata, for servers that support it; with
+  // others the client registers.
   const metadataUrl = clientId?.startsWith("https://") ? clientId : undefined;
   return {
     redirectUrl: back,
@@ -56,25 +56,24 @@ export function createProvider(server: RemoteServer, store: CredentialStore, opt
     async clientInformation() {
       if (clientId !== undefined && metadataUrl === undefined)
         return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
-      // A client is registered for each signing in anew, as its address to come back to has another
-      // port.
+      // Each sign-in registers a new client, because its redirect URL has a new port.
       return signsIn ? registered : ((await store.read(server))?.client as StoredOAuthClientInformation | undefined);
     },
     saveClientInformation(client) {
       registered = client;
     },
-    // To sign in anew is not to renew what there is.
+    // A new sign-in does not renew existing tokens.
     tokens: async () => (signsIn ? undefined : ((await store.read(server))?.tokens as StoredOAuthTokens | undefined)),
     async saveTokens(tokens) {
       const before = await store.read(server);
       const client = registered ?? before?.client;
-      // One that names no scope is for what was asked for.
+      // A token without a scope has the requested one.
       const scope = tokens.scope ?? options.scope ?? before?.tokens?.scope;
       const kept = { ...tokens, ...(scope !== undefined && { scope }) };
       await store.write(server, { tokens: kept, ...(client && { client: { ...client } }) });
     },
     redirectToAuthorization(address) {
-      // As the server told it: what a client makes of it is encoded anew.
+      // Checks the URL as the server sent it, since the client re-encodes it.
       checkText(discovered?.authorizationServerMetadata?.authorization_endpoint ?? address.href);
       show(fitToOpen(address));
     },
@@ -92,7 +91,7 @@ export function createProvider(server: RemoteServer, store: CredentialStore, opt
   };
 }
 
-/** The address as a person may be told to open it: by https, or on this machine. */
+/** The URL, if it is safe to open: https, or on this machine. */
 function fitToOpen(address: URL): string {
   const local = ["127.0.0.1", "[::1]", "localhost"].includes(address.hostname);
   const fits = address.protocol === "https:" || (address.protocol === "http:" && local);
@@ -101,7 +100,7 @@ function fitToOpen(address: URL): string {
   return address.href;
 }
 
-/** An address is of characters that no shell takes for its own, whoever opens it. */
+/** Allows only characters that no shell interprets, whatever opens the URL. */
 function checkText(address: string): void {
   if (!/^[\w.~:/?#[\]@!*+,=&%-]+$/.test(address)) throw unfit();
 }

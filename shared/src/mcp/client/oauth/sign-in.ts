@@ -24,8 +24,8 @@ export type SignInDeps = {
 const answerMs = 5 * 60_000;
 
 /**
- * How a server is told who we are: with the token that signing in left, renewed when it is no
- * longer taken. Undefined where its entry has a header for that.
+ * How we authenticate to a server: with the token from signing in, renewed when the server no
+ * longer accepts it. Undefined if its entry has a header for that.
  */
 export function authorizeBy(server: RemoteServer, { store, ...deps }: SignInDeps): AuthProvider | undefined {
   if (Object.keys(server.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
@@ -49,7 +49,7 @@ export function authorizeBy(server: RemoteServer, { store, ...deps }: SignInDeps
   };
 }
 
-/** Keeps a scope that a server wanted, for the next signing in. */
+/** Stores a scope that a server required, for the next sign-in. */
 export async function widenScope(server: RemoteServer, scope: string, store: CredentialStore): Promise<void> {
   const before = await store.read(server);
   const wanted = computeScopeUnion(before?.wanted, scope);
@@ -59,10 +59,11 @@ export async function widenScope(server: RemoteServer, scope: string, store: Cre
 const longestScope = 2_000;
 
 /**
- * Signs in to a server by OAuth 2.1 with PKCE: finds out who grants access, registers as a client
- * where that is needed, has `show` show the address to open, waits for the browser to come back to
- * a loopback port, and keeps the tokens. Everything the server names is reached within the egress
- * policy only. Rejects with an AppError in words, after five minutes, or with the signal's reason.
+ * Signs in to a server by OAuth 2.1 with PKCE: finds the authorization server, registers as a
+ * client if needed, passes the URL to open to `show`, waits for the browser to return to a loopback
+ * port, and stores the tokens. Everything the server names is reached only through the egress
+ * policy. Rejects with a readable AppError, after five minutes at the latest, or with the signal's
+ * reason.
  */
 export async function signIn(
   server: RemoteServer,
@@ -74,8 +75,8 @@ export async function signIn(
   const { fetchFn, refused } = rememberRefusal(fetchFor(server, deps));
   using callback = startCallback();
   const showFit = (address: string) => {
-    // The client goes on with a guess where it was not let to what the server named; nobody is sent
-    // to such a server.
+    // If the policy refuses what the server named, the client continues with a guess; nobody is
+    // sent to such a server.
     const error = refused();
     if (error !== undefined) throw error;
     show(address);
@@ -100,8 +101,8 @@ export async function signIn(
 }
 
 /**
- * What was granted, what the server wanted beyond that, and what it or its entry asks for now: to
- * widen a scope is not to lose one.
+ * The scope already granted, what the server required beyond it, and what it or its entry asks for
+ * now. Widening a scope loses none of it.
  */
 async function wholeScope(
   server: RemoteServer,
@@ -117,7 +118,7 @@ function fetchFor(server: RemoteServer, deps: Omit<SignInDeps, "store">) {
   return httpFetch({ url: new URL(server.url), ...deps, maxMessageBytes: 2 ** 20 });
 }
 
-/** The same fetch, and the first of its requests that the egress policy did not let through. */
+/** The same fetch, which remembers the first request that the egress policy refused. */
 function rememberRefusal(fetchFn: FetchLike) {
   let refused: AppError | undefined;
   const remembering: FetchLike = async (url, init) => {
@@ -131,7 +132,7 @@ function rememberRefusal(fetchFn: FetchLike) {
   return { fetchFn: remembering, refused: () => refused };
 }
 
-/** What the server says of signing in when it is asked without. */
+/** The server's sign-in parameters, from its response to a request without a token. */
 async function challenge(
   server: RemoteServer,
   fetchFn: FetchLike,

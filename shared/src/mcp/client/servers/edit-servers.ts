@@ -4,13 +4,13 @@ import { unlessMissing } from "../../../core/errors.ts";
 import { underLock } from "./file-lock.ts";
 import { parseServers } from "./read-servers.ts";
 
-/** The entries of `mcpServers` by name, as they are written. */
+/** The entries of `mcpServers` by name, as written. */
 export type Entries = Readonly<Record<string, unknown>>;
 
 /**
- * Changes the servers of an `mcp.json`, which is made where there is none, as one write that is
- * there whole or not at all, after those of others. What would not be taken is not written: rejects
- * with `config_invalid`, or with what `change` throws.
+ * Changes the servers of an `mcp.json`, which is created if missing. The write is atomic and
+ * serialized with those of others. An invalid result is not written: rejects with `config_invalid`,
+ * or with what `change` throws.
  */
 export async function editServers(
   file: string,

@@ -2,12 +2,12 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errnoOf, unlessMissing } from "../../../core/errors.ts";
 
-/** A change takes milliseconds: whoever holds the lock for longer than this has died over it. */
+/** A change takes milliseconds, so a process that holds the lock for longer than this has died. */
 const staleMs = 5_000;
 
 /**
- * Changes a file while nobody else, of this process or another, changes it under its lock. Makes
- * the folder it lies in.
+ * Changes a file while no other change, in this process or another, holds its lock. Creates the
+ * file's folder.
  */
 export async function underLock(file: string, change: () => Promise<void>): Promise<void> {
   const lock = `${file}.lock`;

@@ -7,13 +7,13 @@ import { serverId } from "./tool-name.ts";
 
 const fileSchema = z.looseObject({ mcpServers: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
-/** Keys of other programs' files that change nothing here. */
+/** Keys in other programs' files that have no effect here. */
 const ignored = new Set(["description", "note", "icon", "autoApprove", "alwaysAllow"]);
 
 /**
  * The servers of an `mcp.json`. `${NAME}` and `${NAME:-fallback}` are replaced from `env`, where an
- * empty variable is a value; paths that begin with `./` or `../` start from the file's folder. A
- * missing file has no servers, unless it was `named`. Rejects with `config_invalid`, naming file,
+ * empty variable is a value; paths that start with `./` or `../` are relative to the file's folder.
+ * A missing file has no servers, unless it was `named`. Rejects with `config_invalid`, naming file,
  * server and key.
  */
 export async function readServers(
@@ -32,7 +32,7 @@ export async function readServers(
   return parseServers(await Bun.file(file).text(), file, env);
 }
 
-/** The same of a text. `file` is what messages call it. */
+/** The same for a text. `file` is its name in messages. */
 export function parseServers(
   text: string,
   file: string,
@@ -96,7 +96,7 @@ function checkPaths(server: { readonly [key in "read" | "write"]: readonly strin
         );
 }
 
-/** Names the key and what is wrong with it, never the value: it may be a secret. */
+/** Names the key and what is wrong with it, never the value, which may be a secret. */
 function problem(parsed: z.ZodSafeParseError<unknown>): string {
   const issue = parsed.error.issues[0];
   if (issue === undefined) return ".";

@@ -4,34 +4,34 @@ const text = z.string().min(1);
 const names = z.array(text);
 const headers = z.record(text, z.string());
 
-/** `*`, or a host or the names below one, with or without a port. */
+/** `*`, a host, or `*.host` for the names below it, with or without a port. */
 const networkEntry = /^(?:\*|(?:(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?)$/i;
 
-/** What every server can be told, whatever it speaks through. */
+/** Settings of every server, whatever its transport. */
 const common = {
-  /** Left out of everything while true. */
+  /** While true, the server is ignored. */
   disabled: z.boolean().default(false),
   /**
-   * Milliseconds a call may be silent for; each report of progress starts it anew, up to ten times
-   * as long.
+   * Milliseconds a call may be silent. Each progress report restarts the time; the whole call may
+   * take ten times as long.
    */
   timeout: z.int().min(100).max(3_600_000).default(60_000),
   start: z.enum(["lazy", "eager"]).default("lazy"),
   /**
-   * Tools by the server's own names; `*` at the end stands for any. What `deny` names is never
+   * Tools by the server's own names; a trailing `*` matches any ending. Tools in `deny` are never
    * mounted.
    */
   tools: z.strictObject({ allow: names.optional(), deny: names.default([]) }).prefault({}),
-  /** Which calls a person decides about, by what the server says of its tools. */
+  /** Which calls a person decides about, based on the tools' annotations. */
   approve: z.enum(["never", "destructive", "writes", "always"]).default("destructive"),
-  /** Whether tools to read its resources and to get its prompts are mounted. */
+  /** Whether to mount tools that read its resources and get its prompts. */
   resources: z.boolean().default(false),
   prompts: z.boolean().default(false),
-  /** Whether its questions reach the person the agent works for. */
+  /** Whether its questions are passed on to the person the agent works for. */
   elicitation: z.boolean().default(true),
   /** Whether it may ask the agent's model, within the task's budget. */
   sampling: z.boolean().default(false),
-  /** Bytes of one message it may send. */
+  /** Most bytes of one message from it. */
   maxMessageBytes: z
     .int()
     .min(1024)
@@ -52,8 +52,8 @@ const program = z.strictObject({
   read: names.default([]),
   write: names.default([]),
   /**
-   * Hosts it may reach through a proxy: `host`, `host:port`, `*.host`, or `*` for whatever is
-   * public. None, unless it fetches itself.
+   * Hosts it may reach through a proxy: `host`, `host:port`, `*.host`, or `*` for all public hosts.
+   * None by default, except for commands that download packages.
    */
   network: z.array(z.string().regex(networkEntry, "must be a host, with or without a port")).optional(),
 });
@@ -64,8 +64,8 @@ const remote = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),
   headers: headers.default({}),
   /**
-   * A client registered beforehand, or the https address of its metadata; registered by itself
-   * where the server allows that, otherwise.
+   * A client registered beforehand, or the https URL of its metadata. If omitted, a client is
+   * registered automatically, provided the server allows that.
    */
   oauth: z
     .strictObject({ clientId: text.optional(), clientSecret: text.optional(), scope: text.optional() })
@@ -75,11 +75,11 @@ const remote = z.strictObject({
 /** The two kinds of entry of `mcpServers`. */
 export const serverSchemas = { program, remote };
 
-/** A server that is started as a program on this machine; `shown` is its command, for people. */
+/** A server started as a program on this machine; `shown` is its command, for people. */
 export type ProgramServer = z.output<typeof program> & { readonly name: string; readonly shown: string };
-/** A server that is reached over HTTP; `shown` is its address, for people. */
+/** A server reached over HTTP; `shown` is its URL, for people. */
 export type RemoteServer = z.output<typeof remote> & { readonly name: string; readonly shown: string };
-/** One entry of `mcpServers`, checked, with its name. */
+/** One checked entry of `mcpServers`, with its name. */
 export type ServerConfig = ProgramServer | RemoteServer;
 
 /** Whether a server is started as a program on this machine. */
@@ -88,8 +88,8 @@ export function isProgram(server: ServerConfig): server is ProgramServer {
 }
 
 /**
- * What is started or reached, exactly as the entry says it, for people: variables are named, so
- * that no secret is in it.
+ * The command or URL for people, exactly as in the entry: variables are shown by name, so that it
+ * contains no secret.
  */
 export function shownCommand(entry: Readonly<Record<string, unknown>>): string {
   if (typeof entry.url === "string") return entry.url;

@@ -4,20 +4,20 @@ import type { ServerConfig } from "./server-config.ts";
 
 /** The servers of a file that may change while it is in use. */
 export interface ServerList {
-  /** The enabled servers as the file has them now; as it last was in order, where it is not. */
+  /** The enabled servers in the file's current content, or in its last valid one. */
   now(): Promise<readonly ServerConfig[]>;
-  /** What is wrong with the file now. */
+  /** The current error in the file. */
   problem(): string | undefined;
 }
 
 export type ServerListOptions = {
   readonly file: string;
-  /** Whether somebody named the file, so that it has to be there at the start. */
+  /** Whether the file was named explicitly and therefore must exist at the start. */
   readonly named: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
-/** Reads the file once; rejects with `config_invalid` where it is not in order. */
+/** Reads the file once; rejects with `config_invalid` if it is invalid. */
 export async function openServerList({ file, named, env }: ServerListOptions): Promise<ServerList> {
   let stamp = await stampOf(file);
   let servers = enabled(await readServers(file, named, env));
@@ -34,7 +34,7 @@ export async function openServerList({ file, named, env }: ServerListOptions): P
     stamp = seen;
     return servers;
   };
-  // One after another: nobody is told what was there while another finds out what is.
+  // Serialized, so that no caller gets the old list while another is reading the new one.
   let looking: Promise<readonly ServerConfig[]> = Promise.resolve(servers);
   return {
     now() {

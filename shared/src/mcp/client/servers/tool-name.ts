@@ -1,9 +1,9 @@
-/** What providers take as the name of a tool. */
+/** Most characters that providers accept in a tool's name. */
 const longest = 64;
 
 /**
- * A server's name as tool names begin with it: letters, digits, `_` and `-`, never two underscores
- * in a row, so that the first `__` of a tool's name is where the server's ends.
+ * A server's name as a prefix of tool names: letters, digits, `_` and `-`, never two underscores in
+ * a row, so that the first `__` of a tool's name ends the prefix.
  */
 export function serverId(server: string): string {
   return server
@@ -13,9 +13,9 @@ export function serverId(server: string): string {
 }
 
 /**
- * `server__tool`. Where that is too long or not made of characters that providers take, the
- * server's part is shortened, never the tool's, and a hash of both is put behind; a name of more
- * than 55 characters leaves no room for that, and loses its end.
+ * `server__tool`. If that is too long or has characters that providers do not accept, the server's
+ * part is shortened, never the tool's, and a hash of both is appended. A tool name of more than 55
+ * characters leaves no room for the hash and loses its end.
  */
 export function mountedName(server: string, tool: string): string {
   const id = serverId(server);
