@@ -81,12 +81,15 @@ function parseItem(block: string): SseItem | undefined {
 }
 
 /** Asks `check` until it answers something other than undefined, for at most ten seconds. */
-export async function eventually<Value>(check: () => Promise<Value | undefined> | Value | undefined): Promise<Value> {
-  const deadline = Date.now() + 10_000;
+export async function eventually<Value>(
+  check: () => Promise<Value | undefined> | Value | undefined,
+  withinMs = 10_000,
+): Promise<Value> {
+  const deadline = Date.now() + withinMs;
   for (;;) {
     const value = await check();
     if (value !== undefined) return value;
-    if (Date.now() > deadline) throw new Error("It did not happen within ten seconds");
+    if (Date.now() > deadline) throw new Error(`It did not happen within ${withinMs / 1000} seconds`);
     await Bun.sleep(10);
   }
 }

@@ -257,11 +257,11 @@ test("readers that never read are bounded, and others are served meanwhile", asy
     const done = await eventually(async () => {
       const { body } = await rpc(server.url, "GetTask", { id });
       return body.result.status.state === "TASK_STATE_COMPLETED" ? body.result : undefined;
-    });
+    }, 40_000);
     expect(done.artifacts).toHaveLength(1);
     // Both ends of every connection live in this process.
     expect(process.memoryUsage().rss - before).toBeLessThan(sockets.length * 300 * 1024);
   } finally {
     for (const socket of sockets) socket.destroy();
   }
-}, 20_000);
+}, 60_000);
