@@ -10,7 +10,7 @@ const longestLine = 120;
 /** Rows reported of each table or list. */
 const mostRows = 4;
 /**
- * Lines remembered as kept. A conversation that has seen more forgets the oldest and may repeat a
+ * Lines remembered as kept. A conversation that has seen more forgets them all and may repeat a
  * line.
  */
 const mostKept = 2_000;

@@ -30,8 +30,8 @@ export type SnapshotState = {
   /** The lines reported in results, which the conversation keeps. */
   told: SeenLines | undefined;
   /**
-   * What was read at the newest look and, for all pages, which of those lines results have reported
-   * and the conversation keeps.
+   * What was read at the newest look and, in `keptLines` for all pages, the lines that results have
+   * reported and the conversation keeps.
    */
   read: ReadPage | undefined;
   readonly keptLines: Set<string>;

@@ -20,7 +20,7 @@ export async function unseenTextOf(
 
 /** Removes from texts what no person could see, and what nobody should. */
 export interface Hider {
-  /** The text without it. */
+  /** The text without the hidden parts; a password becomes dots. */
   text(value: string): string;
   /**
    * A label keeps its words, because an icon's button has no other name; `unseen` says that no
@@ -29,7 +29,7 @@ export interface Hider {
   label(value: string): { readonly text: string; readonly unseen: boolean };
 }
 
-/** Shorter texts occur in words by chance: they are removed only as whole words. */
+/** Shorter texts occur in words by chance: they are removed only when they are the whole text. */
 const leastPart = 5;
 
 /** A hider for one document's unseen texts and its passwords. */

@@ -446,6 +446,6 @@ test("a repository is cloned from where the user said or from a forge; what was 
     "https://constructor/ann/app",
   ])
     expect([url, await judge(url)]).toEqual([url, expect.stringContaining("which you did not name")]);
-  // The agent has read the file's content.
+  // The repository's content counts as read.
   expect(await judge("https://first.example/", [], "web_fetch")).toContain("which you did not name");
 });

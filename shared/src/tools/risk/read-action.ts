@@ -30,7 +30,7 @@ export type ReadAction = {
   readonly takesText: boolean;
   /**
    * The names of the element, or of what it is part of; for an element that cannot be pressed
-   * itself, the names of what may be in it.
+   * itself, the names of the pressable elements in it.
    */
   readonly words: readonly string[];
   /** A field's names in code. */

@@ -121,7 +121,7 @@ export function createScopeBook(trusted: readonly string[]): ScopeBook {
 
 /**
  * Records addresses that were given together. Which page or result an address is taken from is a
- * choice too, so its number of alternatives is multiplied by theirs.
+ * choice too, so the number of addresses is multiplied by the number of pages and results.
  */
 function showAll(notes: Notes, links: readonly string[]): void {
   const given = new Set(links);

@@ -33,10 +33,7 @@ export function createSentBook(): SentBook {
   };
 }
 
-/**
- * Whether a request sends something: reads, and what pages report about their visitors all the
- * time, do not count.
- */
+/** Whether a request does more than read, or report about the page's visitors. */
 function sends(request: Request): boolean {
   return (
     !["GET", "HEAD", "OPTIONS"].includes(request.method()) &&

@@ -96,8 +96,8 @@ export function isOnForge(address: string): boolean {
 const archiveName = /\.(?:zip|tar|tgz|tar\.gz)$/i;
 
 /**
- * What an https address names. Throws `invalid_input` when it is not an https address, or does not
- * name a repository on a known host.
+ * What an https address names. Throws `invalid_input` for other addresses, and for those that
+ * cannot be a repository's, by its host's rules where the host is known.
  */
 export function sourceAddress(address: string): SourceAddress {
   const url = URL.parse(address.trim());

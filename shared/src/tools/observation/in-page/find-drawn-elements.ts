@@ -51,7 +51,7 @@ export function findDrawnElements(list: ElementList, most: number): DrawnElement
     styleOf(element.parentElement).cursor !== "pointer";
   /** Whether drawings hold few words: then their look and place matter. */
   const fewWords = (document.body?.querySelectorAll("svg text").length ?? 0) <= 20;
-  /** The words of the element's parent, when that is small. */
+  /** The words of the nearest ancestor that has any, when they are few. */
   const beside = (element: PageElement) => {
     for (let at = element.parentElement, levels = 0; at !== null && levels < 5; at = at.parentElement, levels++) {
       // biome-ignore lint/performance/useDomNodeTextContent: what cannot be seen does not count

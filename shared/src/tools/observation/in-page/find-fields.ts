@@ -3,8 +3,10 @@ import type { PageDocument, PageElement, PageRoot } from "./dom.ts";
 declare const document: PageDocument;
 
 /**
- * What an outline does not tell of a field: that it cannot be written into, what is in one that is not the browser's own, blanks at the ends of what is in it, and how
- * it is written while it is empty. */
+ * What an outline does not report about a field: that it is read-only, the value of a field that is
+ * not the browser's own, leading and trailing blanks of its value, and its format while it is
+ * empty.
+ */
 export type FieldFacts = {
   /** Its box in the document's window, rounded: `x y width height`. */
   readonly box: string;
