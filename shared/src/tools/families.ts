@@ -34,7 +34,7 @@ export const web = (): ToolFamily => family("web", ["web_search", "web_fetch"], 
 
 /**
  * The `browser_*` tools over the agent's own browser. The model sees the open page before each
- * turn; `observe` can change what it sees, say by adding advice.
+ * turn; `observe` can change what it sees, for example by adding advice.
  */
 export function browser({ observe }: { readonly observe?: (look: Observe) => Observe } = {}): ToolFamily {
   return {

@@ -4,11 +4,11 @@ import type { Tool } from "../core/tool.ts";
 /** Shows a model what changes while it works, such as the open page: an agent's `look`. */
 export type Observe = NonNullable<AgentDefinition["look"]>;
 
-/** The tools that a machine has for an agent served there, by what they need of it. */
+/** The tools that a machine has for an agent served there, grouped by what they need from it. */
 export type Machine = {
-  /** `bash` and, where there is a Python, `python_execute`; none without a sandbox. */
+  /** `bash` and, when there is a Python, `python_execute`; none without a sandbox. */
   readonly shell: readonly Tool[];
-  /** `web_search` and `web_fetch`; none where the web is switched off. */
+  /** `web_search` and `web_fetch`; none when the web is disabled. */
   readonly web: readonly Tool[];
   /** `computer_use`; none unless it is enabled and its programs are installed. */
   readonly desktop: readonly Tool[];
@@ -33,12 +33,12 @@ export type OpenedFamily = { readonly tools: readonly Tool[]; readonly look?: Ob
 export interface ToolFamily {
   /** Its name in `[agents.NAME] tools`. */
   readonly family: string;
-  /** The names of all its tools, on any machine: what `[agents.NAME] approve` may name. */
+  /** The names of all its tools, on any machine: the names that `[agents.NAME] approve` accepts. */
   readonly toolNames: readonly string[];
   open(machine: Machine): OpenedFamily;
 }
 
-/** Whether an agent lists a family here, rather than a tool. */
+/** Whether an entry of an agent's list is a family rather than a tool. */
 export function isFamily(listed: Tool | ToolFamily): listed is ToolFamily {
   return "open" in listed;
 }

@@ -14,8 +14,8 @@ import { waitTool } from "./act/wait.ts";
 import { type BrowserSearch, webSearchTool } from "./act/web-search.ts";
 
 /**
- * The tools that look at pages and act on them. `looks` has to be the one that the sights are made
- * with, because that is where the refs are; without `search` there is no `browser_web_search`.
+ * The tools that look at pages and act on them. `looks` must be the one that observations are made
+ * with, because it holds the refs; without `search` there is no `browser_web_search`.
  */
 export function browserTools({
   search,

@@ -14,7 +14,7 @@ import { sourceAddress } from "./archive/download-archive.ts";
 import { changesPatches } from "./checkpoints/changes-patch.ts";
 import { cloneRepositoryTool } from "./clone-repository.ts";
 
-/** Where the tests' address leads: a server here. */
+/** The tests' address, which leads to a local server. */
 const host = "https://git.example";
 
 let place: CodePlace;
@@ -57,8 +57,7 @@ function answer({ pathname }: URL): Response | undefined {
 }
 
 /**
- * The one way out, as it is, with the host's name (and that of its archives) leading to the server
- * here.
+ * The real egress, with the names of the host (and of its archives) leading to the local server.
  */
 function egressHere(): Egress {
   const { origin } = git.server.url;
@@ -79,7 +78,7 @@ const clone = async (input: Record<string, unknown>, sandbox = place.sandbox) =>
   return { workspace, ...result };
 };
 
-/** What a command of the sandbox says in the workspace. */
+/** The output of a command that the sandbox runs in the workspace. */
 async function inside(workspace: Workspace, command: string): Promise<string> {
   const argv = ["bash", "-c", `exec 2>&1; ${command}`];
   const { signal } = new AbortController();
@@ -167,7 +166,7 @@ test.if(hasGit)("a repository made to trouble whoever clones it is refused, and 
   expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
 });
 
-/** Ten to the sixth files of 100 kB in a handful of objects. */
+/** A million files of 100 kB in a handful of objects. */
 const bomb = `
 head -c 100000 /dev/zero > x; blob=$(git hash-object -w x)
 tree=$(for n in 0 1 2 3 4 5 6 7 8 9; do printf '100644 blob %s\\tf%s\\n' $blob $n; done | git mktree)

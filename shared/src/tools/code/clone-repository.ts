@@ -33,9 +33,9 @@ const description = `Clones a public repository, by its https address, into a ne
 type CloneDeps = { readonly egress: Egress; readonly sandbox: Sandbox };
 
 /**
- * The `clone_repository` tool. What comes over the network comes within the egress policy; git,
- * which has no network, makes a repository of it in the sandbox. Where there is no git, hosts that
- * serve repositories as archives do.
+ * The `clone_repository` tool. All network access obeys the egress policy; git, which has no
+ * network, builds the repository in the sandbox. Without git, it works for hosts that serve
+ * repositories as archives.
  */
 export function cloneRepositoryTool(deps: CloneDeps): Tool {
   return defineTool({
@@ -79,7 +79,7 @@ async function cloned(
     into,
     otherwise: into,
     signal,
-    // A repository is not made for this machine: a link of somebody else's is no attack.
+    // A repository is not made for this machine, so a link to outside is not an attack.
     linksOutside: "leave out",
   });
   const at = ref.name === undefined ? "" : `${ref.name.replace(/^refs\/(heads|tags)\//, "")}, `;

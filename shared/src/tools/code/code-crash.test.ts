@@ -11,7 +11,7 @@ import { createCheckpoints } from "./checkpoints/checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints/checkpoints-tool.ts";
 import { applyPatchTool } from "./patch/apply-patch.ts";
 
-// Some dozen processes each.
+// Each test starts several dozen processes.
 setDefaultTimeout(30_000);
 
 const key = "run/1";
@@ -32,8 +32,8 @@ async function contents({ root }: Workspace): Promise<Record<string, string>> {
 }
 
 /**
- * Opens, for each moment at which a call can be killed, a workspace as it is after that; ends with
- * one in which the call came through.
+ * For each moment at which a call can be killed, opens a workspace in the state after that; ends
+ * with one in which the call completed.
  */
 async function* afterEachKill(prepare: (workspace: Workspace) => Promise<void>, name: string, input: object) {
   const template = await mkdtemp(join(tmpdir(), "manyhands-crash-"));

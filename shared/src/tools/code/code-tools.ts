@@ -14,28 +14,28 @@ import { searchTool } from "./search/search.ts";
 import { runTestsTool } from "./test-run/run-tests.ts";
 import { unpackTool } from "./unpack.ts";
 
-/** What the tools for code are made of. */
+/** What the code tools need. */
 export type CodeToolsDeps = {
   readonly sandbox: Sandbox;
-  /** Whether commands can be run in it. */
+  /** Whether the sandbox can run commands. */
   readonly runsCode: boolean;
-  /** The way out for fetching repositories; undefined where the web is switched off. */
+  /** The egress for fetching repositories; undefined when the web is disabled. */
   readonly egress: Egress | undefined;
-  /** Keeps edits of one file apart. */
+  /** Serialises edits of the same file. */
   readonly edits: KeyedQueue;
 };
 
-/** The tools for code, and what makes an agent's other tools part of them. */
+/** The code tools, and the wrapper that connects an agent's other tools to them. */
 export type CodeTools = {
   readonly tools: readonly Tool[];
   /**
-   * The tool; where its calls may change files, with the workspace's state saved before and what an
-   * edit broke told in its result.
+   * Wraps a tool: when its calls may change files, the workspace's state is saved before, and its
+   * result reports what an edit broke.
    */
   over(tool: Tool): Tool;
 };
 
-/** Makes them. Every tool of the agent is to be put under `over`, theirs too. */
+/** Creates the code tools. Every tool of the agent must be wrapped with `over`, these included. */
 export function codeTools({ sandbox, runsCode, egress, edits }: CodeToolsDeps): CodeTools {
   const checkpoints = createCheckpoints();
   return {

@@ -50,7 +50,10 @@ const run = (...argv: string[]) => {
 };
 const bytesOf = (name: string) => Bun.file(join(source, name)).bytes();
 
-/** The programs that make each kind; one that this machine lacks is not tried. */
+/**
+ * The programs that make each kind of archive; a kind whose program this machine lacks is not
+ * tested.
+ */
 const kinds: readonly (readonly [string, string, readonly string[]])[] = [
   ["proj.tar", "tar", ["tar", "-cf", "proj.tar", "proj"]],
   ["proj.tgz", "gzip", ["tar", "-czf", "proj.tgz", "proj"]],

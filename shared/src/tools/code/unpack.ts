@@ -21,8 +21,8 @@ around everything is removed. What you change in the new folder is handed over a
 names, or contents out of proportion are refused.`;
 
 /**
- * The `unpack` tool. `sandbox` runs the programs that decompress what is neither plain, gzip nor
- * zip.
+ * The `unpack` tool. `sandbox` runs the programs that decompress everything except plain tar, gzip
+ * and zip.
  */
 export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: ExtractLimits }): Tool {
   return defineTool({

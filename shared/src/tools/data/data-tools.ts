@@ -6,9 +6,7 @@ import { sqlQuery } from "./sql-query.ts";
 import { visualizationPreparation } from "./visualization-preparation.ts";
 import { writeReport } from "./write-report.ts";
 
-/**
- * The tools for data: queries, charts, reports. `python` is `python_execute`, where there is one.
- */
+/** The data tools: queries, charts, reports. `python` is `python_execute`, when there is one. */
 export function dataTools({
   databases,
   python,

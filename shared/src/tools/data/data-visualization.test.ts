@@ -61,7 +61,7 @@ test("an HTML page holds picture and data, names no other place and runs nothing
 const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const years = [2021, 2022, 2023, 2024];
 const lineAYear = "Drawn: line, x = month, 4 series (2021, 2022, 2023, 2024), 48 points; not drawn: nothing.";
-/** Sales that peak in July; each year sells more. */
+/** Sales that peak in July and grow every year. */
 const sold = (year: number, month: number) => 100 * (year - 2020) - Math.abs(month - 6);
 
 test("monthly totals, a line a year, in each natural shape: every line is drawn along the months, and what was drawn is said", async () => {

@@ -7,7 +7,7 @@ import { type DrawnChart, newChart, newChartItem } from "./charts/new-chart.ts";
 import type { Databases } from "./database/databases.ts";
 
 const mostItems = 20;
-/** Pictures of one call that a model is shown. */
+/** How many pictures of one call a model is shown. */
 const mostShown = 4;
 
 const input = z.strictObject({
@@ -30,7 +30,7 @@ replaces the chart. For insight the JSON file is [{"chartPath": "visualization/s
 const visualizations = z.array(newChartItem).min(1).max(mostItems);
 const insights = z.array(markedChartItem).min(1).max(mostItems);
 
-/** The `data_visualization` tool. A chart that cannot be drawn does not keep the others from it. */
+/** The `data_visualization` tool. A chart that cannot be drawn does not stop the others. */
 export function dataVisualization(deps: { readonly databases: Databases }): Tool {
   return defineTool({
     name: "data_visualization",

@@ -68,7 +68,7 @@ test("what is no table, empty, missing or outside is said so", async () => {
   expect((await describe("../../x.csv")).text).toContain("outside the workspace");
 });
 
-/** What is odd in a CSV file of these lines. */
+/** The oddities of a CSV file with these lines. */
 async function odd(...lines: readonly string[]): Promise<string[]> {
   await scene.write("odd.csv", `${lines.join("\n")}\n`);
   const { text } = await describe("odd.csv");

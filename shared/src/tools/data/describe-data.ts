@@ -10,7 +10,7 @@ import type { ColumnProfile } from "./describe/oddity.ts";
 const sampleRows = 5;
 const mostColumns = 100;
 const timeoutMs = 120_000;
-/** Of more rows the distinct values are estimated. */
+/** With more rows, the distinct values are estimated. */
 const mostCounted = 100_000;
 
 const input = z.strictObject({
@@ -45,7 +45,7 @@ export function describeData({ databases }: { readonly databases: Databases }): 
 }
 
 /**
- * Of a file with sheets or tables the one that is meant, else the first, and the lines that list
+ * For a file with sheets or tables, the requested one, else the first, and the lines that list
  * them.
  */
 async function onePart(
@@ -95,7 +95,9 @@ function profilesOf({ columns, rows }: QueryResult): Profile[] {
   return rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index]])));
 }
 
-/** The profiles with their distinct values counted: the estimate is far off where there are few. */
+/**
+ * The profiles with exact counts of distinct values: the estimate is far off when there are few.
+ */
 async function countDistinct(
   query: Query,
   table: string,
@@ -128,7 +130,7 @@ function profileLine(profile: Profile): string {
   return cells.map(cellText).join(" | ");
 }
 
-/** A computed number with as many digits as say something: six, or two behind the point. */
+/** A computed number rounded to its significant digits: six, or two after the decimal point. */
 function shortNumber(told: unknown): unknown {
   const value = Number(told);
   if (String(told).length <= 8 || value === 0 || !Number.isFinite(value)) return told;

@@ -39,7 +39,7 @@ export function sqlQuery({ databases }: { readonly databases: Databases }): Tool
       const [column] = result.columns;
       if (column === undefined || (total === 0 && column.name === "Success"))
         return "(done; the statement has no result)";
-      // What writes answers how many rows it wrote, as a table of one cell.
+      // A writing statement returns the number of rows it wrote, as a table of one cell.
       if (writing.test(sql) && total === 1 && result.columns.length === 1 && column.name === "Count")
         return `Done: ${rows[0]?.[0]} ${String(rows[0]?.[0]) === "1" ? "row" : "rows"}.`;
       const table = textTable(result, shownRows);
@@ -58,8 +58,8 @@ const changing =
   /\b(?:copy|create|insert|update|delete|drop|alter|attach|detach|export|import|merge|truncate|call|set|use|load|install|checkpoint|vacuum|nextval|pragma)\b|;\s*\S/i;
 
 /**
- * What a repetition of a statement would do. A word that could change something makes it `once`,
- * also within a text.
+ * The effect of repeating a statement. Any word that could change something makes it `once`, even
+ * within a text.
  */
 export function sqlEffect(sql: string): Effect {
   return reading.test(sql) && !changing.test(sql) ? "pure" : "once";

@@ -21,7 +21,7 @@ const shapes = {
 const description = `Runs Python code that prepares what data_visualization needs: cleaned CSV files and the JSON file that lists the charts
 (${shapes.visualization}) or the findings to show in them (${shapes.insight}). The code prints the path of the JSON file.`;
 
-/** Makes the folder that charts and their data lie in, so that the code can write there. */
+/** Creates the folder for charts and their data, so that the code can write there. */
 async function openFolder(workspace: Workspace): Promise<void> {
   const folder = await workspace.resolve("visualization");
   await mkdir(folder, { recursive: true });

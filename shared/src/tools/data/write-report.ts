@@ -49,7 +49,7 @@ export function writeReport(): Tool {
   });
 }
 
-/** The page with each picture as data inside it. */
+/** The page with each picture embedded as data. */
 async function withImages(workspace: Workspace, html: string): Promise<string> {
   const sources = new Set([...html.matchAll(image)].map(([, source = ""]) => source));
   const inlined = new Map<string, string>();

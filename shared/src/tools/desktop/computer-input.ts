@@ -5,7 +5,7 @@ import type { ScreenSize } from "./display-session.ts";
 const withoutNul = (text: string) => !text.includes("\0");
 const noNul = "must not contain NUL";
 
-/** What `computer_use` takes. Which fields an action needs is checked by `pointOf` and `needed`. */
+/** The input of `computer_use`. `pointOf` and `needed` check which fields an action needs. */
 export const computerInput = z.strictObject({
   action: z
     .enum([
@@ -46,12 +46,12 @@ export const computerInput = z.strictObject({
     .describe("For launch: the command line that starts a program."),
 });
 
-/** A checked call. */
+/** A validated call. */
 export type ComputerInput = z.output<typeof computerInput>;
 
 /**
- * The point a call names, undefined when it names none; throws `invalid_input` for half a point and
- * for one beside the screen.
+ * The point in a call, undefined when it has none; throws `invalid_input` when a coordinate is
+ * missing and for a point outside the screen.
  */
 export function pointOf({ x, y }: ComputerInput, { width, height }: ScreenSize): readonly [number, number] | undefined {
   if (x === undefined && y === undefined) return undefined;
@@ -61,7 +61,7 @@ export function pointOf({ x, y }: ComputerInput, { width, height }: ScreenSize):
   throw new AppError("invalid_input", `(${x}, ${y}) is not on the screen, which has ${width} × ${height} pixels.`);
 }
 
-/** A value that an action cannot do without; throws `invalid_input` where it was left out. */
+/** A value that an action requires; throws `invalid_input` when it is missing. */
 export function needed<Value>(value: Value | undefined, action: string, name: string): Value {
   if (value === undefined) throw new AppError("invalid_input", `The action ${action} needs ${name}.`);
   return value;

@@ -13,7 +13,7 @@ import { displayPrograms, missingPrograms } from "./missing-programs.ts";
 const size = { width: 800, height: 600 };
 const enabled = { enabled: true, ...size };
 const tiers = (await availableTiers()).filter((tier) => displayTiers.includes(tier));
-/** Beside what a display needs, two programs with a window. */
+/** Besides what a display needs, two programs that open a window. */
 const lacking = await missingHere([...displayPrograms, "xterm", "xev"]);
 const displayable = lacking.length === 0 ? tiers.slice(-1) : [];
 
@@ -114,7 +114,7 @@ describe.each(displayable)("a display on tier %s", (tier) => {
     const saved = Buffer.from(await Bun.file(join(open.workspace, path)).bytes());
     expect(images).toEqual([{ type: "image", mediaType: "image/png", data: saved.toString("base64") }]);
     expect(await new Bun.Image(saved).metadata()).toEqual({ ...size, format: "png" });
-    // One color alone would be a few hundred bytes.
+    // A picture of a single color would be a few hundred bytes.
     expect(saved.length).toBeGreaterThan(1500);
   });
 

@@ -16,17 +16,18 @@ const describe = ({ width, height }: ScreenSize) =>
 The programs are confined like the shell's, but separate from it: they share only its workspace.`;
 
 /**
- * Calls that may be made again after a crash: they look, wait, or say where the pointer is to be.
+ * Calls that are safe to repeat after a crash: they look, wait, or move the pointer to a given
+ * place.
  */
 const repeatable: readonly ComputerInput["action"][] = ["screenshot", "wait", "move_to"];
 const launchMs = 20_000;
 const lookMs = 15_000;
 
-/** What the tool needs: the conversations' displays, all of one size. */
+/** What the tool needs: the conversations' displays, all of the same size. */
 export type ComputerDeps = { readonly displays: SessionPool; readonly size: ScreenSize };
 
 /**
- * The `computer_use` tool. To be made only on a tier of `displayTiers` that has the
+ * The `computer_use` tool. Create it only on a tier in `displayTiers` that has the
  * `displayPrograms`.
  */
 export function computerUse(deps: ComputerDeps): Tool {

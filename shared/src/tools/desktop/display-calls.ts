@@ -4,12 +4,12 @@ import type { PooledOutcome, SessionPool } from "../shell/session-pool.ts";
 import { callOf } from "./display-session.ts";
 
 /**
- * What a program on the display wrote. `restarted` tells why the windows of earlier calls are gone.
+ * A program's output on the display. `restarted` says why the windows of earlier calls are gone.
  */
 export type DisplayOutput = { readonly stdout: Buffer; readonly stderr: string; readonly restarted?: string };
 
 /**
- * Runs a program with its arguments on the conversation's display and answers its output. Rejects
+ * Runs a program with its arguments on the conversation's display and returns its output. Rejects
  * with `unavailable` when it fails, and with `timeout`.
  */
 export async function runOnDisplay(

@@ -2,25 +2,26 @@ import type { Sandbox, SandboxTier } from "../../machine/sandbox/sandbox.ts";
 import { createSession, type Session } from "../../machine/sandbox/session.ts";
 import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
 
-/** Pixels of a display. */
+/** The size of a display, in pixels. */
 export type ScreenSize = { readonly width: number; readonly height: number };
 
 /**
- * Where the X server of a sandbox keeps its picture: in the sandbox's own /tmp, like the socket.
+ * Where the X server of a sandbox keeps its picture: in the sandbox's private /tmp, like the
+ * socket.
  */
 const folder = "/tmp/display";
 
-/** The file that holds what the display shows, as seen inside the sandbox. */
+/** The file that holds what the display shows, by its path inside the sandbox. */
 export const pictureFile = `${folder}/Xvfb_screen0`;
 
 const processorSeconds = 3600;
 const startMs = 30_000;
 
-/** The tiers in which a display has a /tmp and a network namespace, hence sockets, of its own. */
+/** The tiers in which a display has a private /tmp and network namespace, hence private sockets. */
 export const displayTiers: readonly SandboxTier[] = ["srt", "bwrap"];
 
 /**
- * The displays of conversations, one each, closed when idle. Closed by whoever made them, when the
+ * The displays of conversations, one each, closed when idle. Their creator closes them when the
  * server stops.
  */
 export function createDisplays(
@@ -35,7 +36,7 @@ export function createDisplays(
   });
 }
 
-/** A call's code for such a session: a program and its arguments, none of which may hold a NUL. */
+/** A call's code for such a session: a program and its arguments, which must not contain a NUL. */
 export function callOf(argv: readonly string[]): string {
   return argv.join("\0");
 }

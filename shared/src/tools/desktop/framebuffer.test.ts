@@ -4,7 +4,7 @@ import { encodePicture } from "./framebuffer.ts";
 const size = { width: 4, height: 2 };
 
 /**
- * A picture file as Xvfb keeps it: 160 bytes of header and name, one color entry, four bytes a
+ * A picture file in Xvfb's format: 160 bytes of header and name, one color entry, four bytes a
  * pixel with blue first.
  */
 function pictureFile(changes: Readonly<Record<number, number>> = {}): Buffer {
@@ -19,7 +19,7 @@ function pictureFile(changes: Readonly<Record<number, number>> = {}): Buffer {
 test("the picture becomes a PNG of its size, the first line on top, with the colors of the screen", async () => {
   const png = await encodePicture(pictureFile(), size);
   expect(await new Bun.Image(png).metadata()).toEqual({ ...size, format: "png" });
-  // Bright blue is darker than red: seen in a JPEG of one pixel each, whose bytes are compared.
+  // Bright blue is darker than red: compared by the bytes of a JPEG of one pixel each.
   const top = await new Bun.Image(png).resize(4, 2).jpeg({ quality: 100 }).bytes();
   const turned = await new Bun.Image(png).flip().jpeg({ quality: 100 }).bytes();
   const upsideDown = pictureFile();

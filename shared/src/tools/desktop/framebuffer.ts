@@ -8,7 +8,7 @@ const colorBytes = 12;
 const leastSignificantFirst = 0;
 const bitmapHeaderBytes = 54;
 
-/** The most bytes that the picture file of a display can have. */
+/** The maximum size of a display's picture file, in bytes. */
 export function pictureBytes({ width, height }: ScreenSize): number {
   return 2 ** 16 + width * height * 4;
 }
@@ -16,7 +16,7 @@ export function pictureBytes({ width, height }: ScreenSize): number {
 /**
  * The PNG of a display's picture file, which is in the X window dump format. Programs on the
  * display could write that file: one that does not have the display's size and four bytes a pixel
- * is refused with `unavailable`.
+ * is rejected with `unavailable`.
  */
 export async function encodePicture(dump: Buffer, { width, height }: ScreenSize): Promise<Uint8Array> {
   const pixelBytes = width * height * 4;
@@ -36,8 +36,8 @@ export async function encodePicture(dump: Buffer, { width, height }: ScreenSize)
 }
 
 /**
- * Pixels lie in a BMP of 32 bits as they do in the display's memory, given a negative height for
- * the first line on top.
+ * A 32-bit BMP has the same pixel layout as the display's memory; a negative height puts the first
+ * line on top.
  */
 function bitmapHeader(width: number, height: number): Buffer {
   const header = Buffer.alloc(bitmapHeaderBytes);

@@ -1,8 +1,8 @@
 import { AppError } from "../../core/errors.ts";
 
 /**
- * Names that people and models give keys, and what X calls them. Names that X itself knows in lower
- * case too stand on the left as they are.
+ * Names that people and models give keys, and X's names for them. Names that X also knows in lower
+ * case are unchanged on the left.
  */
 const keysyms: Readonly<Record<string, string>> = {
   alt: "alt",
@@ -50,8 +50,8 @@ const keysyms: Readonly<Record<string, string>> = {
 };
 
 /**
- * What X calls a key: one character, a function key, or a name as people write it, in any case.
- * Throws `invalid_input` for others.
+ * X's name for a key: one character, a function key, or a name as people write it, in any case.
+ * Throws `invalid_input` for other names.
  */
 export function keysymOf(name: string): string {
   if ([...name].length === 1) return /^[a-z\d]$/i.test(name) ? name : `U${hexOf(name)}`;
@@ -66,7 +66,7 @@ export function keysymOf(name: string): string {
 }
 
 /**
- * Keys held together, as in `Ctrl+Shift+T`, in the form X wants them: a capital letter is its key,
+ * Keys held together, as in `Ctrl+Shift+T`, in X's format: a capital letter stands for its key,
  * without Shift. Throws as `keysymOf` does.
  */
 export function keysymsOf(combination: string): string {

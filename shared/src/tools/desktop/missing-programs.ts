@@ -5,11 +5,11 @@ import { makeOwnedFolder } from "../../machine/process/owned-folder.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 
-/** What a display needs, as commands in the sandbox. */
+/** The programs that a display needs, as commands in the sandbox. */
 export const displayPrograms: readonly string[] = ["Xvfb", "xdotool"];
 const deadlineMs = 10_000;
 
-/** Those of the programs that commands of this sandbox do not see. */
+/** Which of the programs commands of this sandbox cannot find. */
 export async function missingPrograms(sandbox: Sandbox, needed: readonly string[]): Promise<readonly string[]> {
   const folder = await makeOwnedFolder(tmpdir(), "manyhands-display");
   const workspace = join(folder, "workspace");

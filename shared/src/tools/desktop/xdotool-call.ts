@@ -2,22 +2,22 @@ import { type ComputerInput, needed, pointOf } from "./computer-input.ts";
 import type { ScreenSize } from "./display-session.ts";
 import { keysymOf, keysymsOf } from "./key-names.ts";
 
-/** Arguments of xdotool and what they do, said for the model. */
+/** Arguments of xdotool, and a description of what they do, for the model. */
 export type XdotoolCall = { readonly argv: readonly string[]; readonly done: string; readonly timeoutMs: number };
 
 const buttons = { left: "1", middle: "2", right: "3" } as const;
 const wheel = { up: "4", down: "5" } as const;
 const betweenClicks = "80";
 const betweenKeys = "10";
-/** A character that no key has is given one for the moment, which programs have to notice. */
+/** A character that no key has is temporarily assigned one, which programs have to notice. */
 const betweenOtherKeys = "50";
 const ordinaryMs = 15_000;
-/** What a character may take, several times its delay. */
+/** How long a character may take, several times its delay. */
 const characterMs = 150;
 
 /**
- * The one call of xdotool that an action of mouse or keyboard is. Throws `invalid_input` where the
- * action lacks what it needs.
+ * The single xdotool call for a mouse or keyboard action. Throws `invalid_input` when the action
+ * lacks what it needs.
  */
 export function xdotoolCall(input: ComputerInput, size: ScreenSize): XdotoolCall {
   const point = pointOf(input, size);
@@ -67,7 +67,7 @@ export function xdotoolCall(input: ComputerInput, size: ScreenSize): XdotoolCall
 const dragSteps = 10;
 const dragSeconds = 0.3;
 
-/** A drag with the left button in small steps, since programs take a jump for a click. */
+/** A drag with the left button in small steps, because programs take a jump for a click. */
 export function dragCall(from: readonly [number, number], to: readonly [number, number]): XdotoolCall {
   const moves = Array.from({ length: dragSteps }, (_, index) => {
     const part = (index + 1) / dragSteps;

@@ -5,12 +5,13 @@ import { type HeldFolder, holdFolder } from "../../machine/workspace/held-folder
 import { addStaged, replaceByStaged } from "../../machine/workspace/staged-file.ts";
 import { openRegular, ownerOf, type WorkspacePath } from "../../machine/workspace/workspace-file.ts";
 
-/** The SHA-256 of a file's content; null for a file that is not there. */
+/** The SHA-256 of a file's content; null for a missing file. */
 export type ContentHash = string | null;
 
 /**
- * Brings a staged file to its place, or, when `to` is null, removes what is there; the staged file
- * is gone then. Answers false, with nothing done, when what is there is not what `from` says.
+ * Moves a staged file to its place or, when `to` is null, removes the file there; the staged file
+ * is gone afterwards. Returns false, having done nothing, when the file there is not what `from`
+ * says.
  */
 export async function applyStaged(
   workspace: Workspace,
@@ -32,7 +33,7 @@ export async function applyStaged(
   return true;
 }
 
-/** The hash of what is at a place now; undefined when that is no regular file. */
+/** The hash of the file at a place now; undefined when it is not a regular file. */
 export async function currentHash(workspace: Workspace, place: WorkspacePath): Promise<ContentHash | undefined> {
   try {
     await using folder = await holdFolder(workspace.root, place.folders);

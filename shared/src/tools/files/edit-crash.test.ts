@@ -11,8 +11,8 @@ const create = { command: "create", path, file_text: "one two three" };
 const undo = { command: "undo_edit", path };
 
 /**
- * A workspace in which `input` was called in a process that was killed before its `crashAt`-th
- * change of the disk.
+ * A workspace in which `input` was called in a process that was killed before its `crashAt`-th disk
+ * change.
  */
 async function crashed(before: string | undefined, earlier: object[], input: object, crashAt: number) {
   const place = await workspaceForTest();
@@ -45,8 +45,7 @@ async function crashed(before: string | undefined, earlier: object[], input: obj
 }
 
 /**
- * Kills at every change of the disk in turn until one process comes through; answers how often it
- * was killed.
+ * Kills at every disk change in turn until one process completes; returns how often it was killed.
  */
 async function atEveryChange(check: (crashAt: number) => Promise<{ wasKilled: boolean }>): Promise<number> {
   for (let crashAt = 1; ; crashAt++) if (!(await check(crashAt)).wasKilled) return crashAt - 1;

@@ -15,8 +15,8 @@ const rememberedCalls = 32;
 const hashSchema = z.string().nullable();
 
 /**
- * `snapshot` numbers the file with the content before, null when there was no file; `left` is the
- * hash of what the edit left.
+ * `snapshot` numbers the file with the previous content, null when there was no file; `left` is the
+ * hash of the content after the edit.
  */
 const changeSchema = z.strictObject({ snapshot: z.int().nullable(), size: z.int(), left: hashSchema });
 
@@ -35,37 +35,40 @@ const recordSchema = z.strictObject({
 
 type State = z.output<typeof stateSchema>;
 
-/** An edit of one file. Null stands for a file that is not there. */
+/** An edit of one file. Null stands for a missing file. */
 export type Edit = {
   /** The same at every attempt of the same call. */
   readonly key: string;
-  /** What the caller is told. */
+  /** The result for the caller. */
   readonly text: string;
   readonly before: Uint8Array | null;
   readonly after: Uint8Array | null;
   /** Permission bits and owner of the new content; those of a new file by default. */
   readonly stats?: { readonly mode: number; readonly uid: number; readonly gid: number };
-  /** Takes the last change back instead of adding one. */
+  /** Reverts the last change instead of adding one. */
   readonly undo?: boolean;
-  /** The call whose answer is forgotten with this edit, which takes its work back. */
+  /** The call whose recorded result is dropped with this edit, which reverts its work. */
   readonly forget?: string;
 };
 
-/** The edits of one file, across restarts. One caller at a time may use it. */
+/** The edits of one file, across restarts. Only one caller at a time may use it. */
 export interface EditHistory {
-  /** What the call with this key was told, when its edit has been made. */
+  /** The result of the call with this key, when its edit has been made. */
   answerTo(key: string): string | undefined;
-  /** The content before the last edit that was not undone, and the hash of what that edit left. */
+  /**
+   * The content before the last edit that was not undone, and the hash of the content after that
+   * edit.
+   */
   lastChange(): Promise<{ readonly before: Uint8Array | null; readonly left: ContentHash } | undefined>;
   /**
-   * Makes the edit and records it, both or neither, also when the process is killed in between.
-   * Rejects with `conflict` when the file is not as `before` any more.
+   * Makes the edit and records it, both or neither, even when the process is killed in between.
+   * Rejects with `conflict` when the file no longer matches `before`.
    */
   commit(edit: Edit): Promise<void>;
 }
 
 /**
- * Opens the history of a file and finds out whether the edit during which a process was killed has
+ * Opens the history of a file and determines whether the edit during which a process was killed has
  * been made.
  */
 export async function openEditHistory(workspace: Workspace, place: WorkspacePath): Promise<EditHistory> {

@@ -3,16 +3,13 @@ import { splice, withPlainEndings } from "./line-endings.ts";
 
 const snippetLines = 4;
 
-/**
- * A text after an edit, and the lines around what changed, the first of which has the number
- * `firstLine`.
- */
+/** A text after an edit, and the lines around the change; the first of them is line `firstLine`. */
 export type EditedText = { readonly text: string; readonly snippet: string; readonly firstLine: number };
 
 /**
- * Replaces the one place where `oldText` is found. Line endings need not match: `\n` finds `\r\n`.
- * Throws `invalid_input` in words for the model when it is not there, is there more than once, or
- * nothing would change.
+ * Replaces the only occurrence of `oldText`. Line endings need not match: `\n` finds `\r\n`. Throws
+ * `invalid_input`, worded for the model, when it is missing, occurs more than once, or nothing
+ * would change.
  */
 export function replaceText(text: string, oldText: string, newText: string, path: string): EditedText {
   if (oldText === "") throw invalid("Parameter `old_str` must not be empty for command: str_replace");
@@ -41,7 +38,7 @@ export function replaceText(text: string, oldText: string, newText: string, path
 }
 
 /**
- * Puts `newText` on lines of its own after line `afterLine` (0: at the start). Throws
+ * Inserts `newText` as separate lines after line `afterLine` (0: at the start). Throws
  * `invalid_input` when there is no such line.
  */
 export function insertText(text: string, afterLine: number, newText: string): EditedText {
@@ -66,7 +63,7 @@ function offsetsOf(text: string, wanted: string): number[] {
   return offsets;
 }
 
-/** The index, from 0, of the line on which an offset lies. */
+/** The index, from 0, of the line that contains an offset. */
 function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split("\n").length - 1;
 }

@@ -1,9 +1,6 @@
 import * as z from "zod";
 
-/**
- * What the model may ask of the editor. Which fields a command needs is checked when it is carried
- * out.
- */
+/** The model's input to the editor. Which fields a command needs is checked when it is executed. */
 export const editorInput = z.strictObject({
   command: z.enum(["view", "create", "str_replace", "insert", "undo_edit"]).describe("What to do."),
   path: z.string().describe("The file (for view also a folder), relative to the workspace or absolute."),

@@ -1,6 +1,6 @@
 import type { ImageReply } from "./shown-image.ts";
 
-/** Started by `showImage`: makes the image on its standard input fit to be shown, and ends. */
+/** Started by `showImage`: prepares the image on its standard input for display, and ends. */
 
 const mostPixels = 50_000_000;
 const [width, height] = process.argv.slice(-2).map(Number);
@@ -18,7 +18,7 @@ const reply = await fit(new Uint8Array(await Bun.stdin.arrayBuffer())).catch(
 await Bun.write(Bun.stdout, JSON.stringify(reply));
 process.exit(0);
 
-/** Photographs stay JPEG; everything else becomes a PNG, unless that is too long to be sent. */
+/** Photographs stay JPEG; everything else becomes a PNG, unless that is too large to send. */
 async function fit(content: Uint8Array): Promise<ImageReply> {
   const { width, height, format } = await image(content).metadata();
   const small = image(content).resize(box.width, box.height, { fit: "inside", withoutEnlargement: true });

@@ -1,4 +1,4 @@
-/** The line ending that a text mostly has; `\n` when it has none. */
+/** A text's most frequent line ending; `\n` when it has none. */
 function lineEndingOf(text: string): "\n" | "\r\n" {
   const all = text.split("\n").length - 1;
   const windows = text.split("\r\n").length - 1;
@@ -12,8 +12,8 @@ export function withPlainEndings(text: string): string {
 
 /**
  * Replaces the characters from `start` to `end`, counted in the text with plain endings, by
- * `replacement` in the text's own line ending. All that is outside stays as it is, also where a
- * text mixes its endings.
+ * `replacement` in the text's own line ending. Everything outside stays unchanged, even when a text
+ * mixes line endings.
  */
 export function splice(text: string, start: number, end: number, replacement: string): string {
   const own = withPlainEndings(replacement).replaceAll("\n", lineEndingOf(text));

@@ -1,12 +1,12 @@
 /**
- * Characters that are shown at most, line numbers included: fewer than a result may have, or it
- * would lose its middle as well.
+ * The most characters that are shown, line numbers included: fewer than a result may have, or its
+ * middle would be cut as well.
  */
 export const mostShown = 11_000;
 
 /**
- * The content with line numbers, as `cat -n` gives it, cut to what is shown at most, after a whole
- * line. `what` names it to the reader.
+ * The content with line numbers, as `cat -n` prints it, cut after a whole line at `mostShown`.
+ * `what` names it to the reader.
  */
 export function numberLines(content: string, what: string, firstLine = 1): string {
   const lines = content
@@ -26,7 +26,7 @@ function clip(lines: readonly string[], firstLine: number): string {
   return `${shown}<response clipped><NOTE>To save on context only part of this file has been shown to you. ${told} Read on with view_range [${last + 1}, -1].</NOTE>`;
 }
 
-/** How many of the lines fit, from the first on. */
+/** How many lines fit, counted from the first. */
 function wholeLines(lines: readonly string[]): number {
   let size = 0;
   const over = lines.findIndex((line) => {

@@ -8,11 +8,11 @@ import { numberLines } from "./numbered-lines.ts";
 import { type EditedFile, readForEdit } from "./read-for-edit.ts";
 import { decodeExactly, splitMark } from "./text-content.ts";
 
-/** An edit that is worked out but not made. */
+/** An edit that is planned but not made. */
 export type PlannedEdit = Omit<Edit, "key">;
 
 /**
- * Works out what a command would do to its file; throws an AppError in words for the model when it
+ * Plans what a command would do to its file; throws an AppError, worded for the model, when it
  * cannot be done.
  */
 export async function planEdit(input: EditorInput, workspace: Workspace, history: EditHistory): Promise<PlannedEdit> {

@@ -4,15 +4,15 @@ import { openFile } from "../../machine/workspace/workspace-file.ts";
 
 const mostEdited = 10 * 1024 ** 2;
 
-/** The content of a file that is to be edited, and what its successor has to keep. */
+/** The content of a file to edit, and what its successor has to keep. */
 export type EditedFile = {
   readonly bytes: Uint8Array;
   readonly stats: { readonly mode: number; readonly uid: number; readonly gid: number };
 };
 
 /**
- * Reads a file whole; rejects with `too_large` above 10 MB, before reading it, and with `forbidden`
- * when it has further names.
+ * Reads a whole file; rejects with `too_large` above 10 MB, before reading it, and with `forbidden`
+ * when it has other hard links.
  */
 export async function readForEdit(workspace: Workspace, path: string): Promise<EditedFile> {
   await using file = await openFile(workspace, path);

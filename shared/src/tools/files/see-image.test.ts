@@ -5,7 +5,7 @@ import { workspaceForTest } from "../../testing/workspace.ts";
 import { seeImage } from "./see-image.ts";
 import { showImage } from "./shown-image.ts";
 
-/** A picture of one color, in a BMP, which everything else is made of. */
+/** A picture of one color, as a BMP, from which all other formats are made. */
 function picture(width: number, height: number): Bun.Image {
   const header = Buffer.alloc(54);
   header.write("BM");

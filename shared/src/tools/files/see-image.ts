@@ -10,7 +10,7 @@ const mostBytes = 10 * 1024 ** 2;
 const input = z.strictObject({ path: z.string().min(1).describe("A workspace image file.") });
 
 /**
- * The `see_image` tool: an image file of the workspace, decoded anew and small enough for a model.
+ * The `see_image` tool: an image file of the workspace, re-encoded and small enough for a model.
  */
 export const seeImage = defineTool({
   name: "see_image",

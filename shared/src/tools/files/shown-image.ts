@@ -17,12 +17,12 @@ const imageReply = z.discriminatedUnion("ok", [
   z.strictObject({ ok: z.literal(false), tooLarge: z.boolean(), message: z.string() }),
 ]);
 
-/** What the image's process answers with. */
+/** The response of the image's process. */
 export type ImageReply = z.output<typeof imageReply>;
 
 /**
- * An image made fit to be shown to a model: at most as large as wanted, and 5 MB. `width`, `height`
- * and `format` are its own.
+ * An image prepared for a model: within the requested size, and at most 5 MB. `width`, `height` and
+ * `format` are those of the original.
  */
 export type ShownImage = Omit<Extract<ImageReply, { ok: true }>, "ok">;
 
@@ -30,9 +30,9 @@ const deadlineMs = 20_000;
 const screen = { width: 1920, height: 1080 };
 
 /**
- * Decodes an image that others wrote and makes it smaller where it has to be (1920 × 1080 when left
- * out), in a process of its own that reaches no file and no network. Rejects with `too_large` above
- * 50 million pixels, with `unsupported` when it cannot be decoded, with `timeout`, and with the
+ * Decodes an untrusted image and shrinks it where necessary (to 1920 × 1080 by default), in a
+ * separate process that has no access to files or the network. Rejects with `too_large` above 50
+ * million pixels, with `unsupported` when it cannot be decoded, with `timeout`, and with the
  * signal's reason.
  */
 export async function showImage(

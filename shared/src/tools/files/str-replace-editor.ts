@@ -17,9 +17,9 @@ const description = `Views and edits the files of the workspace.
 - undo_edit: undoes a file's last edit; repeat back to its creation.`;
 
 /**
- * The tool by which an agent views and edits the files of its workspace. Edits of one file happen
- * one after the other, each whole or not at all; an edit repeated with the same key after a crash
- * is answered as before and not made twice. Keep one for all agents of a process; other tools that
+ * The tool that views and edits the files of an agent's workspace. Edits of one file run one after
+ * the other, each completely or not at all; an edit repeated with the same key after a crash gets
+ * the same result and is not made twice. Keep one for all agents of a process; other tools that
  * edit files share its `queue`.
  */
 export function createStrReplaceEditor(queue: KeyedQueue = createKeyedQueue()): Tool {
@@ -68,7 +68,7 @@ async function edit(given: EditorInput, place: WorkspacePath, { workspace, key }
   return { text, isError: false };
 }
 
-/** Refuses what a command cannot be used on. */
+/** Rejects files that a command cannot be used on. */
 async function checkedKind(
   { command, path, overwrite = false }: Pick<EditorInput, "command" | "path"> & { readonly overwrite?: boolean },
   workspace: ToolContext["workspace"],

@@ -2,14 +2,14 @@ import { AppError } from "../../core/errors.ts";
 
 const byteOrderMark = "\ufeff";
 
-/** Whether bytes hold a NUL, which text never does. UTF-16 counts as binary too. */
+/** Whether bytes contain a NUL, which text never does. UTF-16 counts as binary too. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.includes(0);
 }
 
 /**
- * The text of a file that is to be edited, with its byte order mark, if it has one, so that
- * encoding it again gives the same bytes. Throws `unsupported` for what would not: binary content
+ * The text of a file to edit, including its byte order mark if it has one, so that encoding it
+ * again gives the same bytes. Throws `unsupported` for content where it would not: binary content
  * and invalid UTF-8. `path` is for the error's text.
  */
 export function decodeExactly(bytes: Uint8Array, path: string): string {

@@ -9,21 +9,19 @@ import { binaryError, isBinary } from "./text-content.ts";
 import { imageTypeOf, viewImage } from "./view-image.ts";
 
 /**
- * As many bytes as the characters that are shown can have, and one more character, by which it is
- * seen that there is more.
+ * The most bytes that the shown characters can have, plus one more character, which shows that
+ * there is more.
  */
 const mostBytes = 4 * (mostShown + 1);
 
-/** What a view is to show: the path as the model gave it, and perhaps a range of lines. */
+/** What a view shows: the path as the model gave it, and optionally a range of lines. */
 export type View = {
   readonly path: string;
   readonly range: readonly number[] | undefined;
   readonly signal: AbortSignal;
 };
 
-/**
- * Shows a file, or a range of its lines, or an image. Throws an AppError in words for the model.
- */
+/** Shows a file, a range of its lines, or an image. Throws an AppError, worded for the model. */
 export async function viewFile(handle: FileHandle, size: number, view: View): Promise<ToolResult> {
   const head = Buffer.alloc(8192);
   const { bytesRead } = await handle.read(head, 0, head.length, 0);
@@ -49,7 +47,7 @@ async function bytesToShow(
     throw invalid("Invalid `view_range`. It should be a list of two integers.");
   const shown = `Invalid \`view_range\`: [${first}, ${last}].`;
   const to = last === -1 ? Number.POSITIVE_INFINITY : last;
-  // A range that cannot be right is told with the number of lines, for which all have to be
+  // The error for an impossible range includes the number of lines, so all of them have to be
   // counted.
   const possible = first >= 1 && to >= first;
   const read = await readLines(handle, possible ? { from: first, to, mostBytes, signal } : countAll(signal));
@@ -73,7 +71,7 @@ function countAll(signal: AbortSignal): Parameters<typeof readLines>[1] {
 
 function inText(bytes: Uint8Array, path: string, firstLine: number): string {
   try {
-    // A last character that was cut in two is left out by `stream`.
+    // `stream` leaves out a last character that was cut in two.
     return numberLines(new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true }), path, firstLine);
   } catch {
     const note =
@@ -89,15 +87,15 @@ function invalid(message: string): AppError {
 const chunkBytes = 64 * 1024;
 
 /**
- * Some lines of a file. `lines` is how many were counted until the reading ended, of all that there
- * are when `ended` says so.
+ * Some lines of a file. `lines` is how many were counted before reading ended; with `ended` it is
+ * the file's total.
  */
 export type ReadLines = { readonly bytes: Uint8Array; readonly lines: number; readonly ended: boolean };
 
 /**
- * Reads the lines from `from` (counted from 1) to `to`, which may be Infinity, in chunks: of a file
- * of any size no more than `mostBytes` and a chunk are in memory. Ends early when nothing more is
- * to be learned. Rejects with the signal's reason.
+ * Reads the lines from `from` (counted from 1) to `to`, which may be Infinity, in chunks: for a
+ * file of any size, no more than `mostBytes` and a chunk are in memory. Ends early when there is
+ * nothing more to find out. Rejects with the signal's reason.
  */
 async function readLines(
   handle: FileHandle,
@@ -133,7 +131,7 @@ async function readLines(
 const mostEntries = 500;
 
 /**
- * The names in a folder and in its folders, without hidden ones. `path` is as the model gave it,
+ * The names in a folder and in its subfolders, without hidden ones. `path` is as the model gave it,
  * and so are the paths in the list.
  */
 export async function viewFolder(workspace: Workspace, path: string): Promise<string> {

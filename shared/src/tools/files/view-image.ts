@@ -12,8 +12,8 @@ const signatures: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
 ];
 
 /**
- * The media type of an image that models can see, by how its content begins; its name does not
- * matter.
+ * The media type of an image that models can see, by the first bytes of its content; its name does
+ * not matter.
  */
 export function imageTypeOf(start: Uint8Array): string | undefined {
   const text = Buffer.from(start.subarray(0, 16)).toString("latin1");

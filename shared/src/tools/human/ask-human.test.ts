@@ -6,7 +6,7 @@ import { contextForTest, durableContextForTest } from "../../testing/tool-contex
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { askHuman } from "./ask-human.ts";
 
-/** As much of a run as waits: signals are given by the test, sleeps end when the test says so. */
+/** The waiting part of a run: the test sends signals, and decides when sleeps end. */
 function waitingRun() {
   const events: RunEvent[] = [];
   const waits: { name: string; reason: string | undefined }[] = [];

@@ -10,9 +10,9 @@ const input = z.strictObject({
 });
 
 /**
- * The tool by which an agent asks the person it works for. The task waits as `input-required`; the
- * next message on it is the answer. Where the task bounds that time, the agent goes on alone after
- * it, and is told so.
+ * The tool that asks the person the agent works for. The task waits as `input-required`; the next
+ * message on it is the answer. When the task limits that time, the agent then continues alone and
+ * is informed.
  */
 export function askHuman(): Tool {
   return {

@@ -3,9 +3,9 @@ import type { JsonSchema } from "../../core/model.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 
 /**
- * The tool by which an agent gives its final answer in a fixed form and ends its task. `shape` is a
- * Zod or JSON Schema of the answer; without one the answer is text. An answer of another shape goes
- * back to the model.
+ * The tool with which an agent gives its final answer in a fixed form and ends its task. `shape` is
+ * a Zod or JSON Schema of the answer; without one the answer is text. An answer of another shape
+ * goes back to the model.
  */
 export function createChatCompletion(shape?: z.ZodType | JsonSchema): Tool {
   const response = shape === undefined ? plainText : shape instanceof z.ZodType ? shape : z.fromJSONSchema(shape);

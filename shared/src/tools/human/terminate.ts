@@ -3,8 +3,8 @@ import { terminateName } from "../../core/agent.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 
 /**
- * The tool by which an agent ends its task and says how it went. Without a summary the agent's last
- * words are its answer.
+ * The tool with which an agent ends its task and reports the outcome. Without a summary the agent's
+ * last words are its answer.
  */
 export const terminate: Tool = defineTool({
   name: terminateName,
@@ -22,7 +22,7 @@ export const terminate: Tool = defineTool({
   effect: "pure",
   brings: [],
   endsTask: true,
-  // In its turn: it must not end a task while calls before it are still running.
+  // Runs in order: it must not end a task while earlier calls are still running.
   parallel: false,
   run: async ({ status, summary = "" }) => ({
     text: `The interaction has been completed with status: ${status}`,

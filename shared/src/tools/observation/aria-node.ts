@@ -31,8 +31,8 @@ export type AriaNode = z.output<typeof ariaNode>;
 export type AriaBox = z.output<typeof box>;
 
 /**
- * The outline of a page with those of its frames in it, as a list of nodes. Refs are Playwright's,
- * good until the page is outlined again.
+ * The outline of a page, including those of its frames, as a list of nodes. Refs are Playwright's,
+ * valid until the page is outlined again.
  */
 export async function outlinePage(page: Page, timeout: number): Promise<readonly (string | AriaNode)[]> {
   const found = await page.ariaSnapshotJSON({ mode: "ai", boxes: true, timeout });
@@ -52,8 +52,8 @@ export function nodeWith(nodes: readonly (string | AriaNode)[], ref: string): Ar
 const markLength = 100;
 
 /**
- * What an element is known again by: its name, or the beginning of what stands in it, blanks left
- * out. A field is not known by its value.
+ * What identifies an element again: its name, or the beginning of its text, without blanks. A
+ * field's value does not identify it.
  */
 export function markOf(node: AriaNode): string {
   if (node.name !== "" || holdsValue(node.role)) return squeezed(node.name);

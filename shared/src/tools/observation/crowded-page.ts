@@ -10,9 +10,8 @@ import { createHider, unseenTextOf } from "./unseen-text.ts";
 const mostItems = 200;
 
 /**
- * The elements in the window of a page too large to be outlined, or those with a text: a flat list,
- * made in a time that hardly depends on the page's size. Roles and names are simpler than in an
- * outline.
+ * The elements in the window of a page too large to be outlined, or those with a text: a flat list
+ * whose cost hardly depends on the page's size. Roles and names are simpler than in an outline.
  */
 export async function crowdedItems(
   page: Page,

@@ -9,14 +9,12 @@ import { listOf } from "./snapshot-state.ts";
 const mostDrawn = 90;
 
 /**
- * What is drawn without a word: an item that holds what no outline has, or none, and how what it
- * has looks, by its box.
+ * What is drawn without words: at most one item that holds what no outline has, and, by box, how
+ * the outlined elements look.
  */
 export type Drawn = { readonly items: readonly Item[]; readonly looks: ReadonlyMap<string, string> };
 
-/**
- * What is drawn in the window without a word that an outline would have: icons, handles, shapes.
- */
+/** What is drawn in the window without words that an outline would have: icons, handles, shapes. */
 export async function drawnItems(
   page: Page,
   looks: SnapshotState,
@@ -53,7 +51,7 @@ export async function drawnItems(
   return { items: [holder], looks: described };
 }
 
-/** A box by its middle and size, rounded as a page tells them. */
+/** A box's middle and size, rounded as a page reports them. */
 export function boxKey({ x, y, width, height }: Pick<DrawnElement, "x" | "y" | "width" | "height">): string {
   return [x, y, width, height].map(Math.round).join(" ");
 }

@@ -14,15 +14,15 @@ export type FoundElement = {
   readonly handle: ElementHandle;
   readonly seen: SeenElement;
   readonly self: ElementSelf;
-  /** As it is spoken of in results: `button "Save" [e12]`. */
+  /** How results refer to it: `button "Save" [e12]`. */
   readonly label: string;
 };
 
 /**
- * The element a ref was given to: the same element of the same document, or the one that was drawn
- * in its place without a doubt, and still called the same. Rejects with `not_found` for a ref that
- * was never given and with `conflict` when the element is gone or is another now; never answers a
- * different element.
+ * The element a ref was given to: the same element of the same document, or the one that
+ * unambiguously replaced it when it was redrawn and that still has the same name. Rejects with
+ * `not_found` for a ref that was never given and with `conflict` when the element is gone or is now
+ * another one; never returns a different element.
  */
 export async function findElement(
   browsing: Browsing,
@@ -53,7 +53,7 @@ function closedSince(ref: string): string {
 
 type Present = Pick<FoundElement, "handle" | "self" | "seen">;
 
-/** The element, when it is still in the document it was in. */
+/** The element, when it is still in its document. */
 async function stillThere(page: Page, seen: SeenElement): Promise<Present | undefined> {
   const handle = await handleOf(page, seen);
   const self = await handle?.evaluate(describeElement).catch(() => undefined);
@@ -62,12 +62,12 @@ async function stillThere(page: Page, seen: SeenElement): Promise<Present | unde
 }
 
 /**
- * The element that took its place when its part of the page was drawn anew. Rejects when there is
- * none, or a doubt.
+ * The element that replaced it when its part of the page was redrawn. Rejects when there is none,
+ * or when it is ambiguous.
  */
 async function drawnAnew(page: Page, looks: SnapshotState, ref: string, seen: SeenElement): Promise<Present> {
   if (seen.where.by === "outline") {
-    // On a page that cannot be outlined now there is nothing to find.
+    // On a page that cannot be outlined now, nothing can be found.
     await followNow(page, looks, seen.frame, outlineMs).catch(() => undefined);
     const now = looks.refs.get(ref);
     const found = now === undefined || now.where === seen.where ? undefined : await stillThere(page, now);
@@ -88,8 +88,8 @@ async function handleOf(page: Page, { where }: SeenElement): Promise<ElementHand
 const outlineMs = 5_000;
 
 /**
- * Where the words of an element do not tell, the page is outlined again, which names elements as it
- * did when this one was seen.
+ * When the words of an element do not identify it, outlines the page again: an outline names
+ * elements the same way as when this one was seen.
  */
 async function confirm(page: Page, ref: string, seen: SeenElement): Promise<void> {
   const { where } = seen;

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { refOf, startDesk } from "../../testing/browser/desk.ts";
 
 /**
- * A page whose script draws it by `draw(what)`; a click tells in the title the number of the
+ * A page whose script draws it by `draw(what)`; a click shows in the title the number of the
  * drawing and what is around the button.
  */
 const drawn = (html: string, first: string) => `<div id=root></div><script>
@@ -42,7 +42,7 @@ afterAll(() => desk[Symbol.asyncDispose]());
 const page = () => desk.browsing().active().page;
 const title = () => page().title();
 const click = (ref: string) => desk.call("click_element", { ref });
-/** The ref of the button in the row with some words. */
+/** The ref of the button in the row with these words. */
 const inRow = (text: string, row: string, name = "Delete") =>
   refOf(text.slice(text.indexOf(row)), `button "${name}" [`);
 

@@ -8,9 +8,9 @@ import type { SnapshotState } from "./snapshot-state.ts";
 type Outlined = Pick<Document, "frame" | "measure">;
 
 /**
- * Has refs go over to what was drawn anew since the newest look, document by document, where it is
- * the same without a doubt. `frames` by Playwright's ref of their iframe. With `looked` the outline
- * is the newest look's from now on.
+ * Moves refs to the elements redrawn since the newest look, document by document, where they are
+ * unambiguously the same. `frames` are keyed by Playwright's ref of their iframe. With `looked`,
+ * the outline becomes the newest look's.
  */
 export function followRedrawn(
   looks: SnapshotState,
@@ -29,7 +29,7 @@ export function followRedrawn(
   }
 }
 
-/** The same right now, without a look. */
+/** Does the same immediately, without a look. */
 export async function followNow(page: Page, looks: SnapshotState, frame: Frame, timeoutMs: number): Promise<void> {
   const nodes = await outlinePage(page, timeoutMs);
   const measure = await page.evaluate(measurePage);
@@ -37,18 +37,19 @@ export async function followNow(page: Page, looks: SnapshotState, frame: Frame, 
   followRedrawn(looks, nodes, { main: { frame: page.mainFrame(), measure }, frames, looked: false });
 }
 
-/** An element that took another's place: Playwright's refs of both, and what both are known by. */
+/**
+ * An element that replaced another: Playwright's refs of both, and the mark that identifies both.
+ */
 export type Successor = { readonly former: string; readonly now: string; readonly mark: string };
 
-/** Above so many elements that are gone a page was changed, not drawn anew. */
+/** If more elements than this are gone, the page has changed rather than been redrawn. */
 const mostGone = 2_000;
 
 /**
- * The elements of a document that was drawn anew that are those of its former outline, without a
- * doubt: each is in a row (or the like) that says exactly what it said, once then and once now, at
- * the same place in it; rows like it were added or were taken away, but not both; and all else in
- * the document says what it said. Otherwise there is none: that a button is called the same does
- * not make it the same.
+ * The elements of a redrawn document that are unambiguously those of its former outline. Each is in
+ * a row (or similar) that has the same words as before, unique before and now, at the same place in
+ * it; rows like it were added or removed, but not both; and the rest of the document has the same
+ * words. Otherwise there are none: having the same name does not make a button the same.
  */
 function sameElements(
   before: readonly (string | AriaNode)[],
@@ -82,7 +83,8 @@ type Agree = (then: Branch, now: Branch) => boolean;
 function successor(branch: Branch, old: OutlineTree, fresh: OutlineTree, agree: Agree): Branch | undefined {
   const row = rowOf(branch, old);
   if (row === undefined) {
-    // Nothing tells it from others but the whole page, which then has to say the same.
+    // Only the whole page distinguishes it from others, so the whole page has to have the same
+    // words.
     const alone = old.bySays.get(branch.says)?.length === 1;
     return alone && old.root.says === fresh.root.says ? along(fresh.root, branch, old.root) : undefined;
   }
@@ -92,8 +94,8 @@ function successor(branch: Branch, old: OutlineTree, fresh: OutlineTree, agree: 
 }
 
 /**
- * The nearest of what an element is in, itself included, that has others of its kind beside it and
- * says what nothing else says.
+ * The nearest ancestor, or the element itself, that has others of its kind beside it and has words
+ * that nothing else has.
  */
 function rowOf(branch: Branch, { bySays }: OutlineTree): Branch | undefined {
   for (let at: Branch | undefined = branch; at?.parent !== undefined; at = at.parent)
@@ -101,12 +103,15 @@ function rowOf(branch: Branch, { bySays }: OutlineTree): Branch | undefined {
   return undefined;
 }
 
-/** Those beside a branch that are built like it, itself included. */
+/** The siblings of a branch with the same structure, itself included. */
 function kinOf({ parent, shape }: Branch): readonly Branch[] {
   return (parent?.children ?? []).filter((child) => child.shape === shape);
 }
 
-/** Whether all else says the same around two rows, but for rows like them that came or went. */
+/**
+ * Whether everything else around two rows has the same words, except for similar rows that were
+ * added or removed.
+ */
 function agreement(): Agree {
   const known = new Map<Branch, Map<string, boolean>>();
   return (then, now) => {
@@ -126,7 +131,7 @@ function agreement(): Agree {
   };
 }
 
-/** Whether each of some rows is among the others, as often. */
+/** Whether every row occurs among the others, at least as often. */
 function isWithin(rows: readonly Branch[], others: readonly Branch[]): boolean {
   const left = new Map<number | bigint, number>();
   for (const { says } of others) left.set(says, (left.get(says) ?? 0) + 1);
@@ -137,7 +142,7 @@ function isWithin(rows: readonly Branch[], others: readonly Branch[]): boolean {
   });
 }
 
-/** The branch at the place below a top that another has below its own. */
+/** The branch at the same place below a top that another branch has below its own top. */
 function along(top: Branch, branch: Branch, from: Branch): Branch | undefined {
   if (branch === from) return top;
   const parent = branch.parent;

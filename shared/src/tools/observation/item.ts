@@ -1,7 +1,4 @@
-/**
- * What a reader is shown of an element: what it is, what it is called, and what can be done by its
- * ref.
- */
+/** What a reader is shown of an element: what it is, its name, and what can be done by its ref. */
 export type Item = {
   readonly role: string;
   readonly name: string;
@@ -9,7 +6,7 @@ export type Item = {
   /** Such as `checked` or `disabled`. */
   readonly states: readonly string[];
   readonly ref: string | undefined;
-  /** Whether it is there to be acted on. */
+  /** Whether it is actionable. */
   readonly acts: boolean;
   /** How far outside the window it is, in pixels; 0 in view. */
   readonly away: number;
@@ -22,7 +19,7 @@ const acting = new Set(
   menuitemradio treeitem gridcell iframe`.split(/\s+/),
 );
 
-/** Whether elements of this role are there to be acted on. */
+/** Whether elements of this role are actionable. */
 export function actsByRole(role: string): boolean {
   return acting.has(role);
 }
@@ -33,7 +30,8 @@ const quiet = new Set(
 );
 
 /**
- * Whether a role says nothing a reader misses: what is in such an element is shown in its place.
+ * Whether a role says nothing a reader would miss: the content of such an element is shown in its
+ * place.
  */
 export function isQuiet(role: string): boolean {
   return quiet.has(role);
@@ -51,7 +49,7 @@ const entry = new Set([
   "switch",
 ]);
 
-/** Whether what is in an element of this role is its value, not what it is called. */
+/** Whether the content of an element of this role is its value, not its name. */
 export function holdsValue(role: string): boolean {
   return entry.has(role);
 }
@@ -77,14 +75,14 @@ const named = new Set([
 ]);
 
 /**
- * Whether the name of such an element says all that is in it, so that only what acts is shown below
- * it.
+ * Whether the name of such an element includes all its content, so that only actionable elements
+ * are shown below it.
  */
 export function nameSaysAll(role: string): boolean {
   return named.has(role);
 }
 
-/** The item with a ref, wherever it is among items. */
+/** The item with a ref, at any depth. */
 export function itemWith(items: readonly Item[], ref: string): Item | undefined {
   for (const item of items) {
     const found = item.ref === ref ? item : itemWith(item.children, ref);

@@ -4,20 +4,20 @@ import type { Item } from "./item.ts";
 import type { PageLook } from "./look.ts";
 import type { SnapshotState } from "./snapshot-state.ts";
 
-/** Tokens that a page may take in the conversation once it was left. */
+/** Tokens that a page may take in the conversation after the agent has left it. */
 const digestTokens = 160;
 const longestLine = 120;
-/** Rows told of each table or list. */
+/** Rows reported of each table or list. */
 const mostRows = 4;
 /**
- * Lines remembered as kept; a conversation that has seen more forgets them and may be told one
- * twice.
+ * Lines remembered as kept. A conversation that has seen more forgets them all and may repeat a
+ * line.
  */
 const mostKept = 2_000;
 
 /**
- * Notes what a look read; `kept` when its text stays in the conversation, so that nothing of it has
- * to be told again.
+ * Records what a look read; `kept` when its text stays in the conversation, so that nothing of it
+ * has to be repeated.
  */
 export function noteRead({ tab, url, title, items }: PageLook, looks: SnapshotState, kept: boolean): void {
   const lines = factsOf(items);
@@ -27,8 +27,8 @@ export function noteRead({ tab, url, title, items }: PageLook, looks: SnapshotSt
 
 /**
  * What a result keeps of a page that an act has left: its first facts, which the model saw but the
- * conversation does not have. A sight goes with its turn. Empty where the page is still the same,
- * or nothing of it is new.
+ * conversation does not have, because an observation lasts for one turn only. Empty when the page
+ * is still the same, or when nothing on it is new.
  */
 export function digestOfLeft(looks: SnapshotState, now: { readonly tab: number; readonly url: string }): string[] {
   const { read } = looks;
@@ -68,7 +68,7 @@ function factsOf(items: readonly Item[]): string[] {
   });
 }
 
-/** All words of a row, those of links in it too; what is in fields is not the page's. */
+/** All words of a row, including those of its links; field values are not the page's words. */
 function wordsOf({ role, name, text, acts, children }: Item): string[] {
   if (acts && !/^(?:link|gridcell|row|listitem)$/.test(role)) return [];
   const within = children.flatMap(wordsOf);

@@ -2,15 +2,15 @@ import { estimateText } from "../../models/tokens.ts";
 import type { Item } from "./item.ts";
 import { type Line, linesOf } from "./lines.ts";
 
-/** Whether a line was there at the look before; `unmarked` where there was none. */
+/** Whether a line was there at the previous look; `unmarked` when there was none. */
 export type Novelty = "new" | "old" | "unmarked";
 
-/** From so many lines on a run of what has not changed is folded. */
+/** A run of at least this many unchanged lines is collapsed. */
 const leastCollapsed = 8;
 
 /**
- * Lines as text: new ones with a star, a run of lines that are not shown as their number, and so,
- * where wanted, a run of old ones.
+ * Lines as text: new ones with a star, a run of hidden lines as their number, and a run of old
+ * lines too where wanted.
  */
 export function linesText(
   lines: readonly Line[],
@@ -49,8 +49,8 @@ export function linesText(
 }
 
 /**
- * Which lines of an outline are shown within so many tokens: what is in view before what is further
- * off, what can be acted on before the rest.
+ * Which lines of an outline to show within so many tokens: lines in view before those further away,
+ * actionable ones before the rest.
  */
 export function chooseLines(lines: readonly Line[], tokens: number): ReadonlySet<number> {
   const costs = lines.map(({ text, depth }) => estimateText(text) + 2 + depth / 4);
@@ -72,8 +72,8 @@ export function chooseLines(lines: readonly Line[], tokens: number): ReadonlySet
 const screen = 1_000;
 
 /**
- * Smaller is sooner: in view, then within a screen, then by distance; in each, what acts before
- * what is only read.
+ * Smaller is more urgent: in view, then within a screen, then by distance; within each, actionable
+ * lines before text.
  */
 function urgency(line: Line | undefined): number {
   if (line === undefined) return Number.POSITIVE_INFINITY;
@@ -82,8 +82,8 @@ function urgency(line: Line | undefined): number {
 }
 
 /**
- * The lines with a text, those they are below, and the next ones around; "" when there is none.
- * Upper and lower case are the same.
+ * The lines with a text, their parents, and the next ones around; "" when there are none.
+ * Case-insensitive.
  */
 export function findLines(lines: readonly Line[], text: string, tokens: number): string {
   const wanted = text.toLowerCase();
@@ -112,8 +112,8 @@ export function findLines(lines: readonly Line[], text: string, tokens: number):
 }
 
 /**
- * All lines of items, with all refs and addresses, from a line on for as many tokens as there are;
- * the rest by its number.
+ * All lines of items, with all refs and addresses, starting from a line, within so many tokens; the
+ * rest as a number.
  */
 export function wholeText(items: readonly Item[], from: number, tokens: number): string {
   const lines = linesOf(items, { allRefs: true, projections: false });

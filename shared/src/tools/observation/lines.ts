@@ -6,17 +6,17 @@ export type Line = {
   readonly text: string;
   /** How far outside the window, in pixels. */
   readonly away: number;
-  /** What a reader needs first: 0 for what can be acted on and headings, 1 for the rest. */
+  /** How soon a reader needs it: 0 for actionable elements and headings, 1 for the rest. */
   readonly rank: 0 | 1;
-  /** The line it is below, by its number; -1 at the top. */
+  /** The number of its parent line; -1 at the top. */
   readonly parent: number;
 };
 
 /** How much of each element is written. */
 export type Detail = {
-  /** Refs also of what is not there to be acted on, and the addresses of links. */
+  /** Also writes the refs of elements that are not actionable, and the addresses of links. */
   readonly allRefs: boolean;
-  /** Whether rows and the like are shown once they are many and out of view. */
+  /** Whether many similar rows out of view are collapsed. */
   readonly projections: boolean;
 };
 
@@ -52,8 +52,8 @@ const collapsedAbove = 12;
 const shownBeyond = 3;
 
 /**
- * Of many siblings of one role, those in view and the next few; the number of the others in their
- * place.
+ * Of many siblings of one role, those in view and the next few; in place of the others, their
+ * number.
  */
 function collapsedRuns(items: readonly Item[]): { item?: Item; more: number }[] {
   const shown: { item?: Item; more: number }[] = [];
@@ -92,7 +92,7 @@ const rows = new Set([
   "tab",
 ]);
 
-/** A short row with what is in it on one line. */
+/** A short row and its content on one line. */
 function oneRow(item: Item, detail: Detail): string | undefined {
   if (item.children.length === 0 || item.children.length > 12 || !rows.has(item.role)) return undefined;
   if (item.children.some(({ children, role }) => children.length > 0 && role !== "combobox")) return undefined;
@@ -117,7 +117,7 @@ function headOf(item: Item, detail: Detail, inRow = false): string {
   return `${role}${name}${states}${mark}${url}${text}${isDropdown(item) ? entriesOf(item) : ""}`;
 }
 
-/** Whether it holds lines of its own, so that it may be asked for by its ref. */
+/** Whether it has child lines, so that it may be requested by its ref. */
 function isPart({ children }: Item): boolean {
   return children.length > 0;
 }

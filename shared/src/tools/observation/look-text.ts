@@ -9,8 +9,8 @@ import type { SnapshotState } from "./snapshot-state.ts";
 
 /**
  * The outline of a look within a number of tokens, its new lines marked. A look whose text is
- * `kept` in the conversation leaves out what was told before and is as it was; one that is not kept
- * is whole in itself.
+ * `kept` in the conversation leaves out unchanged lines that were reported before; one that is not
+ * kept is complete in itself.
  */
 export function bodyOf(
   look: PageLook,
@@ -36,8 +36,8 @@ export function bodyOf(
 const fewLines = 60;
 
 /**
- * On a small page every element gets its ref; on others those that can be acted on, and many alike
- * are folded.
+ * On a small page every element gets its ref; on others only actionable elements do, and runs of
+ * similar ones are collapsed.
  */
 function linesOfLook({ items }: PageLook, tokens: number): readonly Line[] {
   const short = linesOf(items, { allRefs: false, projections: true });
@@ -63,8 +63,8 @@ function remarks({ unseen, crowded, measure }: PageLook, cut: boolean, marked: b
 }
 
 /**
- * What stands above the outline: where this is, the tabs, what of the page the window shows, what
- * happened by itself.
+ * The text above the outline: the address, the tabs, which part of the page the window shows, and
+ * what happened without an act.
  */
 export function headerOf(browsing: Browsing, look: PageLook | undefined, notices: readonly string[]): string {
   const lines: string[] = [];

@@ -23,27 +23,25 @@ export type PageLook = {
   /** How many texts were left out because no person could see them. */
   readonly unseen: number;
   /**
-   * Whether the page has too many elements to be outlined whole; the items are then those in and
+   * Whether the page has too many elements to be outlined in full; the items are then those in and
    * near the window.
    */
   readonly crowded: boolean;
 };
 
 /**
- * Above this many elements a page is not outlined whole: the time that takes grows faster than
+ * A page with more elements than this is not outlined in full: the time needed grows faster than
  * their number.
  */
 const mostElements = 10_000;
 
-/**
- * Looks at the active page. Undefined when a dialog holds it up. Rejects as `Browsing.act` does.
- */
+/** Looks at the active page. Undefined when a dialog blocks it. Rejects as `Browsing.act` does. */
 export async function lookAt(
   browsing: Browsing,
   looks: SnapshotState,
   options: ActOptions,
 ): Promise<PageLook | undefined> {
-  // An act would dismiss it.
+  // An act would dismiss the dialog.
   if (browsing.dialog() !== undefined) return undefined;
   const tab = browsing.active();
   return await browsing.act(async (page) => {
@@ -114,7 +112,7 @@ function settingOf(place: PageDocument): Setting {
   };
 }
 
-/** The error of an act that a dialog holds up. */
+/** The error of an act that a dialog blocks. */
 export function heldUp(browsing: Browsing): AppError {
   const dialog = browsing.dialog();
   const what = dialog === undefined ? "A dialog" : `The ${dialog.kind} dialog "${dialog.message.slice(0, 200)}"`;
@@ -125,8 +123,8 @@ const quiet: QuietPage = { quietMs: 80, mostMs: 1_000 };
 const loadMs = 5_000;
 
 /**
- * After something was done to a page: waits until it has loaded and stopped changing, some seconds
- * at most. Never fails for a restless page.
+ * After an act on a page: waits until the page has loaded and stopped changing, for some seconds at
+ * most. Never fails for a page that keeps changing.
  */
 export async function settle(browsing: Browsing, looks: SnapshotState, signal: AbortSignal): Promise<void> {
   if (!looks.restless || browsing.dialog() !== undefined) return;

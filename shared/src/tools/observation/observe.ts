@@ -6,7 +6,7 @@ import { lookAt, settle } from "./look.ts";
 import { bodyOf, headerOf } from "./look-text.ts";
 import { type SnapshotState, type SnapshotStates, untoldNotices } from "./snapshot-state.ts";
 
-/** How a sight is made: whether the model sees images, and for how many tokens there is room. */
+/** How to make an observation: whether the model accepts images, and how many tokens there are. */
 export type ObservationOptions = {
   readonly looks: SnapshotStates;
   readonly vision: boolean;
@@ -14,16 +14,16 @@ export type ObservationOptions = {
   readonly signal: AbortSignal;
 };
 
-/** Tokens of a sight unless told otherwise. */
+/** Tokens of an observation by default. */
 const observationTokens = 4_000;
 const lookMs = 10_000;
-/** What the words around an outline may take. */
+/** Tokens that the words around an outline may take. */
 const aroundTokens = 350;
 
 /**
- * The active page as a model sees it before it acts: whole in itself, because it is not kept. What
- * is new since the look before is marked, never what is old left out. Rejects as `Browsing.act`
- * does.
+ * The active page as a model sees it before it acts: complete in itself, because it is not kept.
+ * Lines that are new since the previous look are marked; old lines are never left out. Rejects as
+ * `Browsing.act` does.
  */
 export async function observe(
   browsing: Browsing,
@@ -46,9 +46,9 @@ const quality = 50;
 const photographMs = 8_000;
 
 /**
- * The window as a JPEG of at most 1280 pixels a side, one pixel for each CSS pixel where the window
- * is not larger. Undefined when a dialog holds the page up or the page does not let itself be drawn
- * in time: a look without an image is still a look.
+ * The window as a JPEG of at most 1280 pixels a side, one pixel for each CSS pixel unless the
+ * window is larger. Undefined when a dialog blocks the page or the page cannot be drawn in time: a
+ * look without an image is still useful.
  */
 async function photograph(
   browsing: Browsing,
@@ -73,7 +73,7 @@ async function windowJpeg(page: Page, looks: SnapshotState): Promise<string> {
   return smallerJpeg(page, size, scale);
 }
 
-/** Playwright draws no smaller than the window is; Chromium itself can. */
+/** Playwright cannot take a screenshot smaller than the window; Chromium itself can. */
 async function smallerJpeg(page: Page, size: { width: number; height: number }, scale: number): Promise<string> {
   const session = await page.context().newCDPSession(page);
   try {

@@ -2,19 +2,19 @@ import type { AriaNode } from "./aria-node.ts";
 import { holdsValue } from "./item.ts";
 
 /**
- * A node of an outline among the others, with what it says and how it is built as hashes: equal
- * where they are equal.
+ * A node of an outline among the others, with hashes of its words and of its structure: equal
+ * hashes mean equal content.
  */
 export type Branch = {
   readonly node: AriaNode;
   readonly parent: Branch | undefined;
   readonly children: readonly Branch[];
   /**
-   * Of all it says, and where its links lead. What is written in fields, and what is checked or
-   * focused, does not count.
+   * A hash of all its words and of where its links lead. What is written in fields, and what is
+   * checked or focused, does not count.
    */
   readonly says: number | bigint;
-  /** Of its roles only. */
+  /** A hash of its roles only. */
   readonly shape: number | bigint;
 };
 
@@ -26,7 +26,7 @@ export type OutlineTree = {
   readonly bySays: ReadonlyMap<number | bigint, readonly Branch[]>;
 };
 
-/** The tree of one document's nodes. What is inside its frames is another document's. */
+/** The tree of one document's nodes. The content of its frames belongs to other documents. */
 export function outlineTree(nodes: readonly (string | AriaNode)[]): OutlineTree {
   const byRef = new Map<string, Branch>();
   const bySays = new Map<number | bigint, Branch[]>();
@@ -47,7 +47,7 @@ export function outlineTree(nodes: readonly (string | AriaNode)[]): OutlineTree 
   return { root: grow({ role: "document", name: "", children: [...nodes] }, undefined), byRef, bySays };
 }
 
-/** A hash of what a node says, given what those below it say. */
+/** A hash of a node's words, given its children's hashes. */
 function saysOf(node: AriaNode, children: readonly { readonly says: number | bigint }[]): number | bigint {
   const { role, name, url } = node;
   const texts = (node.children ?? []).filter((child) => typeof child === "string");
@@ -55,7 +55,7 @@ function saysOf(node: AriaNode, children: readonly { readonly says: number | big
   return Bun.hash(JSON.stringify([role, name, url, own, children.map(({ says }) => String(says))]));
 }
 
-/** A hash of what the document says without some children of one of its nodes. */
+/** A hash of the document's words without some children of one of its nodes. */
 export function saysWithout(parent: Branch, left: ReadonlySet<Branch>): number | bigint {
   let says = saysOf(
     parent.node,

@@ -2,8 +2,8 @@ import type { Frame, JSHandle } from "playwright";
 import type { ElementList } from "./in-page/element-list.ts";
 
 /**
- * How an element is found again: by Playwright's own ref in the newest outline, or by its number in
- * a list that is kept in the page.
+ * How to find an element again: by Playwright's ref in the newest outline, or by its number in a
+ * list that is kept in the page.
  */
 export type Whereabouts =
   | { readonly by: "outline"; readonly ref: string }
@@ -13,28 +13,31 @@ export type Whereabouts =
 export type SeenElement = {
   readonly tab: number;
   readonly frame: Frame;
-  /** Which of the documents that were in the frame. */
+  /** Which of the frame's successive documents it is in. */
   readonly origin: number;
   readonly where: Whereabouts;
   readonly role: string;
   readonly name: string;
-  /** What it was called or what stood in it, blanks left out: by this it is known again. */
+  /** Its name or text, without blanks, which identifies it again. */
   readonly mark: string;
 };
 
 /**
- * The refs given to a model. None is ever given to a second element; one that was drawn anew is the
- * same.
+ * The refs given to a model. A ref is never given to a second element; a redrawn element counts as
+ * the same one.
  */
 export interface Refs {
-  /** The element's ref: the one it has when it was seen before and is still called the same. */
+  /** The element's ref: the existing one when it was seen before and still has the same name. */
   give(element: SeenElement): string;
   get(ref: string): SeenElement | undefined;
-  /** Whether no ref was given yet: one that a model names then is of a browser that was closed. */
+  /**
+   * Whether no ref was given yet: a ref that a model names then belongs to a browser that was
+   * closed.
+   */
   isEmpty(): boolean;
   /**
-   * Goes over from an element of a document's outline to the one that took its place, by
-   * Playwright's refs.
+   * Moves refs from elements of a document's outline to those that replaced them, by Playwright's
+   * refs.
    */
   follow(
     document: Pick<SeenElement, "frame" | "origin">,

@@ -7,14 +7,14 @@ import { createRefs, type Refs } from "./refs.ts";
 /** Lines of a document's outline, by their hash. */
 export type SeenLines = { readonly document: string; readonly lines: ReadonlySet<number | bigint> };
 
-/** A document's outline as it was when it was looked at. */
+/** A document's outline at the time of a look. */
 export type SeenOutline = {
   readonly origin: number;
   readonly url: string;
   readonly nodes: readonly (string | AriaNode)[];
 };
 
-/** What was read on the page that was looked at last: its facts, not what can be done there. */
+/** What was read on the page that was looked at last: its facts, not the possible actions. */
 export type ReadPage = {
   readonly tab: number;
   readonly url: string;
@@ -27,20 +27,17 @@ export type SnapshotState = {
   readonly refs: Refs;
   /** The lines of the newest look. */
   newest: SeenLines | undefined;
-  /** The lines told in results, which the conversation keeps. */
+  /** The lines reported in results, which the conversation keeps. */
   told: SeenLines | undefined;
   /**
-   * What was read at the newest look and, of all pages, the lines of it that results have told and
-   * the conversation keeps.
+   * What was read at the newest look and, in `keptLines` for all pages, the lines that results have
+   * reported and the conversation keeps.
    */
   read: ReadPage | undefined;
   readonly keptLines: Set<string>;
-  /** What happened by itself and no tool result has told of yet. */
+  /** What happened without an act and no tool result has reported yet. */
   untold: readonly string[];
-  /**
-   * Whether something was done to the page after the newest look, so that it may still be about to
-   * change.
-   */
+  /** Whether an act followed the newest look, so that the page may still be about to change. */
   restless: boolean;
   /** Lists of elements that no outline has, one for each document. */
   readonly lists: Map<string, JSHandle<ElementList>>;
@@ -51,14 +48,13 @@ export type SnapshotState = {
 };
 
 /**
- * The looks of every conversation's browsing, forgotten with it. The tools and the sight have to
- * share one.
+ * The snapshot state of every conversation's browsing, forgotten with it. Tools and observations
+ * must share one.
  */
 export interface SnapshotStates {
   of(browsing: Browsing): SnapshotState;
 }
 
-/** An empty look book. */
 export function createSnapshotStates(): SnapshotStates {
   const books = new WeakMap<Browsing, SnapshotState>();
   return {
@@ -86,14 +82,18 @@ export function createSnapshotStates(): SnapshotStates {
 const mostUntold = 20;
 
 /**
- * What happened by itself and was not told in a tool result. It stays untold: a sight is not kept.
+ * What happened without an act and no tool result has reported. It stays unreported, because an
+ * observation is not kept.
  */
 export function untoldNotices(browsing: Browsing, looks: SnapshotState): readonly string[] {
   looks.untold = [...looks.untold, ...browsing.notices()].slice(-mostUntold);
   return looks.untold;
 }
 
-/** The same for a tool result, which the conversation keeps: they are told now. */
+/**
+ * The same for a tool result, which the conversation keeps: the notices count as reported from now
+ * on.
+ */
 export function tellNotices(browsing: Browsing, looks: SnapshotState): readonly string[] {
   const notices = untoldNotices(browsing, looks);
   looks.untold = [];
@@ -102,7 +102,7 @@ export function tellNotices(browsing: Browsing, looks: SnapshotState): readonly 
 
 const mostLists = 20;
 
-/** The list of a page's newest document, made when it has none. */
+/** The list of a page's newest document, created when it has none. */
 export async function listOf(page: Page, looks: SnapshotState, document: string): Promise<JSHandle<ElementList>> {
   const known = looks.lists.get(document);
   if (known !== undefined) return known;

@@ -4,27 +4,27 @@ import type { FieldFacts } from "./in-page/find-fields.ts";
 import { actsByRole, holdsValue, type Item, isQuiet, nameSaysAll, showsValue } from "./item.ts";
 import type { Hider } from "./unseen-text.ts";
 
-/** The document that nodes are of, as far as items are made from it. */
+/** The document that nodes belong to, as far as making items needs it. */
 export type Setting = {
   readonly hider: Hider;
   readonly width: number;
   readonly height: number;
-  /** Where its frame begins in the window. */
+  /** The left edge of its frame in the window. */
   readonly left: number;
   readonly top: number;
   /** Gives the ref that a model may use. */
   refOf(element: { readonly ref: string; readonly role: string; readonly name: string; readonly mark: string }): string;
-  /** What the document itself tells of the field in a box. */
+  /** What the document itself reports about the field in a box. */
   fieldIn(box: AriaBox): FieldFacts | undefined;
-  /** How an element without a word looks. */
+  /** How an element without words looks. */
   lookOf(box: AriaBox | undefined): string | undefined;
   /** The setting of the document inside an iframe. */
   within(iframe: AriaNode): Setting | undefined;
 };
 
 /**
- * The nodes of a page as a reader is shown them: what says nothing is left out, what nobody can see
- * is hidden.
+ * The nodes of a page as a reader is shown them: nodes that say nothing are left out, what nobody
+ * can see is hidden.
  */
 export function toItems(nodes: readonly (string | AriaNode)[], setting: Setting, away = 0): Item[] {
   const items = nodes.flatMap((node) =>
@@ -33,7 +33,7 @@ export function toItems(nodes: readonly (string | AriaNode)[], setting: Setting,
   return items.filter((item, index) => !isLabel(item, items[index - 1]) && !isLabel(item, items[index + 1]));
 }
 
-/** Whether a text only says what the field beside it is called. */
+/** Whether a text only names the field beside it. */
 function isLabel({ role, text }: Item, neighbour: Item | undefined): boolean {
   return role === "text" && neighbour !== undefined && holdsValue(neighbour.role) && neighbour.name === text;
 }

@@ -18,9 +18,9 @@ export async function unseenTextOf(
   }
 }
 
-/** Takes out of texts what no person could see, and what nobody should. */
+/** Removes from texts what no person could see, and what nobody should. */
 export interface Hider {
-  /** The text without it. */
+  /** The text without the hidden parts; a password becomes dots. */
   text(value: string): string;
   /**
    * A label keeps its words, because an icon's button has no other name; `unseen` says that no
@@ -29,7 +29,7 @@ export interface Hider {
   label(value: string): { readonly text: string; readonly unseen: boolean };
 }
 
-/** Shorter texts occur in words by chance: they are taken out only where they stand alone. */
+/** Shorter texts occur in words by chance: they are removed only when they are the whole text. */
 const leastPart = 5;
 
 /** A hider for one document's unseen texts and its passwords. */
@@ -37,7 +37,7 @@ export function createHider(unseen: readonly string[], passwords: readonly strin
   const alone = new Set(unseen);
   const parts = unseen.filter((text) => text.length >= leastPart).toSorted((a, b) => b.length - a.length);
   const pattern = parts.length === 0 ? undefined : new RegExp(parts.map((part) => RegExp.escape(part)).join("|"), "g");
-  // An outline tells values without the blanks at their ends.
+  // An outline reports values without leading and trailing blanks.
   const secret = new Set(passwords.map(squeezed));
   return {
     text(value) {

@@ -1,6 +1,6 @@
 /**
- * Text of the web between marks that say where it comes from. What is inside cannot end the marks,
- * so that a model can always tell the page's words from those around it.
+ * Text of the web between marks that say where it comes from. The text inside cannot end the marks,
+ * so a model can always distinguish the page's words from those around them.
  */
 export function asData(source: string, text: string): string {
   const inside = text.replaceAll(/<(\/?web-content)/gi, "<\\$1");
@@ -8,8 +8,8 @@ export function asData(source: string, text: string): string {
 }
 
 /**
- * The beginning and the end of a text, the gap named; the text itself when it is short enough.
- * Never cuts a character in two.
+ * The beginning and the end of a text, with a note of the gap; the text itself when it is short
+ * enough. Never cuts a character in two.
  */
 export function headAndTail(text: string, characters: number): string {
   if (text.length <= characters) return text;

@@ -5,9 +5,9 @@ const marks: readonly (readonly [string, readonly number[]])[] = [
 ];
 
 /**
- * Bytes of text as text: by byte order mark, else by the charset of the `Content-Type` header, else
- * by what the first bytes of HTML or XML declare, else UTF-8 where they are that, else
- * Windows-1252, as browsers have it.
+ * Decodes bytes of text: by byte order mark, else by the charset of the `Content-Type` header, else
+ * by what the first bytes of HTML or XML declare, else as UTF-8 when valid, else as Windows-1252,
+ * as browsers do.
  */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
   const mark = marks.find(([, start]) => start.every((byte, index) => bytes[index] === byte));
@@ -26,7 +26,7 @@ const pattern = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)|^\s*<\?xml[^>]{0
 function declaredCharset(bytes: Uint8Array): string | undefined {
   const found = pattern.exec(new TextDecoder("latin1").decode(bytes.subarray(0, 4096)));
   const name = (found?.[1] ?? found?.[2])?.toLowerCase();
-  // A page whose declaration can be read byte by byte is not UTF-16, whatever it says.
+  // A page whose declaration can be read byte by byte is not UTF-16, whatever it declares.
   return name?.startsWith("utf-16") === true ? "utf-8" : name;
 }
 

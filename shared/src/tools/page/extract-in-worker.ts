@@ -4,9 +4,9 @@ import type { Extract, ExtractRequest } from "./extract.ts";
 type Reply = { readonly extract: Extract } | { readonly problem: string };
 
 /**
- * `extract` in a thread of its own, which ends with the call: a document made to take for ever
- * costs `timeoutMs`, not the server. Rejects with `timeout`, with `unsupported` when the document
- * cannot be read, or with the signal's reason.
+ * `extract` in a separate thread, which ends with the call: a document built to take forever costs
+ * `timeoutMs`, not the server. Rejects with `timeout`, with `unsupported` when the document cannot
+ * be read, or with the signal's reason.
  */
 export async function extractInWorker(
   request: ExtractRequest,

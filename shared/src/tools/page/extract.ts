@@ -3,7 +3,7 @@ import { removeHidden } from "./remove-hidden.ts";
 type HtmlRequest = { readonly kind: "html"; readonly html: string; readonly url: string; readonly whole?: boolean };
 
 /**
- * What a page worker is asked: HTML as text or a PDF as bytes. `whole` keeps all of a page rather
+ * The input of a page worker: HTML as text or a PDF as bytes. `whole` keeps all of a page rather
  * than its main part.
  */
 export type ExtractRequest = HtmlRequest | { readonly kind: "pdf"; readonly bytes: Uint8Array };
@@ -12,14 +12,14 @@ export type ExtractRequest = HtmlRequest | { readonly kind: "pdf"; readonly byte
 export type Extract = { readonly title: string; readonly text: string; readonly pages?: number };
 
 /**
- * The main part of a page as Markdown, links absolute; of a PDF its text. The libraries are loaded
- * at first use.
+ * The main part of a page as Markdown, with absolute links; for a PDF, its text. The libraries are
+ * loaded at first use.
  */
 export async function extract(request: ExtractRequest): Promise<Extract> {
   return request.kind === "html" ? extractHtml(request) : extractPdf(request.bytes);
 }
 
-/** Keeps what is usually left out for not being the article: menus, lists, short sections. */
+/** Keeps what is usually left out as not part of the article: menus, lists, short sections. */
 const everything = {
   contentSelector: "body",
   removeExactSelectors: false,
@@ -33,9 +33,10 @@ const everything = {
 async function extractHtml({ html, url, whole }: HtmlRequest): Promise<Extract> {
   const [{ parseHTML }, { Defuddle }] = await Promise.all([import("linkedom"), import("defuddle/node")]);
   const { document } = parseHTML(completed(html));
-  // The whole of a page is what a browser shows, which knows better what is seen.
+  // The whole of a page comes from a browser, which knows better what is visible.
   if (whole !== true) removeHidden(document);
-  // Without `useAsync: false` it would ask other services about the page, past the egress policy.
+  // Without `useAsync: false` it would query other services about the page, bypassing the egress
+  // policy.
   const { content, title } = await Defuddle(document, url, {
     markdown: true,
     useAsync: false,
@@ -45,7 +46,7 @@ async function extractHtml({ html, url, whole }: HtmlRequest): Promise<Extract> 
   return { title: title.trim(), text: content.trim() };
 }
 
-/** The parser wants a root element. */
+/** The HTML with a root element, which the parser requires. */
 function completed(html: string): string {
   if (/<html[\s>]/i.test(html)) return html;
   return /<body[\s>]/i.test(html) ? `<html>${html}</html>` : `<html><head></head><body>${html}</body></html>`;

@@ -1,9 +1,9 @@
-/** What an answer is, for reading it. */
+/** The kind of a response, which decides how to read it. */
 export type MediaKind = "html" | "text" | "pdf" | "image" | "binary";
 
 /**
- * By its first bytes where they are unmistakable or the header says nothing of use, else by the
- * `Content-Type` header.
+ * Decided by its first bytes when they are unmistakable or the header says nothing useful, else by
+ * the `Content-Type` header.
  */
 export function mediaKind(bytes: Uint8Array, contentType: string): MediaKind {
   const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";

@@ -1,4 +1,4 @@
-/** What is read of a parsed document. */
+/** The parts of a parsed document that are read here. */
 type Style = { getPropertyValue(property: string): string };
 type Rule = {
   readonly selectorText?: string;
@@ -17,16 +17,16 @@ type Element = {
 type ParsedDocument = { querySelectorAll(selector: string): Iterable<Element> };
 
 /**
- * Hidden whatever the styles say: by its nature, or by the names that sites give to text for screen
- * readers alone.
+ * Hidden whatever the styles say: by the element itself, or by the names that sites give to text
+ * for screen readers only.
  */
 const byName =
   "[hidden]:not([hidden=until-found]), dialog:not([open]), .sr-only, .visually-hidden, .visuallyhidden, .screen-reader-text, .screen-reader-only";
 
-/** Characters of one style sheet that are read. */
+/** Characters that are read of one style sheet. */
 const longestSheet = 500_000;
 
-/** The value that one declaration block gives to a property, empty where it gives none. */
+/** The value that one declaration block gives to a property; empty when it gives none. */
 type Values = (property: string) => string;
 
 const isFar = (value: string) => Number.parseFloat(value) <= -900 || Number.parseFloat(value) >= 9_000;
@@ -34,7 +34,7 @@ const isAway = (side: string) => (of: Values) => isFar(of(side));
 const isFlat = (side: string) => (of: Values) =>
   /^[01](?:px)?$/.test(of(side)) && /hidden|clip/.test(of("overflow") + of(`overflow-${side === "width" ? "x" : "y"}`));
 
-/** Whether a block keeps text from everybody's eyes, by the property that does it. */
+/** Whether a block hides text from everybody, by the property that does it. */
 const hiders: Readonly<Record<string, (of: Values) => boolean>> = {
   display: (of) => of("display") === "none",
   visibility: (of) => /^(?:hidden|collapse)$/.test(of("visibility")),
@@ -60,15 +60,15 @@ const hiders: Readonly<Record<string, (of: Values) => boolean>> = {
 };
 
 /**
- * What a block of declarations does to its elements: the properties by which it hides them, and
- * those of the kind that it sets otherwise.
+ * The effect of a declaration block on its elements: the properties by which it hides them, and the
+ * properties of that kind that it sets to something else.
  */
 type Effect = { readonly hiding: readonly string[]; readonly showing: readonly string[] };
 
 /**
- * Removes what nobody would see on the page: a known way to speak to a model behind its user's
- * back. Only inline styles and the page's own style sheets are known here. An element that one rule
- * hides and another shows by the same property, whichever of them wins, stays.
+ * Removes what nobody would see on the page: a known way to give instructions to a model without
+ * its user noticing. Only inline styles and the page's own style sheets are known here. An element
+ * stays when one rule hides it and another shows it by the same property, whichever rule wins.
  */
 export function removeHidden(document: ParsedDocument): void {
   const rules = Array.from(document.querySelectorAll("style")).flatMap(rulesOf);
@@ -93,7 +93,7 @@ export function removeHidden(document: ParsedDocument): void {
 type SheetRule = Effect & { readonly selector: string };
 
 /**
- * The rules of a style sheet that hide or show something. Those for some screens only, or for
+ * The rules of a style sheet that hide or show something. Rules for some screens only, or for
  * print, never hide.
  */
 function rulesOf({ textContent, sheet }: Element): SheetRule[] {
@@ -118,8 +118,8 @@ function effectOf(style: Style): Effect {
 }
 
 /**
- * What was asked, or `otherwise` where the parser does not know this selector or style sheet:
- * nothing is hidden by what cannot be read.
+ * The result of `ask`, or `otherwise` when the parser does not know this selector or style sheet:
+ * what cannot be read hides nothing.
  */
 function answered<Value>(ask: () => Value, otherwise: Value): Value {
   try {

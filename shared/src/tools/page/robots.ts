@@ -2,17 +2,17 @@ import robotsParser from "robots-parser";
 import { AppError } from "../../core/errors.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
 
-/** The name that robots.txt files know this system by. */
+/** This system's name in robots.txt files. */
 const robotName = "Manyhands";
 
-/** What every request for a page or to a search engine says it comes from. */
+/** The `User-Agent` of every request for a page or to a search engine. */
 export const userAgent = `Mozilla/5.0 (compatible; ${robotName}/0.1)`;
 
-/** What sites ask of robots, remembered for a while. */
+/** The rules of sites for robots, cached for a while. */
 export interface Robots {
   /**
-   * Rejects with `forbidden` when the site's robots.txt keeps this system from the URL, and as
-   * `Egress.fetch` does when it cannot be asked for.
+   * Rejects with `forbidden` when the site's robots.txt disallows the URL for this system, and as
+   * `Egress.fetch` does when robots.txt cannot be requested.
    */
   admit(url: URL, signal: AbortSignal): Promise<void>;
 }
@@ -22,7 +22,7 @@ type Rules = { readonly until: number; readonly allows: (url: string) => boolean
 const keptMs = 3_600_000;
 const keptSites = 500;
 
-/** As RFC 9309 has it: no file (4xx) allows all, a server that fails (5xx) allows nothing. */
+/** As RFC 9309 specifies: no file (4xx) allows all, a server that fails (5xx) allows nothing. */
 export function createRobots(egress: Egress): Robots {
   const sites = new Map<string, Rules>();
   return {

@@ -3,8 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { countSteps, createPlan, formatPlan, markStep, type Plan, planSchema, stepStatus, updatePlan } from "./plan.ts";
 
 /**
- * The plans of one conversation, in order of their making, and the one that is meant when none is
- * named.
+ * The plans of one conversation, in order of creation, and the one that is used when none is named.
  */
 export const planBookSchema = z.strictObject({ active: z.string().nullable(), plans: z.array(planSchema) });
 
@@ -12,7 +11,7 @@ export type PlanBook = z.output<typeof planBookSchema>;
 
 export const emptyBook: PlanBook = { active: null, plans: [] };
 
-/** What can be done to a book. Which fields a command needs is checked when it is carried out. */
+/** A command on a book. Which fields a command needs is checked when it is executed. */
 export const planCommand = z.strictObject({
   command: z.enum(["create", "update", "list", "get", "set_active", "mark_step", "delete"]).describe("What to do."),
   plan_id: z
@@ -28,12 +27,12 @@ export const planCommand = z.strictObject({
 
 export type PlanCommand = z.output<typeof planCommand>;
 
-/** The book after a command, and what the caller is told. */
+/** The book after a command, and the caller's result. */
 export type Outcome = { readonly book: PlanBook; readonly text: string };
 
 /**
- * Carries out a command. `newId` names a created plan that was given no id. Throws `invalid_input`
- * or `not_found` with what to mend.
+ * Executes a command. `newId` names a created plan that was given no id. Throws `invalid_input` or
+ * `not_found` with what to fix.
  */
 export function carryOut(book: PlanBook, input: PlanCommand, newId: string): Outcome {
   switch (input.command) {
@@ -65,7 +64,7 @@ export function carryOut(book: PlanBook, input: PlanCommand, newId: string): Out
   }
 }
 
-// Models that fill in every field write "" and [] for those they mean to leave out.
+// Models that fill in every field write "" and [] for those they mean to omit.
 function given<T extends { readonly length: number }>(value: T | undefined): T | undefined {
   return value?.length === 0 ? undefined : value;
 }

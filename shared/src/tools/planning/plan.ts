@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 
-/** What a step can be, with the mark it has in a plan's text. */
+/** The statuses of a step, with the mark for each in a plan's text. */
 const stepMarks = { not_started: "[ ]", in_progress: "[→]", completed: "[✓]", blocked: "[!]" } as const;
 
 export const stepStatus = z.enum(["not_started", "in_progress", "completed", "blocked"]);
@@ -12,21 +12,21 @@ export const planSchema = z.strictObject({
   steps: z.array(z.strictObject({ text: z.string(), status: stepStatus, notes: z.string() })),
 });
 
-/** How a step of a plan stands. */
+/** The status of a plan's step. */
 export type StepStatus = z.output<typeof stepStatus>;
 
 /** A plan: its steps in order, each with its status and notes. */
 export type Plan = z.output<typeof planSchema>;
 export type PlanStep = Plan["steps"][number];
 
-/** A plan whose steps have all not been started. Steps are addressed by their index from 0. */
+/** A plan in which no step has been started. Steps are addressed by their index from 0. */
 export function createPlan(id: string, title: string, steps: readonly string[]): Plan {
   return { id, title, steps: steps.map(newStep) };
 }
 
 /**
- * The plan with another title or other steps; a step whose text stays keeps its status and notes,
- * wherever it moves.
+ * The plan with another title or other steps; a step with unchanged text keeps its status and
+ * notes, wherever it moves.
  */
 export function updatePlan(plan: Plan, change: { readonly title?: string; readonly steps?: readonly string[] }): Plan {
   const left = [...plan.steps];
@@ -55,14 +55,14 @@ export function markStep(
   return { ...plan, steps: plan.steps.with(index, { ...step, ...mark }) };
 }
 
-/** How many steps are of each status. */
+/** The number of steps of each status. */
 export function countSteps(plan: Plan): Readonly<Record<StepStatus, number>> {
   const counts = { not_started: 0, in_progress: 0, completed: 0, blocked: 0 };
   for (const step of plan.steps) counts[step.status]++;
   return counts;
 }
 
-/** The plan as models and people read it. */
+/** The plan as text for models and people. */
 export function formatPlan(plan: Plan): string {
   const header = `Plan: ${plan.title} (ID: ${plan.id})`;
   const count = countSteps(plan);

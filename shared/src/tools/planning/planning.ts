@@ -7,8 +7,8 @@ import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
 import { carryOut, emptyBook, type PlanBook, planBookSchema, planCommand } from "./plan-book.ts";
 
 /**
- * How many of the newest calls are remembered, so that one repeated after a crash is answered and
- * not carried out again.
+ * How many of the newest calls are remembered, so that a call repeated after a crash gets its
+ * result without being executed again.
  */
 const rememberedCalls = 50;
 
@@ -20,8 +20,8 @@ const keptPlans = z.strictObject({
 const reading = ["list", "get"];
 
 /**
- * The tool by which an agent makes plans and keeps track of them. Plans belong to the conversation
- * and outlive the process.
+ * The tool that agents make and track plans with. Plans belong to the conversation and outlive the
+ * process.
  */
 export function createPlanning(): Tool {
   const queue = createKeyedQueue();
@@ -47,7 +47,7 @@ export function createPlanning(): Tool {
   });
 }
 
-/** The plans a conversation has, for those who carry one out. */
+/** A conversation's plans, for code that carries one out. */
 export async function readPlans(workspace: Workspace): Promise<PlanBook> {
   return (await readJson(fileOf(workspace), keptPlans))?.book ?? emptyBook;
 }

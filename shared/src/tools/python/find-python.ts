@@ -8,7 +8,7 @@ import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 
 const deadlineMs = 10_000;
 
-/** Libraries worth knowing of, by the names they are imported by. */
+/** Well-known libraries, by their import names. */
 const wellKnown = [
   ...["numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn", "statsmodels"],
   ...["matplotlib", "seaborn", "plotly", "PIL"],
@@ -24,7 +24,10 @@ const answer = z.object({ version: z.string(), libraries: z.array(z.string()) })
 /** The Python that commands see, and which of the well-known libraries it has. */
 export type Python = z.output<typeof answer>;
 
-/** What comes of a look for a Python: undefined when there is none, and no Python tool then. */
+/**
+ * The result of looking for a Python: undefined when there is none, in which case there is no
+ * Python tool.
+ */
 export type PythonLook = { readonly found: Promise<Python | undefined> };
 
 /** The Python that commands of this sandbox see. */
@@ -34,8 +37,8 @@ export async function findPython(sandbox: Sandbox): Promise<Python | undefined> 
 }
 
 /**
- * Looks for that Python. Resolves once the look is under way: from there on it needs nothing of
- * this process, which may load its code meanwhile.
+ * Looks for that Python. Resolves once the search is under way: from then on the search needs
+ * nothing from this process, which may load its code meanwhile.
  */
 export async function lookForPython(sandbox: Sandbox): Promise<PythonLook> {
   if (sandbox.tier === "none") return { found: Promise.resolve(undefined) };
@@ -49,7 +52,7 @@ export async function lookForPython(sandbox: Sandbox): Promise<PythonLook> {
     const process = await sandbox.spawn({ argv, workspace, limits: { wallMs: deadlineMs } });
     const signal = AbortSignal.timeout(2 * deadlineMs);
     const found = outcomeOf(process, { signal }).then(pythonOf).finally(removeFolder);
-    // Whoever waits for it is told.
+    // Callers that await `found` still get the error.
     found.catch(() => undefined);
     return { found };
   } catch (error) {

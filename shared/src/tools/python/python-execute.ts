@@ -18,7 +18,7 @@ const input = z.strictObject({
 const description = `Runs Python code and returns stdout, stderr and the exit code. The working directory is the workspace, where files
 stay. Each call is a new process unless session is true.`;
 
-/** The interpreters of conversations. Closed by whoever made them, when the server stops. */
+/** The interpreters of conversations. Their creator closes them when the server stops. */
 export function createPythonSessions(sandbox: Sandbox, options: { readonly idleMs?: number } = {}): SessionPool {
   return createSessionPool({ name: "python", open: (workspace) => openPythonSession(sandbox, workspace), ...options });
 }
@@ -26,21 +26,21 @@ export function createPythonSessions(sandbox: Sandbox, options: { readonly idleM
 type PythonDeps = {
   readonly sandbox: Sandbox;
   readonly sessions: SessionPool;
-  /** Of a call that names none; 60 when left out. */
+  /** For a call that names none; 60 by default. */
   readonly timeoutSeconds?: number;
 };
 type PythonInput = z.output<typeof input>;
 
-/** How a run went, beside its output. */
+/** How a run ended, apart from its output. */
 type Ending = { readonly exitCode: number; readonly limit?: string | undefined; readonly note?: string };
 
-/** The `python_execute` tool. Not to be made where `findPython` finds none. */
+/** The `python_execute` tool. Must not be created when `findPython` finds none. */
 export function pythonExecute(deps: PythonDeps): Tool {
   return defineTool({
     name: "python_execute",
     family: "python",
     edits: true,
-    // Programs of their own do not disturb each other; calls into one interpreter queue there.
+    // Separate programs do not disturb each other; calls into one interpreter are queued there.
     parallel: true,
     release: (workspace) => deps.sessions.release(workspace),
     description: description.replaceAll("\n", " "),

@@ -4,8 +4,8 @@ import { createSession, type Session } from "../../machine/sandbox/session.ts";
 const processorSeconds = 3600;
 
 /**
- * How Python is started, unbuffered and with the runner that makes code behave as a script of its
- * own.
+ * The command that starts Python: unbuffered, and with the runner that makes code behave like a
+ * separate script.
  */
 export async function pythonCommand(mode: "once" | "session", workspace: string): Promise<SandboxCommand> {
   const runner = await Bun.file(new URL("./runner.py", import.meta.url)).text();

@@ -20,7 +20,7 @@ import { focusedPlace, placeAt, placeOfRef } from "./place-of.ts";
 import { type Price, siteOf } from "./scope.ts";
 import type { SentBook } from "./sent-book.ts";
 
-/** What an act is judged by. `browsing` is undefined where no page is open. */
+/** What an act is judged by. `browsing` is undefined when no page is open. */
 export type Situation = {
   readonly browsing:
     | { readonly browsing: Browsing; readonly looks: SnapshotState; readonly sent: SentBook }
@@ -30,24 +30,24 @@ export type Situation = {
 };
 
 /**
- * Why a person should decide about an act, what it tells the host it acts on, and what is pressed,
- * if anything is.
+ * Why a person should decide about an act, what the act reveals to the host it acts on, and which
+ * element it presses, if any.
  */
 export type Judgement = {
   readonly risk?: string | undefined;
   readonly prices?: readonly Price[];
   readonly pressed?: ActionTarget | undefined;
-  /** The page that is given a secret. */
+  /** The page that receives a secret. */
   readonly secretAt?: URL | undefined;
 };
 
-/** A point of a window of usual size, in bits. */
+/** The information in a point of a window of usual size, in bits. */
 const pointBits = 20;
 
-/** Where something is, as its tool takes it: a ref, or a point. */
+/** Where something is, as its tool accepts it: a ref, or a point. */
 type Where = string | { readonly x: number; readonly y: number };
 
-/** `browser_click_element`; words to click on are judged like a name. */
+/** `browser_click_element`; the words to click on are judged like a name. */
 export async function judgeClickOn(
   { ref, text }: { readonly ref: string; readonly text?: string | undefined },
   situation: Situation,
@@ -110,7 +110,7 @@ export async function judgeForm(
   };
 }
 
-/** What points at something, or chooses by pointing. */
+/** Judges a tool that points at an element, or chooses by pointing. */
 export async function judgePointing({ ref }: { readonly ref: Where }, situation: Situation): Promise<Judgement> {
   if (typeof ref === "string") {
     const place = await placeOf(ref, situation);
@@ -119,7 +119,7 @@ export async function judgePointing({ ref }: { readonly ref: Where }, situation:
   return { prices: pricesOnPage(situation, pointBits) };
 }
 
-/** `browser_drag`: what is drawn is written. */
+/** `browser_drag`: a drawn line is judged like written text. */
 export async function judgeDrag(
   { to, through }: { readonly to: Where; readonly through: readonly Where[] },
   situation: Situation,
@@ -142,7 +142,10 @@ export async function judgeUpload(
   return { risk: `Upload ${paths.map(quoted).join(", ")} to ${hostOf(place.url)}` };
 }
 
-/** Keys that only move about; any other may write, or paste what was copied elsewhere. */
+/**
+ * Keys that only move the focus or the view. Any other key may write, or paste what was copied
+ * elsewhere.
+ */
 const moving =
   /^(?:(?:shift|control|ctrl|alt|meta|cmd)\+)*(?:tab|escape|esc|arrow\w+|up|down|left|right|page(?:up|down)|pgup|pgdn|home|end|f\d+)$/i;
 const pressing = /^(?:enter|return|space|spacebar|numpadenter)$/i;
@@ -157,7 +160,7 @@ export async function judgeKeys({ keys }: { readonly keys: string }, situation: 
   if (chords.every((chord) => moving.test(chord))) return { prices };
   const place = await focusedPlace(browsing.browsing.active().page);
   if (place === undefined) return { prices };
-  // After a key that moves the focus, what the next one would press cannot be seen.
+  // After a key that moves the focus, it is unknown what the next key would press.
   if (chords.length > 1 && chords.some((chord) => moving.test(chord)) && chords.some((chord) => pressing.test(chord)))
     return {
       risk: `Press ${quoted(chords.join(" "))} on ${hostOf(place.url)}, which presses something not known yet`,
@@ -168,7 +171,7 @@ export async function judgeKeys({ keys }: { readonly keys: string }, situation: 
   return { risk: typed ?? (presses ? judgeEnter(place, scope) : undefined), prices };
 }
 
-/** Keys pressed where nothing takes text are heard by the page's scripts. */
+/** The page's scripts receive keys pressed where nothing takes text. */
 function judgeShortcut({ url }: ActionTarget, scope: ScopeToJudge): string | undefined {
   return isForeign(url, scope) ? `Press keys on ${hostOf(url)}${unnamed}` : undefined;
 }
@@ -187,7 +190,7 @@ export async function judgeDialog(
   return { risk: `Answer ${quoted(open.message)} on ${hostOf(url)} with OK` };
 }
 
-/** What acting anywhere on the open page tells its host, where nobody named that. */
+/** What acting anywhere on the open page reveals to its host, when nobody named that host. */
 function pricesOnPage(situation: Situation, bits: number): Price[] {
   const url = pageUrl(situation);
   return url !== undefined && isForeign(url, situation.scope) ? [{ site: siteOf(url), bits }] : [];

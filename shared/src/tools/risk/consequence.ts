@@ -1,6 +1,6 @@
 /**
- * Words on buttons and links whose press buys, pays, sends, deletes, publishes or confirms
- * something; these without the marks of their letters.
+ * Words on buttons and links that buy, pay, send, delete, publish or confirm something when
+ * pressed; written without diacritics.
  */
 const latin = [
   /\b(?:buy|purchase|pay|donate|bid)\b/,
@@ -23,7 +23,7 @@ const others = [
   /구매|결제|주문|이체|송금|보내기|전송|삭제|게시|확인/,
 ];
 
-/** The same in what a page calls its parts in code, word by word. */
+/** The same words in the names a page gives its parts in code, word by word. */
 const inCode = new Set(
   `delete del trash rubbish dustbin garbage destroy erase purge wipe send sendmail paperplane pay buy purchase donate bid transfer withdraw publish
 confirm authorize authorise deactivate unsubscribe tweet loeschen senden kaufen bezahlen supprimer envoyer acheter eliminar borrar enviar comprar pagar`.split(
@@ -32,22 +32,24 @@ confirm authorize authorise deactivate unsubscribe tweet loeschen senden kaufen 
 );
 const pairsInCode = /\b(?:paper plane|trash can|place order|submit order|remove (?:account|user)|close account)\b/;
 
-/** Words in code by which something that has no other name is known for what moves about a page. */
+/**
+ * Words in code that identify an otherwise unnamed control as one that only moves about the page.
+ */
 const moving =
   /\b(?:next|prev|previous|back|forward|menu|hamburger|toggle|close|dismiss|open|expand|collapse|more|less|search|filter|sort|play|pause|mute|volume|zoom|arrow|chevron|caret|tab|tabs|page|pager|slide|slider|carousel|home|refresh|reload|help|info|calendar|date|dropdown|scroll|fullscreen|grid|accordion|theme|dark|light|hide|show|up|down|left|right|plus|minus|increase|decrease)\b/;
 
-/** A link whose text is longer tells of something, rather than doing it. */
+/** A link with a longer text describes something rather than doing it. */
 const longestAction = 60;
 
 /**
- * Whether what an element is called says that pressing it has consequences outside the page. Errs
- * on the side of asking.
+ * Whether an element's name says that pressing it has consequences outside the page. When in doubt,
+ * answers yes, so that a person is asked.
  */
 export function hasConsequence(name: string): boolean {
   return name.replaceAll(/\s+/g, " ").trim().length <= longestAction && tellsConsequence(name);
 }
 
-/** The same of a text of any length, such as a question that OK answers. */
+/** The same for a text of any length, such as a question that OK answers. */
 export function tellsConsequence(words: string): boolean {
   const text = words.replaceAll(/\s+/g, " ").trim().toLowerCase();
   const plain = text.normalize("NFD").replaceAll(/\p{M}/gu, "");
@@ -55,8 +57,8 @@ export function tellsConsequence(words: string): boolean {
 }
 
 /**
- * What of the names a page gives its parts in code says that pressing one has consequences;
- * undefined when nothing does.
+ * The part of the names a page gives its parts in code that says that pressing one has
+ * consequences; undefined when nothing does.
  */
 export function consequenceInCode(marks: readonly string[]): string | undefined {
   return marks.find((mark) => {
@@ -65,12 +67,12 @@ export function consequenceInCode(marks: readonly string[]): string | undefined 
   });
 }
 
-/** Whether those names say that pressing it only shows another part of the page. */
+/** Whether those names say that pressing the element only shows another part of the page. */
 export function movesInCode(marks: readonly string[]): boolean {
   return marks.some((mark) => moving.test(wordsInCode(mark).join(" ")));
 }
 
-/** `btnDelete-2`, `icon_trash` and `/img/send.svg` in words. */
+/** Splits `btnDelete-2`, `icon_trash` and `/img/send.svg` into words. */
 function wordsInCode(mark: string): string[] {
   return mark
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")

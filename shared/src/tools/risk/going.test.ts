@@ -9,7 +9,7 @@ import { workspaceForTest } from "../../testing/workspace.ts";
 import { createSnapshotStates } from "../observation/snapshot-state.ts";
 import { createGuard } from "./guard.ts";
 
-/** Tools under one guard, as a server has them; what their calls answer is said with each. */
+/** Tools under one guard, as a server has them; each call is given the answer it returns. */
 function guarded(workspace: Workspace) {
   const guard = createGuard({ browsers: undefined, looks: createSnapshotStates(), scope: "task", trusted: [] });
   let says = "";
@@ -20,7 +20,7 @@ function guarded(workspace: Workspace) {
   return {
     guard,
     judge,
-    /** Makes a call, if it is free. */
+    /** Makes a call if it needs no approval. */
     async make(name: string, input: object, rest: Partial<RiskContext> & { readonly says?: string } = {}) {
       says = rest.says ?? "";
       const risk = await judge(name, input, rest);
@@ -144,7 +144,7 @@ test("a tool of somebody else says where it goes, and is judged like ours", asyn
     weather.risk?.(input, riskContextForTest(place.workspace, rest));
   expect(await judge({ city: "Ulm" }, { said: ["Ask weather.example."], ...taken })).toBeUndefined();
   expect(await judge({ city: "CANARY" }, taken)).toBe("Open “https://weather.example/CANARY”, which you did not name");
-  // Input that its schema refuses opens nothing: the call is refused too.
+  // Input that fails its schema opens nothing: the call is rejected too.
   expect(await judge({ city: 7, from: [] }, taken)).toBeUndefined();
   const here = await weather.call({ city: "Ulm", from: "127.0.0.1:8080" }, contextForTest(place.workspace));
   expect(here).toMatchObject({ text: "Rain.", takenIn: ["web", "127.0.0.1:8080"] });

@@ -5,13 +5,15 @@ import { quoted } from "./judge-action.ts";
 import { linksIn } from "./links.ts";
 import { isAffordable, type Price, priceOf, priceOfQuery } from "./scope.ts";
 
-/** The addresses that a call opens, as its tool tells them. */
+/** The addresses that a call opens, as its tool declares them. */
 export function addressesOf({ opens }: Reach, input: unknown): readonly string[] {
   if (opens === "named") return linksIn(JSON.stringify(input ?? "").replaceAll("\\", " "));
   return opens?.(input) ?? [];
 }
 
-/** What a call's addresses and question come to: what they cost, or why a person should decide. */
+/**
+ * Judges a call's addresses and question: returns what they cost, or why a person should decide.
+ */
 export function judgeGoing(reach: Reach, input: unknown, scope: ScopeToJudge): Judgement {
   if (scope === undefined) return {};
   const urls = addressesOf(reach, input).flatMap((text) => {
@@ -31,7 +33,7 @@ export function judgeGoing(reach: Reach, input: unknown, scope: ScopeToJudge): J
 }
 
 /**
- * Why a person should decide about something that costs this; undefined where the task can afford
+ * Why a person should decide about something at these prices; undefined when the task can afford
  * it.
  */
 export function judgePrices(prices: readonly Price[], scope: ScopeToJudge): string | undefined {

@@ -116,7 +116,7 @@ test("clicks and Enter that buy or delete are told by what is pressed; others ar
   expect(await risk(open, "browser_click_element", { nonsense: true })).toBeUndefined();
 });
 
-/** What a click on the middle of each of these elements is judged as. */
+/** The judgement of a click on the middle of each of these elements. */
 async function clicksOn(open: Opened, ...selectors: string[]) {
   const { page } = open.browsing.active();
   const found: [string, string | undefined][] = [];
@@ -164,9 +164,9 @@ test("a button that only those who cannot see are told the name of is judged by 
   const click = (line: string) => risk(open, "browser_click_element", { ref: refIn(open.seen, line) });
   expect(await click('button "Publish"')).toBe(`Click “Publish” on ${site.url.host}`);
   expect(await click('button "Delete draft"')).toBe(`Click “Delete draft” on ${site.url.host}`);
-  // Words that only the style sheet has are in no text of the page.
+  // Words that appear only in the style sheet are in no text of the page.
   expect(await click('button "Erase it all')).toContain("Click “Erase it all");
-  // A picture's name is the button's.
+  // The picture's name is also the button's name.
   const ref = /button \[(e\d+)\]: img "Delete all drafts"/.exec(open.seen)?.[1];
   expect(await risk(open, "browser_click_element", { ref })).toBe(`Click “Delete all drafts” on ${site.url.host}`);
 });
@@ -250,7 +250,7 @@ test("the links of a page of strangers may be clicked and opened so often that t
   expect(await risk(open, "browser_download", opening(17))).toBe(
     "Go on at “127.0.0.1”, which you did not name; so many choices there could carry data away",
   );
-  // What was opened tells nothing new, and a click on a link opens it too.
+  // Opening an address a second time reveals nothing new; a click on a link opens it too.
   expect(await risk(open, "browser_download", opening(0))).toBeUndefined();
   expect(await risk(open, "browser_click_element", { ref: refIn(open.seen, 'link "3"') })).toContain("Go on at");
 });
@@ -446,6 +446,6 @@ test("a repository is cloned from where the user said or from a forge; what was 
     "https://constructor/ann/app",
   ])
     expect([url, await judge(url)]).toEqual([url, expect.stringContaining("which you did not name")]);
-  // What it holds was read.
+  // The repository's content counts as read.
   expect(await judge("https://first.example/", [], "web_fetch")).toContain("which you did not name");
 });

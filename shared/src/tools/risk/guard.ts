@@ -7,20 +7,19 @@ import { isPageTool } from "./page-tool.ts";
 import { isPrivatePlace } from "./scope.ts";
 import { createScopeBook } from "./scope-book.ts";
 
-/**
- * Keeps a conversation's data where it belongs, and has a person decide about acts with
- * consequences.
- */
+/** Keeps a conversation's data where it belongs, and asks a person about acts with consequences. */
 export interface Guard {
-  /** The tool, its calls judged where they reach outside or work on the open page. */
+  /** Wraps the tool: its calls are judged when they reach outside or work on the open page. */
   over(tool: Tool): Tool;
-  /** To be told before a model sees the open page: from then on pages may have led it. */
+  /**
+   * Must be called before a model sees the open page: from then on, pages may have led the model.
+   */
   beforeObservation(workspace: Workspace): Promise<void>;
 }
 
 /**
- * A guard; the tools and sights of one server share it. `browsers` is undefined where there is no
- * browser.
+ * A guard; the tools and observations of one server share it. `browsers` is undefined when there is
+ * no browser.
  */
 export function createGuard(deps: JudgingDeps): Guard {
   const { browsers, trusted } = deps;
@@ -36,14 +35,14 @@ export function createGuard(deps: JudgingDeps): Guard {
     for (const url of opened) await book.opened(workspace, url);
     const pages = pagesOf(workspace);
     if (tool.reach?.finds === true) await book.read(workspace, linksIn(result.text));
-    // A result tells of the page too, which may be gone again when the model next looks.
+    // A result describes the page too, and the page may be gone when the model next looks.
     else if (pages.length > 0) await book.read(workspace, []);
     const places = isPageTool(tool) ? [...opened, ...pages] : opened;
     return withFew(result, tool, await forFew(workspace, places));
   };
   /**
-   * Hosts whose pages are not for everybody: of private networks, and where the agent has signed
-   * in.
+   * Hosts whose pages are not public: hosts of private networks, and those the agent has signed in
+   * to.
    */
   const forFew = async (workspace: Workspace, urls: readonly URL[]): Promise<string[]> => {
     const few = await Promise.all(
@@ -56,7 +55,7 @@ export function createGuard(deps: JudgingDeps): Guard {
       if (tool.reach === undefined && !isPageTool(tool)) return tool;
       return {
         ...tool,
-        // May change, when it tells of other agents.
+        // May change when it describes other agents.
         get description() {
           return tool.description;
         },
@@ -73,7 +72,7 @@ export function createGuard(deps: JudgingDeps): Guard {
   };
 }
 
-/** The addresses that a call opens; a failure where its tool could not tell them. */
+/** The addresses that a call opens; a failure when its tool could not determine them. */
 function openedBy(tool: Tool, input: unknown): readonly URL[] | ToolResult {
   try {
     return urlsOf(tool, input);

@@ -3,34 +3,34 @@ import type { Marks, ReadAction } from "./read-action.ts";
 import { isInScope, isNamed, type Price, type Scope, siteOf } from "./scope.ts";
 import { secretAskedFor } from "./secret-field.ts";
 
-/** What an element is and does, as a page's words and its code tell. */
+/** What an element is and does, according to the page's words and its code. */
 export type PageAction = ReadAction & Marks;
 
 /**
- * An element of a page, and the address of the document it is in; undefined where that has none,
- * such as an empty page.
+ * An element of a page, and the address of its document; undefined when the document has none, such
+ * as an empty page.
  */
 export type ActionTarget = { readonly action: PageAction; readonly url: URL | undefined; readonly name?: string };
 
-/** What scope is judged by; undefined when it is not judged. */
+/** The scope that acts are judged by; undefined when scope is not judged. */
 export type ScopeToJudge = Scope | undefined;
 
 /** What the user said, and the hosts of the configuration. */
 export type Words = Pick<Scope, "said" | "trusted">;
 
-/** A text that is typed. */
+/** A text to type, with the words that may permit it. */
 export type Given = Words & { readonly text: string };
 
 /**
- * What a page did when something like this was pressed before: the method and path of a request
- * that was no reading.
+ * What a page did when a similar element was pressed before: the method and path of a request that
+ * did more than read.
  */
 export type SentBefore = { readonly method: string; readonly path: string };
 
 /**
- * A click: on something that says that it has consequences, in words or in code; on something that
- * says nothing at all; on something that sent something when it was clicked before; or one that
- * sends a form to a host out of scope.
+ * Why a person should decide about a click. The reasons: the element's words or code announce
+ * consequences; nothing says what the element is; it sent something when it was clicked before; or
+ * it sends a form to a host out of scope.
  */
 export function judgeClick(place: ActionTarget, scope: ScopeToJudge, sent?: SentBefore): string | undefined {
   const { action, url, name = "" } = place;
@@ -54,14 +54,14 @@ export function judgeClick(place: ActionTarget, scope: ScopeToJudge, sent?: Sent
 
 const bareYes = /^(?:ok(?:ay)?|yes|ja|oui|s[ií]|да|是|はい|예|✓|✔|→|➜|»|>)[.!]?$/iu;
 
-/** Whether it is called something that a person can read. */
+/** Whether the element has a name that a person can read. */
 function isWorded({ action, name = "" }: ActionTarget): boolean {
   return [name, ...action.words].some((word) => /\p{L}{2}/u.test(word));
 }
 
 /**
- * Whether something is to be pressed of which neither words nor code say what it is. A link says
- * where it leads.
+ * Whether the element can be pressed and neither words nor code say what it is. Links do not count:
+ * their address says where they lead.
  */
 function isNameless(place: ActionTarget): boolean {
   const { action } = place;
@@ -69,18 +69,19 @@ function isNameless(place: ActionTarget): boolean {
   return !isWorded(place) && !movesInCode(action.marks) && [place.name ?? "", ...action.words].every(isDrawn);
 }
 
-/** Drawings are clicked for what is drawn there, and choices are made by their sight. */
+/** People click drawings for what is drawn there, and choose options by how they look. */
 const silent = /^(?:canvas|video|select|option|html|body)$/;
 const chosen = /^(?:checkbox|radio|range|color|file)$/;
 
-/** Whether a text is no more than a sign; a number or letter says enough. */
+/** Whether a text is only a symbol; a number or letter is clear enough. */
 function isDrawn(word: string): boolean {
   return !/[\p{L}\p{N}]/u.test(word) && !/^[×✕✖<>‹›«»←→↑↓▲▼◀▶+\-−–—…⋮⋯☰≡]+$/u.test(word);
 }
 
 /**
- * Writing into a field: one for secrets, or any on a host out of scope. A password that the user
- * gave may be written where the user said. Fields that take no text are clicked.
+ * Why a person should decide about writing into a field: it is for secrets, or its host is out of
+ * scope. A password that the user gave may be written where the user said. Fields that take no text
+ * are judged as clicked.
  */
 export function judgeTyping(place: ActionTarget, scope: ScopeToJudge, given?: Given): string | undefined {
   const { action, url } = place;
@@ -96,9 +97,7 @@ export function judgeTyping(place: ActionTarget, scope: ScopeToJudge, given?: Gi
 
 const shortestPassword = 4;
 
-/**
- * Whether the user themself gave this password, word for word, and named the site it is typed into.
- */
+/** Whether the user gave this exact password and named the site it is typed into. */
 function isGivenFor(url: URL | undefined, given: Given | undefined): boolean {
   if (url === undefined || given === undefined || given.text.length < shortestPassword) return false;
   return isNamed(url, given) && given.said.some((words) => isIn(words, given.text));
@@ -117,12 +116,12 @@ function wordsOf({ action, name = "" }: ActionTarget): string[] {
   return [name, ...action.words].filter((word) => word !== "");
 }
 
-/** What of an element says that using it has consequences, in words or in code. */
+/** The words or code of an element that say that using it has consequences. */
 export function sayingOf(place: ActionTarget): string | undefined {
   return wordsOf(place).find(hasConsequence) ?? consequenceInCode(place.action.marks);
 }
 
-/** Whether a text stands in words by itself, not as a part of a longer one. */
+/** Whether a text occurs in words as whole words, not as a part of a longer one. */
 function isIn(words: string, text: string): boolean {
   const letter = /[\p{L}\p{N}]/u;
   for (let at = words.indexOf(text); at !== -1; at = words.indexOf(text, at + 1))
@@ -130,7 +129,7 @@ function isIn(words: string, text: string): boolean {
   return false;
 }
 
-/** Enter: in a field it presses its form's button, on anything else it is a click. */
+/** Judges Enter: in a field it presses the form's button; on anything else it is a click. */
 export function judgeEnter(place: ActionTarget, scope: ScopeToJudge): string | undefined {
   const { action, url } = place;
   if (!action.takesText) return judgeClick(place, scope);
@@ -140,8 +139,8 @@ export function judgeEnter(place: ActionTarget, scope: ScopeToJudge): string | u
 }
 
 /**
- * What acting on an element tells the host it acts on, where nobody named that: which one of so
- * many it was.
+ * What acting on an element reveals to its host, when nobody named that host: which of the page's
+ * elements was chosen.
  */
 export function pricesOf({ action, url }: ActionTarget, scope: ScopeToJudge, leastBits = 0): Price[] {
   const goal = action.leads === "" ? url : (URL.parse(action.leads) ?? url);
@@ -149,10 +148,10 @@ export function pricesOf({ action, url }: ActionTarget, scope: ScopeToJudge, lea
   return [{ site: siteOf(goal), bits: Math.max(leastBits, Math.log2(action.ways + 1)) }];
 }
 
-/** Words after a host that nobody has vouched for. */
+/** Follows the name of a host that nobody has vouched for. */
 export const unnamed = ", a host you did not name";
 
-/** A form that goes elsewhere than to the page's own host. */
+/** Why a person should decide about a form that goes to a host other than the page's own. */
 function judgeSending({ action, url }: ActionTarget, scope: ScopeToJudge): string | undefined {
   if (action.sends === undefined || scope === undefined || url === undefined) return undefined;
   const goal = URL.parse(action.sends.action, url.href);
@@ -160,12 +159,12 @@ function judgeSending({ action, url }: ActionTarget, scope: ScopeToJudge): strin
   return isForeign(goal, scope) ? `Send a form of ${hostOf(url)} to ${hostOf(goal)}${unnamed}` : undefined;
 }
 
-/** Whether an address is out of the scope that is judged. */
+/** Whether an address is out of scope; false when scope is not judged. */
 export function isForeign(url: URL | undefined, scope: ScopeToJudge): boolean {
   return scope !== undefined && url !== undefined && !isInScope(url, scope);
 }
 
-/** A document's host in a sentence. */
+/** A document's host, worded for a sentence. */
 export function hostOf(url: URL | undefined): string {
   return url === undefined || url.host === "" ? "an empty page" : url.host;
 }
@@ -173,8 +172,8 @@ export function hostOf(url: URL | undefined): string {
 const longest = 80;
 
 /**
- * A page's or a model's words as they may stand in a sentence a person decides by: one line,
- * nothing invisible, cut, in marks they cannot close.
+ * A page's or a model's words, made safe for a sentence a person decides by: one line, no invisible
+ * characters, shortened, in quotation marks they cannot close.
  */
 export function quoted(text: string): string {
   const visible = text

@@ -10,7 +10,9 @@ import type { Scope } from "./scope.ts";
 import type { ScopeBook } from "./scope-book.ts";
 import { createSentBook, type SentBook } from "./sent-book.ts";
 
-/** What judging needs. `scope` `open` judges only what acts do, not where data goes. */
+/**
+ * What judging needs. With `scope` set to `open`, only what acts do is judged, not where data goes.
+ */
 export type JudgingDeps = {
   readonly browsers: Browsers | undefined;
   readonly looks: SnapshotStates;
@@ -18,13 +20,13 @@ export type JudgingDeps = {
   readonly trusted: readonly string[];
 };
 
-/** Judges calls, and makes them with what was found. */
+/** Judges calls, and makes them with what judging found. */
 export interface Judging {
   /** Why a person should decide about a call. */
   judge(tool: Tool, input: unknown, context: RiskContext): Promise<string | undefined>;
   /**
-   * Makes a call that was judged right before: what it tells sites is told then, and what its press
-   * makes the page send is remembered.
+   * Makes a call that was judged just before: records what the call reveals to sites, and remembers
+   * what its press makes the page send.
    */
   make(tool: Tool, input: unknown, context: ToolContext): Promise<ToolResult>;
 }
@@ -43,8 +45,8 @@ export function createJudging(book: ScopeBook, { browsers, looks, scope: mode, t
         mode === "open" ? undefined : { ...known, said, given, led, private: holdsPrivate(takenIn) };
       const going = judgeGoing(reach, input, scope);
       if (going.risk !== undefined) return going.risk;
-      // Before anything was read the agent's own choice says where it works; noted here, since what
-      // it chose together is judged again one by one.
+      // Before anything was read, the agent's choice alone says where it works. It is recorded here
+      // because addresses chosen together are judged again one by one.
       if (!led) for (const url of urlsOf(tool, input)) await book.choose(workspace, url);
       if (reach.reads === true) await book.read(workspace, []);
       const browsing = browsers?.peek(workspace);

@@ -3,17 +3,19 @@ import type { Page } from "playwright";
 const mostLinks = 5_000;
 const collectMs = 2_000;
 
-/** The addresses that a text of the web names: of Markdown links and on their own. */
+/** The addresses in a text of the web: those of Markdown links and bare ones. */
 export function linksIn(text: string): string[] {
   const found = text.match(/\bhttps?:\/\/[^\s<>"'`\\^{}|]+/gi) ?? [];
   return found.slice(0, mostLinks).flatMap((link) => {
-    // A closing bracket belongs to an address only with its opening one.
+    // A closing bracket belongs to an address only when its opening one does.
     const closed = link.includes("(") ? link : link.replace(/\).*$/, "");
     return hrefOf(closed.replace(/[.,;:!?\]]+$/, "")) ?? [];
   });
 }
 
-/** The addresses that a page and its frames link to; none of those that do not answer at once. */
+/**
+ * The addresses that a page and its frames link to. Frames that do not answer at once are left out.
+ */
 export async function linksOn(page: Page): Promise<string[]> {
   const frames = page.frames().slice(0, 12);
   const reading = Promise.all(frames.map((frame) => frame.evaluate(readLinks, mostLinks).catch(() => [])));
@@ -31,15 +33,18 @@ function readLinks(most: number): string[] {
 }
 
 /**
- * Whether an address stands in what the agent wrote: a page that gives it back as a link says
- * nothing of its own.
+ * Whether the agent's own text contains an address: a page that returns it as a link adds nothing
+ * new.
  */
 export function isWritten(link: string, wrote: string): boolean {
   const bare = withoutScheme(link).replace(/\/$/, "");
   return bare !== "" && wrote.includes(bare);
 }
 
-/** A text by which written addresses are found again: lower case, escapes undone, no schemes. */
+/**
+ * A text normalised for finding written addresses again: lower case, escapes decoded, without
+ * schemes.
+ */
 export function withoutScheme(text: string): string {
   const plain = text.replaceAll(/(?:%[\da-f]{2})+/gi, decoded);
   return plain.toLowerCase().replaceAll(/https?:\/\//g, "");

@@ -3,23 +3,23 @@ const bareName =
   /(?<![@\w./-])(?:(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?(?![\w@])/giu;
 
 /**
- * Ends of file names that are also ends of hosts: taken for files unless the host is written as an
+ * File name endings that are also ends of hosts: taken for files unless the host is written as an
  * address.
  */
 const fileEnding = /\.(?:md|py|sh|rs|pl|ps|cc|zip|mov|so|js|ts|go)$/i;
 
 /**
- * The hosts that a person's words name, as entries that cover a host and those below it: of
- * addresses (`https://shop.example/cart`), and of bare names (`shop.example`, `127.0.0.1:8080`). No
- * host of a mail address.
+ * The hosts that a person's words name, as entries that cover a host and its subdomains. They come
+ * from addresses (`https://shop.example/cart`) and bare names (`shop.example`, `127.0.0.1:8080`),
+ * never from email addresses.
  */
 export function hostsNamedIn(text: string): string[] {
   return addressesNamedIn(text).map((url) => entryFor(new URL(url)));
 }
 
-/** The addresses that words name, those of bare names too. */
+/** The addresses that words name, including those of bare names. */
 export function addressesNamedIn(text: string): string[] {
-  // A sentence's end is no part of the address it ends with.
+  // Punctuation that ends a sentence does not belong to the address before it.
   const urls = (text.match(address) ?? []).map((url) => url.replace(/[.,;:!?]+$/, ""));
   const bare = (text.replaceAll(address, " ").match(bareName) ?? []).filter((name) => !fileEnding.test(name));
   return [...urls, ...bare.map((name) => `http://${name}`)].flatMap((text) => {
@@ -28,19 +28,19 @@ export function addressesNamedIn(text: string): string[] {
   });
 }
 
-/** The entry that covers a URL's host and, where it is a name, those below it. */
+/** The entry that covers a URL's host and, when the host is a name, its subdomains. */
 export function entryFor({ hostname, port }: URL): string {
   const isName = !hostname.startsWith("[") && !/^[\d.]+$/.test(hostname);
   const host = isName ? `*.${hostname.replace(/^www\./, "")}` : hostname;
   return port === "" ? host : `${host}:${port}`;
 }
 
-/** Of a message that is longer, only its beginning can be a person's own typing. */
+/** In a longer message, only the beginning can be a person's own typing. */
 const longest = 2_000;
 
-/** What follows one of these was most likely put there from elsewhere. */
+/** Text after one of these marks was most likely pasted from elsewhere. */
 const marks: readonly RegExp[] = [
-  // A paragraph of its own: people say what they want, and then put what it is about.
+  // A separate paragraph: people say what they want, then paste what it is about.
   /\n[^\S\n]*\n/,
   // An introduction: a line that ends with a colon, or words that announce somebody's text.
   /:[^\S\n]*(?:\n|$)/,
@@ -52,8 +52,8 @@ const marks: readonly RegExp[] = [
 ];
 
 /**
- * Quotation marks; what stands between the first and the last of a kind is quoted, whatever marks
- * it holds itself.
+ * Quotation marks. The text between the first and the last of a kind is quoted, whatever other
+ * marks it contains.
  */
 const quotes = [
   /"[\s\S]*"/,
@@ -65,9 +65,9 @@ const quotes = [
 ];
 
 /**
- * The part of a message that a person typed, as far as its text alone can tell: its first
- * paragraph, up to the first sign of text that was put there from elsewhere. Quoted words count
- * only when they are an address and nothing else.
+ * The part of a message that a person typed, as far as its text alone shows: its first paragraph,
+ * up to the first sign of pasted text. Quoted words count only when they are an address and nothing
+ * else.
  */
 export function typedWords(message: string): string {
   const text = message.slice(0, longest);

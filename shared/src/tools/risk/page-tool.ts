@@ -4,19 +4,19 @@ import type { Judgement, Situation } from "./acts.ts";
 /** How a tool works on the open page. */
 export type OnPage = {
   /**
-   * What its act would do there. Left out where it does nothing that a person has to decide about.
+   * Judges what the act would do on the page. Omitted when the tool does nothing that a person has
+   * to decide about.
    */
   readonly judge?: (input: unknown, situation: Situation) => Promise<Judgement>;
-  /** Whether it is the one that answers the dialog that holds a page up. */
+  /** Whether this tool answers the dialog that blocks a page. */
   readonly answersDialog?: boolean;
 };
 
-/** A tool that works on the open page: what its results tell may be of that page. */
+/** A tool that works on the open page: its results may describe that page. */
 export interface PageTool extends Tool {
   readonly onPage: OnPage;
 }
 
-/** Whether a tool works on the open page. */
 export function isPageTool(tool: Tool): tool is PageTool {
   return "onPage" in tool;
 }

@@ -9,8 +9,8 @@ import { readAction, readMarks } from "./read-action.ts";
 type Point = { readonly x: number; readonly y: number };
 
 /**
- * The element of a ref; undefined where the ref is not good (any more), which the tool that is
- * given it tells.
+ * The element of a ref; undefined when the ref is invalid or stale, which the tool that takes it
+ * reports.
  */
 export async function placeOfRef(
   browsing: Browsing,
@@ -26,7 +26,7 @@ export async function placeOfRef(
   }
 }
 
-/** The element that has the focus, also within frames; undefined where none has. */
+/** The element that has the focus, also within frames; undefined when none has. */
 export function focusedPlace(page: Page): Promise<ActionTarget | undefined> {
   return innermost(page.mainFrame(), (frame) => frame.evaluateHandle(readFocused));
 }
@@ -68,7 +68,10 @@ async function actionOf(element: ElementHandle): Promise<PageAction> {
   return { ...read, ...marks };
 }
 
-/** The address of a frame's document, or of the one that made it where it has none of its own. */
+/**
+ * The address of a frame's document; when it has none, that of the nearest parent frame that has
+ * one.
+ */
 function urlOf(frame: Frame): URL | undefined {
   for (let at: Frame | null = frame; at !== null; at = at.parentFrame()) {
     const url = URL.parse(at.url());

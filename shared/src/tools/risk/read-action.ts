@@ -1,4 +1,4 @@
-/** The parts of the DOM that tell what an act on an element does. */
+/** The parts of the DOM that show what an act on an element does. */
 export interface ActionElement {
   readonly tagName: string;
   readonly textContent: string | null;
@@ -29,15 +29,15 @@ export type ReadAction = {
   /** Whether text can be written into it. */
   readonly takesText: boolean;
   /**
-   * What it, or what it is part of, is called; of something that cannot be pressed itself, what can
-   * be in it.
+   * The names of the element, or of what it is part of; for an element that cannot be pressed
+   * itself, the names of the pressable elements in it.
    */
   readonly words: readonly string[];
-  /** What a field is called in code. */
+  /** A field's names in code. */
   readonly names: readonly string[];
   /**
-   * Where its form goes when a click on it, or Enter in it, sends the form; undefined where it
-   * sends none.
+   * Where its form goes when a click on the element, or Enter in it, sends the form; undefined when
+   * it sends none.
    */
   readonly sends: { readonly action: string; readonly method: string; readonly button: readonly string[] } | undefined;
 };
@@ -62,7 +62,8 @@ export function readAction(element: ActionElement): ReadAction {
   };
   const pressed = element.closest(actionable);
   const nearest = pressed ?? element;
-  // Of something pressed the pictures that name it, of anything else what can be pressed in it.
+  // For a pressable element, the pictures that name it; for any other, the pressable elements in
+  // it.
   const inside = Array.from(
     nearest.querySelectorAll(pressed === null ? actionable : "[aria-label],[alt],[title]"),
   ).slice(0, 50);
@@ -111,18 +112,18 @@ interface MarkedElement extends Marked {
   querySelectorAll(selector: string): ArrayLike<Marked>;
 }
 
-/** What a page's code says of an element. */
+/** What a page's code says about an element. */
 export type Marks = {
   /**
-   * What it, the pictures in it and its form are called in code: ids, classes, data attributes,
-   * addresses of icons, handlers.
+   * The names in code of the element, the pictures in it and its form: ids, classes, data
+   * attributes, icon addresses, handlers.
    */
   readonly marks: readonly string[];
   /** Whether it looks like something to press, or says so. */
   readonly isPressed: boolean;
-  /** Where a link leads that does nothing else; empty for what is no such link. */
+  /** Where a link leads that does nothing else; empty for any other element. */
   readonly leads: string;
-  /** How many things to press the document has, of which this is one. */
+  /** How many pressable elements the document has, this one included. */
   readonly ways: number;
 };
 

@@ -22,7 +22,7 @@ type Notes = {
   wrote: string;
 };
 
-/** What the book knows of a conversation, for its scope. */
+/** What the book knows about a conversation, for its scope. */
 export type Known = Pick<Scope, "chosen" | "shown" | "spent" | "trusted"> & { readonly read: boolean };
 
 const mostShown = 20_000;
@@ -30,29 +30,33 @@ const mostWritten = 200_000;
 const mostConversations = 200;
 
 /**
- * What is known of each conversation for judging where its data may go. That something was read,
- * which hosts were chosen before, what openings have told sites and where a password was given is
- * kept beside the workspace; addresses that were shown are forgotten with the process, which only
- * means that a person is asked about them again.
+ * Records about each conversation, for judging where its data may go. Stored beside the workspace:
+ * that something was read, which hosts were chosen before, what openings have revealed to sites,
+ * and where a password was given. Addresses that were shown are kept in memory only; after a
+ * restart, a person is asked about them again.
  */
 export interface ScopeBook {
   of(workspace: Workspace): Promise<Known>;
-  /** The agent chooses this address of its own; its host is in scope when nothing was read yet. */
+  /**
+   * Records that the agent chose this address itself; its host is in scope when nothing was read
+   * yet.
+   */
   choose(workspace: Workspace, url: URL): Promise<void>;
   /**
-   * The agent reads something of the web, which gives these addresses. Those it has written itself
-   * do not count.
+   * Records that the agent reads something from the web that gives these addresses. Those the agent
+   * has written itself do not count.
    */
   read(workspace: Workspace, links: readonly string[]): Promise<void>;
-  /** A call with this address is made: once it was opened, it carries nothing new. */
+  /** Records that a call with this address is made: opening it again reveals nothing new. */
   opened(workspace: Workspace, url: URL): Promise<void>;
-  /** What a call tells sites is told. */
+  /** Records what a call reveals to sites. */
   spend(workspace: Workspace, prices: readonly Price[]): Promise<void>;
   /**
-   * The agent writes this into a page or a query, where an address in it may come back as a link.
+   * Records that the agent writes this into a page or a query, so an address in it may come back as
+   * a link.
    */
   wrote(workspace: Workspace, text: string): Promise<void>;
-  /** A secret is given to a host: what it shows from then on is not for everybody. */
+  /** Records that a secret is given to a host: what the host shows from then on is not public. */
   signIn(workspace: Workspace, url: URL): Promise<void>;
   isSignedIn(workspace: Workspace, url: URL): Promise<boolean>;
 }
@@ -116,8 +120,8 @@ export function createScopeBook(trusted: readonly string[]): ScopeBook {
 }
 
 /**
- * Addresses that were given together. Which page or result one is taken from is a choice too, so
- * each is chosen from that many times as many.
+ * Records addresses that were given together. Which page or result an address is taken from is a
+ * choice too, so the number of addresses is multiplied by the number of pages and results.
  */
 function showAll(notes: Notes, links: readonly string[]): void {
   const given = new Set(links);
@@ -134,7 +138,7 @@ function show({ shown }: Notes, link: string, ways: number): void {
   if (shown.size > mostShown && oldest !== undefined) shown.delete(oldest);
 }
 
-/** A file that cannot be understood may be of a conversation that has read something. */
+/** A file that cannot be parsed may belong to a conversation that has read something. */
 async function load(workspace: Workspace): Promise<Notes> {
   const file = Bun.file(fileOf(workspace));
   const rest = { shown: new Map<string, number>(), batches: 0, wrote: "" };

@@ -94,7 +94,7 @@ test("which of many addresses is opened tells something; once opened, or in scop
   expect(bits("https://news.example/7", { shown, led: false })).toBe(0);
   expect(bits("https://news.example/7", { shown, trusted: ["news.example"] })).toBe(0);
   expect(bits("https://news.example/7", { shown: new Map([["https://news.example/7", 0]]) })).toBe(0);
-  // Where a long address may be cut in many places, the place tells something too.
+  // When a long address may be cut in many places, the place carries information too.
   const long = new Map([[`https://news.example/${"a/".repeat(255)}`, 1]]);
   expect(bits("https://news.example/a/a/", { shown: long })).toBeCloseTo(8, 0);
 });

@@ -3,20 +3,23 @@ import { covers } from "../../machine/egress/policy.ts";
 import { isPublicAddress } from "../../machine/egress/public-address.ts";
 import { addressesNamedIn, entryFor, hostsNamedIn, typedWords } from "./named-hosts.ts";
 
-/** What decides where data of a conversation may go. */
+/** What decides where a conversation's data may go. */
 export type Scope = {
   /**
-   * Whether anything was taken in that somebody else may have written; before that nobody but the
-   * user can have led the agent.
+   * Whether the conversation has read anything that somebody else may have written; before that,
+   * nobody but the user can have led the agent.
    */
   readonly led: boolean;
-  /** Whether anything was taken in that not everybody may know. */
+  /** Whether the conversation has read anything that is not public. */
   readonly private: boolean;
   /** Hosts the agent chose before it was led, as entries. */
   readonly chosen: readonly string[];
-  /** Addresses that pages and search results gave, with how many they were chosen from. */
+  /**
+   * Addresses that pages and search results gave, each with the number of addresses it was chosen
+   * from.
+   */
   readonly shown: ReadonlyMap<string, number>;
-  /** Bits that choices among addresses have carried so far, by site. */
+  /** Bits that choices among addresses have revealed so far, by site. */
   readonly spent: ReadonlyMap<string, number>;
   /** Addresses that the agent which gave the task was free to open. */
   readonly given: readonly string[];
@@ -25,30 +28,27 @@ export type Scope = {
   readonly trusted: readonly string[];
 };
 
-/**
- * Something that is opened, or sent to a site: what choosing it among others tells that site, in
- * bits.
- */
+/** What choosing one address, or one thing to send, among others reveals to a site, in bits. */
 export type Price = { readonly site: string; readonly bits: number };
 
-/** Whether the user's own typing or the configuration names a host. */
+/** Whether text that the user typed, or the configuration, names a host. */
 export function isNamed(url: URL, { said, trusted }: Pick<Scope, "said" | "trusted">): boolean {
   return covered(url, [...trusted, ...said.flatMap((text) => hostsNamedIn(typedWords(text)))]);
 }
 
 /**
  * Whether what the agent knows may be typed into a page at this address: its host is named, or the
- * agent chose it before it was led and knows nothing that not everybody may know.
+ * agent chose it before it was led and knows nothing that is not public.
  */
 export function isInScope(url: URL, scope: Scope): boolean {
   return isNamed(url, scope) || (!scope.private && covered(url, scope.chosen));
 }
 
 /**
- * What opening an address costs; undefined where a person has to decide, since it could carry what
- * the agent knows. Free are hosts in scope and, before the agent was led, its own choices. An
- * address that the user's words, a page or a search result gave as a whole, or that is such a one
- * cut short at `/`, `?` or `#`, carries no more than which one of them it is.
+ * What opening an address costs; undefined when a person has to decide, because the address could
+ * carry what the agent knows. Hosts in scope are free, and so are the agent's own choices before it
+ * was led. An address that the user's words, a page or a search result gave in full, or such an
+ * address cut short at `/`, `?` or `#`, reveals only which one of them it is.
  */
 export function priceOf(url: URL, scope: Scope): Price | undefined {
   const site = siteOf(url);
@@ -59,12 +59,12 @@ export function priceOf(url: URL, scope: Scope): Price | undefined {
 }
 
 /**
- * What a task may tell a site that nobody named, and all of them together, by which addresses it
- * opens: less when it knows what not everybody may.
+ * How much a task may reveal, by the addresses it opens, to one site that nobody named and to all
+ * of them together, in bits: less when it knows something that is not public.
  */
 const budgets = { open: { site: 96, all: 512 }, private: { site: 48, all: 128 } };
 
-/** Whether these prices are within what is left. */
+/** Whether these prices are within the remaining budget. */
 export function isAffordable(prices: readonly Price[], { spent, private: holdsPrivate }: Scope): boolean {
   const budget = holdsPrivate ? budgets.private : budgets.open;
   const sum = new Map(spent);
@@ -75,8 +75,8 @@ export function isAffordable(prices: readonly Price[], { spent, private: holdsPr
 }
 
 /**
- * What a search costs: nothing while the task holds only what everybody may know. Then its words
- * have to be the user's, and it tells which of them; undefined where they are not.
+ * What a search costs: nothing while the task holds only public data. Otherwise its words must be
+ * the user's, and the search reveals which of them; undefined when they are not.
  */
 export function priceOfQuery(query: string, { private: holdsPrivate, said }: Scope): Price | undefined {
   if (!holdsPrivate) return { site: searching, bits: 0 };
@@ -98,14 +98,14 @@ function wordsIn(text: string): string[] {
   );
 }
 
-/** Whether what stands at an address may be for few: a host of a private network. */
+/** Whether an address may be for few people: its host is in a private network. */
 export function isPrivatePlace({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   if (isIP(host) !== 0) return !isPublicAddress(host);
   return !host.includes(".") || /\.(?:localhost|local|internal|intranet|lan|corp|home|home\.arpa)$/.test(host);
 }
 
-/** How many addresses this one was chosen from; undefined where nobody gave it. */
+/** How many addresses this one was chosen from; undefined when nobody gave it. */
 function waysTo(href: string, { shown, given: lent, said }: Scope): number | undefined {
   const known = shown.get(href);
   if (known !== undefined) return known;
@@ -123,7 +123,7 @@ function placesToCut(given: string): number {
   return Math.max(1, (given.match(/[/?#]/g)?.length ?? 0) - 2);
 }
 
-/** Whether a host stands anywhere in the user's messages, pasted words included. */
+/** Whether any of the user's messages mentions a host, pasted words included. */
 function isMentioned(url: URL, { said }: Scope): boolean {
   return covered(url, said.flatMap(hostsNamedIn));
 }
@@ -133,8 +133,8 @@ function covered(url: URL, entries: readonly string[]): boolean {
 }
 
 /**
- * Those who can read what one host is told can read what all hosts of its site are: the last two
- * names, three below `co.uk` and its like; or the address.
+ * The site of a host. Anyone who can read what one host receives can read what all hosts of its
+ * site receive. A site is the last two names (three below `co.uk` and similar), or the IP address.
  */
 export function siteOf({ hostname }: URL): string {
   if (entryFor(new URL(`http://${hostname}`)) === hostname) return hostname;

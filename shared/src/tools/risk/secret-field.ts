@@ -1,4 +1,4 @@
-/** What an input says of itself. */
+/** What an input declares about itself. */
 export type FieldFacts = {
   readonly type: string;
   readonly autocomplete: string;
@@ -28,8 +28,8 @@ const names: readonly (readonly [SecretKind, RegExp])[] = [
 ];
 
 /**
- * Which kind of secret an input is for, by its type, its `autocomplete` and what it is called;
- * undefined when for none.
+ * Which kind of secret an input is for, by its type, its `autocomplete` and its names; undefined
+ * when it is for none.
  */
 export function secretAskedFor({ type, autocomplete, words }: FieldFacts): SecretKind | undefined {
   if (type === "password") return "password";
@@ -37,7 +37,7 @@ export function secretAskedFor({ type, autocomplete, words }: FieldFacts): Secre
   if (hints.some((hint) => hint.endsWith("-password"))) return "password";
   if (hints.includes("one-time-code")) return "one-time code";
   if (hints.some((hint) => /^cc-(?:number|csc|exp)/.test(hint))) return "card";
-  // Names in code run their words together: cardNumber, card_number.
+  // Names in code join their words: cardNumber, card_number.
   const text = words.map((word) => `${word} ${word.replaceAll(/([a-z])([A-Z])|_/g, "$1 $2")}`.toLowerCase());
   return names.find(([, pattern]) => text.some((word) => pattern.test(word)))?.[0];
 }

@@ -2,17 +2,16 @@ import type { Page, Request } from "playwright";
 import type { ActionTarget, SentBefore } from "./judge-action.ts";
 
 /**
- * What pages did when something on them was pressed, remembered for as long as a conversation's
+ * What pages did when one of their elements was pressed, remembered for as long as a conversation's
  * browsing lasts.
  */
 export interface SentBook {
-  /** What it sent, when something like it was pressed before. */
+  /** What the page sent when a similar element was pressed before. */
   before(place: ActionTarget): SentBefore | undefined;
-  /** Does something that presses it, and notes what the page sends meanwhile. */
+  /** Runs `press` on the element and notes what the page sends meanwhile. */
   during<T>(page: Page, place: ActionTarget, press: () => Promise<T>): Promise<T>;
 }
 
-/** An empty book. */
 export function createSentBook(): SentBook {
   const sent = new Map<string, SentBefore>();
   return {
@@ -34,7 +33,7 @@ export function createSentBook(): SentBook {
   };
 }
 
-/** Reading aside, and what pages tell of their visitors all the time. */
+/** Whether a request does more than read, or report about the page's visitors. */
 function sends(request: Request): boolean {
   return (
     !["GET", "HEAD", "OPTIONS"].includes(request.method()) &&
@@ -42,7 +41,7 @@ function sends(request: Request): boolean {
   );
 }
 
-/** The same for the buttons of all rows of a list. */
+/** A key that is the same for the buttons of all rows of a list. */
 function likenessOf({ action, url, name = "" }: ActionTarget): string {
   const called = [name, ...action.words].join(" ").replaceAll(/\d+/g, "#").slice(0, 200);
   const marks = action.marks.join(" ").replaceAll(/\d+/g, "#").slice(0, 500);

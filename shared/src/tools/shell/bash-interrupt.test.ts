@@ -10,8 +10,8 @@ test("this machine has a tier to be tested", () => {
   expect(tiers).not.toBeEmpty();
 });
 
-// What depends on how a tier starts and finds processes; the rest of the tool is tested on one
-// tier.
+// Covers what depends on how a tier starts and finds processes; the rest of the tool is tested on
+// one tier.
 describe.each(tiers)("tier %s", (tier) => {
   let shell: OpenShell;
   const mark = `6${Math.floor(Math.random() * 1e9)}`;

@@ -7,8 +7,8 @@ const outputs = { stdout: 251, stderr: 252 };
 const processorSecondsOfAProcess = 600;
 
 /**
- * Interactive, for only then does SIGINT end a loop of the shell's own and bring it back; without a
- * terminal, prompt, history, startup files or job control.
+ * Interactive, because only then does SIGINT end a loop of the shell itself and return to it;
+ * without a terminal, prompt, history, startup files or job control.
  */
 const argv = ["/bin/bash", "--norc", "--noprofile", "--noediting", "-i"];
 const environment = {
@@ -20,15 +20,15 @@ const environment = {
   GIT_PAGER: "cat",
   EMAIL: "agent@localhost",
 };
-/** Where there is only `python3`, `python` is what models type all the same. */
+/** Models type `python` even where there is only `python3`. */
 const python = 'type -P python >/dev/null || python() { python3 "$@"; }';
-/** What is in a workspace without being the task's, which git is not to take for it. */
+/** Files the sandbox adds; git must ignore them. */
 const notTheTasks = [...guardedFiles, ".manyhands", ".tmp"].map((name) => `/${name}`).join(" ");
 const ignoring = `printf '%s\\n' ${notTheTasks} >"$TMPDIR/.not-the-tasks"; export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.excludesFile GIT_CONFIG_VALUE_0="$TMPDIR/.not-the-tasks"`;
 const prelude = `set +H +o history; exec ${outputs.stdout}>&1 ${outputs.stderr}>&2; ${python}; ${ignoring}\n`;
 const greetingMs = 10_000;
 
-/** Starts the shell of a conversation; what bash says about having no terminal is passed over. */
+/** Starts the shell of a conversation; ignores bash's messages about having no terminal. */
 export async function openBashSession(sandbox: Sandbox, workspace: string): Promise<Session> {
   const process = await sandbox.spawn({
     argv,
@@ -53,9 +53,9 @@ export async function openBashSession(sandbox: Sandbox, workspace: string): Prom
 
 /**
  * Lines for the shell. The first evaluates the command, whatever its quoting, in the shell itself
- * with nothing to read; should it be interrupted, bash goes on with the last, which writes the
- * mark: `STATUS:FOLDER`. Options that would end the shell at the next failure or fill its output
- * are taken back.
+ * with empty input; if the command is interrupted, bash continues with the last line, which writes
+ * the mark: `STATUS:FOLDER`. Options that would end the shell at the next failure or fill its
+ * output are reset.
  */
 function frameCommand(command: string, token: string): string {
   const { stdout, stderr } = outputs;
@@ -64,12 +64,12 @@ function frameCommand(command: string, token: string): string {
     `builtin printf '\\036%s:\\036' ${token} >&${stderr}`,
     "builtin set +exv; PS1= PS2= PROMPT_COMMAND=",
   ].join("; ");
-  // After a syntax error bash throws away what it has read, which is why an empty line stands
-  // between the two.
+  // After a syntax error bash discards the rest of what it has read, so an empty line separates the
+  // two.
   return `builtin eval ${quoted(command)} </dev/null >&${stdout} 2>&${stderr}\n\n{ ${mark}; } 2>/dev/null\n`;
 }
 
-/** What bash says on standard error for being interactive without a terminal. */
+/** Removes what bash writes to standard error because it is interactive without a terminal. */
 export function withoutShellNoise(stderr: string): string {
   return stderr
     .replace(/^bash: \[[^\]]*\] tcsetattr: .*\n?/gm, "")
@@ -77,7 +77,7 @@ export function withoutShellNoise(stderr: string): string {
     .replace(/^\n+$/, "");
 }
 
-/** What the mark told. */
+/** Parses the mark. */
 export function readMark(payload: string): { readonly exitCode: number; readonly folder: string } {
   const colon = payload.indexOf(":");
   return { exitCode: Number(payload.slice(0, colon)), folder: payload.slice(colon + 1) };

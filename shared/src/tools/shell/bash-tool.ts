@@ -24,7 +24,7 @@ background jobs persist between calls. Returns stdout, stderr and the exit code;
 with a trailing & and send their output to a file. The shell is confined: it can write only the workspace, and
 empty read-only files (.bashrc, .bash_profile, .profile, .mcp.json) there belong to the sandbox, not to the task.`;
 
-/** The shells of conversations. Closed by whoever made them, when the server stops. */
+/** The shells of conversations. Their creator closes them when the server stops. */
 export function createShellSessions(
   sandbox: Sandbox,
   options: { readonly idleMs?: number; readonly most?: number } = {},
@@ -33,7 +33,7 @@ export function createShellSessions(
 }
 
 /**
- * The `bash` tool over the shells given. Not to be made on tier `none`, where every call would
+ * The `bash` tool over the given shells. Must not be created on tier `none`, where every call would
  * fail.
  */
 export function bashTool({
@@ -41,7 +41,7 @@ export function bashTool({
   timeoutSeconds = 120,
 }: {
   readonly sessions: SessionPool;
-  /** Of a command that names none. */
+  /** For a command that names none. */
   readonly timeoutSeconds?: number;
 }): Tool {
   return defineTool({
@@ -98,7 +98,7 @@ function statusLine({ state, payload, exitCode, limit }: PooledOutcome, seconds:
   return `[${stopped}exit code ${mark.exitCode}, ${seconds} s, cwd ${fromRoot(mark.folder, root)}]`;
 }
 
-/** A folder as seen from the workspace, which spares the model its long path. */
+/** A folder as seen from the workspace, which saves the model its long path. */
 function fromRoot(folder: string, root: string): string {
   if (folder === root) return ".";
   return folder.startsWith(`${root}/`) ? `.${folder.slice(root.length)}` : folder;
@@ -106,6 +106,6 @@ function fromRoot(folder: string, root: string): string {
 
 function isFailure({ state, payload, exitCode, limit }: PooledOutcome): boolean {
   if (limit !== undefined || state === "lost") return true;
-  // A script may end with `exit`, which ends the shell: its status says how it went all the same.
+  // A script may end with `exit`, which ends the shell: its status is still the result.
   return (state === "ended" ? exitCode : readMark(payload ?? "").exitCode) !== 0;
 }

@@ -8,21 +8,21 @@ import type { OutputListener } from "../../machine/sandbox/run-command.ts";
 import { createLiveOutput } from "./live-output.ts";
 
 /**
- * Both outputs of one call of a tool: bounded for the model, live for those who watch, whole in a
+ * Both outputs of one call of a tool: limited for the model, live for watchers, and complete in a
  * file when long.
  */
 export interface CallOutput {
   readonly listen: OutputListener;
   /**
-   * Both outputs for the model (standard error as `clean` leaves it), standard error marked where
-   * both are there, the file with the whole named where it is needed.
+   * Both outputs for the model (standard error after `clean`). Standard error is marked when both
+   * have content, and the file with the complete output is named when needed.
    */
   text(clean?: (stderr: string) => string): Promise<string>;
 }
 
 /**
- * The output of one call, in `use`. Of a call that is aborted, which has no result, what it wrote
- * so far goes into a file of the workspace. `name` is what such files are called.
+ * The output of one call, passed to `use`. When a call is aborted it has no result, so its output
+ * so far goes into a file of the workspace. `name` names such files.
  */
 export async function withCallOutput<Result>(
   context: ToolContext,
@@ -40,9 +40,7 @@ export async function withCallOutput<Result>(
   }
 }
 
-/**
- * A workspace that takes no more is no reason for a canceled call to end otherwise than canceled.
- */
+/** A full workspace must not change how a canceled call ends. */
 async function keepWhole(context: ToolContext, name: string, whole: OverflowFile): Promise<void> {
   const path = await context.workspace.spill(name, await whole.content()).catch(() => undefined);
   if (path !== undefined) context.progress(`\n[the output so far: ${path}]\n`);
@@ -74,7 +72,7 @@ function callOutput(context: ToolContext, name: string, whole: OverflowFile): Ca
 
 const heldBytes = 64 * 1024;
 
-/** Holds what is written, in memory while it is little and in a file of our own after that. */
+/** Stores what is written, in memory while it is small and in a private file after that. */
 function createOverflowFile() {
   let held: Uint8Array[] = [];
   let heldLength = 0;

@@ -4,8 +4,8 @@ const bytesASecond = 256 * 1024;
 const leftOut = "\n[… more output than can be shown live …]\n";
 
 /**
- * Shows output to those who watch, as text, at most 256 kB a second: a flood would only pile up in
- * front of slow readers. What is beyond is left out, which is said once a second.
+ * Shows output to watchers, as text, at most 256 kB a second, because more would only accumulate in
+ * front of slow readers. The excess is left out, and a note says so once a second.
  */
 export function createLiveOutput(
   show: (text: string) => void,
@@ -29,7 +29,7 @@ export function createLiveOutput(
     if (text !== "") show(text);
     if (shown.length === bytes.length || flooded) return;
     flooded = true;
-    // What follows the gap begins anew, perhaps within a character.
+    // The text after the gap starts afresh, possibly within a character.
     decoders.clear();
     show(leftOut);
   };

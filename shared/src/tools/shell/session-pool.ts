@@ -7,24 +7,21 @@ import type { CallOptions, CallOutcome, Session } from "../../machine/sandbox/se
 /** A call's outcome, and what the caller has to know about the session it ran in. */
 export type PooledOutcome = CallOutcome & {
   /**
-   * Why state of earlier calls is gone, when this call started a new session although there was one
-   * before.
+   * Why the state of earlier calls is lost, when this call started a new session although there had
+   * been one.
    */
   readonly restarted?: string;
 };
 
 /**
  * Interpreters of conversations, one each: started when needed, closed when idle or when there are
- * too many, calls of one conversation in turn.
+ * too many. Calls of one conversation run in turn.
  */
 export interface SessionPool {
   run(context: ToolContext, code: string, options: CallOptions): Promise<PooledOutcome>;
-  /**
-   * Ends the conversation's session after the calls that came before; the next call starts a new
-   * one.
-   */
+  /** Ends the conversation's session after the earlier calls; the next call starts a new one. */
   restart(workspace: Workspace): Promise<void>;
-  /** Ends the conversation's session at once, whatever runs in it. */
+  /** Ends the conversation's session at once, whatever is running in it. */
   release(workspace: Workspace): Promise<void>;
   close(): Promise<void>;
 }
@@ -32,12 +29,10 @@ export interface SessionPool {
 type Slot = {
   session: Session | undefined;
   queue: Promise<unknown>;
-  /**
-   * Why the last session of this process is gone; undefined while one lives or before the first.
-   */
+  /** Why this process's last session is gone; undefined while one is alive or before the first. */
   lost: string | undefined;
   idle: ReturnType<typeof setTimeout> | undefined;
-  /** Calls that run or wait. */
+  /** Calls that are running or waiting. */
   calls: number;
 };
 
@@ -45,9 +40,9 @@ const defaultIdleMs = 30 * 60_000;
 const defaultMost = 100;
 
 /**
- * `name` names the marker file by which a later process sees that a conversation had a session that
- * is gone with this one; `open` starts an interpreter in a conversation's workspace. Beyond `most`
- * of them the one that has been without a call the longest is closed.
+ * `name` names the marker file that shows a later process that a conversation had a session which
+ * was lost with this process; `open` starts an interpreter in a conversation's workspace. Above
+ * `most` interpreters, the one that has been without a call the longest is closed.
  */
 export function createSessionPool(options: {
   readonly name: string;
@@ -56,7 +51,7 @@ export function createSessionPool(options: {
   readonly most?: number;
 }): SessionPool {
   const { name, open, idleMs = defaultIdleMs, most = defaultMost } = options;
-  /** The one that was last used last. */
+  /** In order of use: the most recently used is last. */
   const slots = new Map<string, Slot>();
 
   function slotOf({ root }: Workspace): Slot {
@@ -120,7 +115,7 @@ function inTurn<T>(slot: Slot, act: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-/** A call that waits for its turn does not wait with a cancellation; one that runs ends itself. */
+/** Cancellation ends the wait of a queued call; a running call ends itself. */
 function untilAborted<T>(turn: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);

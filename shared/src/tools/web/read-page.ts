@@ -7,7 +7,10 @@ import { mediaKind } from "../page/media-kind.ts";
 import { type Robots, userAgent } from "../page/robots.ts";
 import { type Page, type ReadOptions, readRendered, wantsRendering } from "./read-rendered.ts";
 
-/** What reading needs. Without a browser pages are read as they are sent, without their scripts. */
+/**
+ * What reading needs. Without a browser, pages are read as they are sent, without running their
+ * scripts.
+ */
 export type PageDeps = {
   readonly egress: Egress;
   readonly robots: Robots;
@@ -18,7 +21,7 @@ const maxBytes = 10_000_000;
 
 /**
  * Reads one address. Rejects as `Egress.fetch` does, with `forbidden` by robots.txt, with
- * `unavailable` for a status that is no success, and with `unsupported` for what has no text.
+ * `unavailable` for an unsuccessful status, and with `unsupported` for content without text.
  */
 export async function readPage(
   url: string,

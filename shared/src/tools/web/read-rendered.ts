@@ -7,39 +7,42 @@ import { extractInWorker } from "../page/extract-in-worker.ts";
 
 /** A document of the web as a model can read it. */
 export type Page = {
-  /** Where it came from in the end. */
+  /** The final URL, after redirects. */
   readonly url: string;
   readonly title: string;
   readonly mediaType: string;
-  /** Markdown of HTML, the text of a PDF, anything else that is text as it is. */
+  /** HTML as Markdown, a PDF as its text, any other text unchanged. */
   readonly text: string;
   readonly pages?: number;
-  /** What the reader should know of how it was read, a sentence. */
+  /** What the reader should know about how it was read, in one sentence. */
   readonly note?: string | undefined;
 };
 
-/** `render`: always, never or, when left out, where a page is nearly empty without its scripts. */
+/** `render`: always, never or, when omitted, when a page is nearly empty without its scripts. */
 export type ReadOptions = {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly render?: boolean | undefined;
 };
 
-/** Characters of text below which a page that has scripts is taken for one that they make. */
+/**
+ * With less text than this, in characters, a page that has scripts is taken for one that its
+ * scripts make.
+ */
 const nearlyEmpty = 200;
 
 /**
- * Whether a page is to be read again by a browser: on request or, when nothing is said, where its
- * scripts seem to make its text.
+ * Whether a browser should read the page again: on request or, when nothing is requested, when the
+ * page's scripts seem to make its text.
  */
 export function wantsRendering({ text }: Page, html: string, asked: boolean | undefined): boolean {
   return asked ?? (text.length < nearlyEmpty && /<script[\s>]/i.test(html));
 }
 
 /**
- * The page as a browser shows it. Where there is none, or it fails without having been asked for,
- * the page as it was sent with a note that says so. Rejects as `BrowserHost.render` does when it
- * was asked for.
+ * The page as a browser shows it. When there is no browser, or it fails without having been
+ * requested, the page as it was sent with a note that says so. Rejects as `BrowserHost.render` does
+ * when it was requested.
  */
 export async function readRendered(
   plain: Page,

@@ -7,7 +7,7 @@ import { workspaceForTest } from "../../testing/workspace.ts";
 import { createRobots } from "../page/robots.ts";
 import { webFetch } from "./web-fetch.ts";
 
-// A browser takes its time on a busy machine.
+// A browser is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const words = "Words that only a script writes, and enough of them to be an article. ".repeat(6);

@@ -18,7 +18,7 @@ const article = `<!doctype html><html><head><title>On Bees</title></head><body>
 <p style="display:none">unseen words</p><!-- a comment --></article>
 <footer>Imprint</footer></body></html>`;
 
-/** The tool in a workspace of its own; only `hosts` may be reached on this machine. */
+/** The tool in a new workspace; only `hosts` may be reached on this machine. */
 async function start(...hosts: string[]) {
   const { workspace, ...rest } = await workspaceForTest();
   const egress = createEgress({ allow: hosts, deny: [], only: [] });

@@ -16,7 +16,7 @@ export type BrowserDeps = { readonly browsers: Browsers; readonly looks: Snapsho
 export type BrowserCall = { readonly browsing: Browsing; readonly looks: SnapshotState; readonly context: ToolContext };
 
 /**
- * A tool of the browser. It opens the conversation's browsing when there is none, and closes it
+ * A tool of the browser. It starts the conversation's browsing when there is none, and closes it
  * when the task is canceled.
  */
 export function browserTool<Input extends z.ZodObject>(
@@ -27,7 +27,7 @@ export function browserTool<Input extends z.ZodObject>(
     readonly input: Input;
     readonly effect?: Effect;
     readonly reach?: Reach<z.output<Input>>;
-    /** As `OnPage.judge`, with the input as its schema lets it through. */
+    /** As `OnPage.judge`, with the parsed input. */
     readonly judge?: (input: z.output<Input>, situation: Situation) => Promise<Judgement>;
     readonly answersDialog?: boolean;
     readonly run: (input: z.output<Input>, call: BrowserCall) => Promise<string | ToolResult>;

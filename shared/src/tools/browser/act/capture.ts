@@ -10,7 +10,7 @@ import { refFor } from "./input.ts";
 const captureMs = 20_000;
 const longestPage = 16_000;
 
-/** The page as a file: `browser_screenshot`, `browser_pdf`. */
+/** Saves the page as a file: `browser_screenshot`, `browser_pdf`. */
 export function captureTools(deps: BrowserDeps): Tool[] {
   const path = z.string().min(1).max(500).optional();
   return [

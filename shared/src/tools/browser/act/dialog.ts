@@ -5,7 +5,7 @@ import { judgeDialog } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { followUp, placeOf } from "./follow-up.ts";
 
-/** `browser_handle_dialog`: answers the dialog that holds the page up. */
+/** `browser_handle_dialog`: answers the dialog that blocks the page. */
 export function dialogTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {
     name: "browser_handle_dialog",

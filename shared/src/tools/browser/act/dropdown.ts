@@ -68,7 +68,7 @@ async function drawnOptions(frame: Frame): Promise<{ text: string; selected: boo
   return texts.map((text) => ({ text: text.trim(), selected: false, disabled: false }));
 }
 
-/** Opens a dropdown that is made of other elements and clicks its entry. */
+/** Opens a dropdown that is built from other elements and clicks its entry. */
 async function chooseDrawn({ handle, seen, label }: FoundElement, text: string): Promise<string> {
   const entries = ["option", "menuitem", "menuitemradio", "treeitem"].map((role) =>
     seen.frame.getByRole(role as "option", { name: text, exact: true }).filter({ visible: true }),

@@ -87,7 +87,7 @@ async function readFiles(workspace: Workspace, paths: readonly string[]): Promis
 }
 
 /**
- * Opens an address and has the browser take the answer for a file, whatever the answer says it is.
+ * Opens an address and makes the browser treat the response as a file, whatever its headers say.
  */
 async function asDownload(page: Page, url: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
@@ -96,7 +96,7 @@ async function asDownload(page: Page, url: string): Promise<void> {
       const redirects = responseStatusCode !== undefined && responseStatusCode >= 300 && responseStatusCode < 400;
       const kept = responseHeaders.filter(({ name }) => name.toLowerCase() !== "content-disposition");
       const told = responseHeaders.find(({ name }) => name.toLowerCase() === "content-disposition")?.value ?? "";
-      // What follows the type names the file.
+      // The part after the type names the file.
       const attached = { name: "Content-Disposition", value: `attachment${/;.*/s.exec(told)?.[0] ?? ""}` };
       const how =
         redirects || responseStatusCode === undefined

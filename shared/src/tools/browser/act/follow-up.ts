@@ -5,18 +5,17 @@ import { tellNotices } from "../../observation/snapshot-state.ts";
 import { asData } from "../../page/as-data.ts";
 import type { BrowserCall } from "./browser-tool.ts";
 
-/** Where a browsing is. */
+/** A browsing's active tab and address. */
 export type TabAddress = { readonly tab: number; readonly url: string };
 
-/** The active tab and its address. */
 export function placeOf(browsing: Browsing): TabAddress {
   const { id, page } = browsing.active();
   return { tab: id, url: page.url() };
 }
 
 /**
- * What followed an act by itself, a sentence each. `changes` is undefined where none were watched
- * for, or a dialog cut the act short.
+ * What happened after an act as a consequence, one sentence each. `changes` is undefined when
+ * changes were not watched, or a dialog interrupted the act.
  */
 export async function followUp(
   { browsing, looks }: BrowserCall,
@@ -43,7 +42,7 @@ export async function followUp(
   return [...said, ...notices, ...digestOfLeft(looks, now)];
 }
 
-/** An address as it is told: not longer than a line. */
+/** An address shortened for a message: at most one line. */
 export function shortUrl(url: string): string {
   return url.length <= 300 ? url : `${url.slice(0, 300)}…`;
 }

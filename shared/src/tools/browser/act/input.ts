@@ -3,21 +3,21 @@ import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { BrowserCall } from "./browser-tool.ts";
 
-/** A ref as models give it: `e12`, with the brackets they see it in or without. */
+/** A ref as models write it: `e12`, with or without the brackets they see it in. */
 export const ref = z
   .string()
   .trim()
   .regex(/^(?:\[?e\d+\]?|\[?ref=e\d+\]?)$/, "A ref looks like e12")
   .transform((value) => value.replace(/[[\]]|ref=/g, ""));
 
-/** The ref of an element, described. */
+/** A schema for an element's ref, with a description. */
 export function refFor(what: string) {
   return ref.describe(`The ref of ${what}.`);
 }
 
 /**
- * An address to open: `https://` is put before one without a scheme; only the web's schemes are
- * taken.
+ * An address to open: an address without a scheme gets `https://`; only the web's schemes are
+ * accepted.
  */
 export const pageAddress = z
   .string()
@@ -43,10 +43,10 @@ export const point = z
     return { x: x ?? 0, y: y ?? 0 };
   });
 
-/** Where something is: a ref, or a point where nothing has one. */
+/** Where something is: a ref, or a point when it has no ref. */
 export const place = z.string().pipe(z.union([ref, point]));
 
-/** A point of the newest screenshot as a point of the window. */
+/** Converts a point of the newest screenshot to a point of the window. */
 export function pointOn({ looks }: BrowserCall, page: Page, { x, y }: Point): Point {
   const factor = looks.scale?.page === page ? looks.scale.factor : 1;
   const size = page.viewportSize();

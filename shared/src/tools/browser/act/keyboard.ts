@@ -114,7 +114,7 @@ const shortNames: Readonly<Record<string, string>> = {
   spacebar: "Space",
 };
 
-/** The names by which people call keys, as Playwright calls them. */
+/** Translates the names people use for keys to Playwright's. */
 function chordOf(chord: string): string {
   return chord
     .split(/\+(?=.)/)

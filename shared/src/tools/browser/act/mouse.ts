@@ -93,7 +93,7 @@ function hoverTool(deps: BrowserDeps): Tool {
   });
 }
 
-/** `browser_drag`: from one place to another, straight or by way of points. */
+/** `browser_drag`: from one place to another, straight or through points. */
 function dragTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {
     name: "browser_drag",
@@ -133,7 +133,8 @@ function drag(call: BrowserCall, { from, through, to }: Way): Promise<string> {
       const by = through.length === 0 ? "" : ` through ${through.length} points`;
       say(`Dragged ${nameOf(from)} to ${nameOf(to)}${by}.`);
       const next = between[0] ?? goal;
-      // Pages begin a drag only after some way, and look where the mouse is while it moves.
+      // Pages start a drag only after the mouse has moved some distance, and check its position
+      // while it moves.
       await page.mouse.move(start.x + Math.sign(next.x - start.x) * 6, start.y + Math.sign(next.y - start.y) * 6, {
         steps: 2,
       });

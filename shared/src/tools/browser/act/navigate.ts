@@ -44,15 +44,15 @@ export function navigationTools(deps: BrowserDeps): Tool[] {
   ];
 }
 
-/** Opens an address in the active tab and tells what came of it. */
+/** Opens an address in the active tab and reports the outcome. */
 export function goTo(call: BrowserCall, url: string): Promise<string> {
   return visit(call, async (page) => {
     const open = () => page.goto(url, { waitUntil: "domcontentloaded", timeout: loadMs });
     try {
       return await open();
     } catch (error) {
-      // A page that follows one which was refused is interrupted by the browser's own page of that
-      // error.
+      // When a page fails to load, the browser's error page interrupts the navigation to the next
+      // one.
       if (error instanceof Error && /interrupted by another navigation to "chrome-error/.test(error.message))
         return await open();
       throw error;

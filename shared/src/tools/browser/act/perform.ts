@@ -7,20 +7,21 @@ import type { BrowserCall } from "./browser-tool.ts";
 import { followUp, placeOf } from "./follow-up.ts";
 
 /**
- * How long one act on an element may take, in milliseconds: waiting until it can be acted on
- * included.
+ * How long one act on an element may take, in milliseconds, including the wait until it can be
+ * acted on.
  */
 export const actMs = 4_000;
-/** How long a page without any change is watched before that is told. */
+/** How long a page without any change is watched before that is reported. */
 const changesWithinMs = 250;
 
-/** Says what is being done, in the past tense; the last sentence said is the result's first. */
+/**
+ * Says what is being done, in the past tense; the last sentence becomes the first of the result.
+ */
 export type Say = (sentence: string) => void;
 
 /**
- * Does something on the active page with the elements of some refs, which are found first, and
- * tells what was done and what followed by itself: another address, a tab, a dialog, a download, or
- * that nothing changed.
+ * Acts on the active page with the elements of some refs, which are found first. Reports what was
+ * done and what followed: another address, a tab, a dialog, a download, or that nothing changed.
  */
 export async function perform(
   call: BrowserCall,
@@ -51,7 +52,7 @@ export async function perform(
       }
       return end === undefined ? gone : await end();
     },
-    // The elements' own limit is the shorter one, so that the reason is known when it is hit.
+    // The elements' own limit is shorter, so that the reason is known when it is reached.
     { signal: context.signal, timeoutMs: timeoutMs + 3_000 },
   );
   return [said, ...(await followUp(call, before, changes))].join(" ");
@@ -67,10 +68,10 @@ async function findElements(
   return found;
 }
 
-/** A document that is gone has changed. */
+/** A document that is gone counts as changed. */
 const gone: Changes = { changed: true, copied: false, said: [] };
 
-/** Begins to watch a document, and answers how to end it: with what came of it. */
+/** Starts watching a document; returns a function that ends the watch and returns its outcome. */
 async function startWatch(frame: Frame): Promise<(() => Promise<Changes>) | undefined> {
   const watch = await frame.evaluateHandle(watchChanges).catch(() => undefined);
   if (watch === undefined) return undefined;
@@ -104,8 +105,8 @@ const reasons: readonly (readonly [pattern: RegExp, code: "conflict" | "invalid_
 ];
 
 /**
- * What went wrong with an act, as an error that says what to do next. What is not known stays as it
- * is.
+ * What went wrong with an act, as an error that says what to do next. Unknown errors are returned
+ * unchanged.
  */
 export async function explainFailure(error: unknown, elements: readonly FoundElement[]): Promise<unknown> {
   const element = elements.at(-1);

@@ -7,12 +7,12 @@ import { actMs } from "./perform.ts";
 type Press = NonNullable<Parameters<ElementHandle["click"]>[0]>;
 type Where = Pick<Press, "position" | "modifiers">;
 
-/** How long an element that moves is given to come to rest, in milliseconds. */
+/** How long a moving element may take to come to rest, in milliseconds. */
 const restMs = 1_500;
 
 /**
- * Clicks an element as a hand does: the mouse is on it first, so that what a page changes under the
- * mouse is done before the button goes down. An element that never rests is clicked where it is.
+ * Clicks an element as a person does: the mouse is over it first, so that whatever the page changes
+ * on hover is done before the button goes down. An element that never rests is clicked where it is.
  */
 export async function press(page: Page, handle: ElementHandle, how: Press): Promise<void> {
   const { position, modifiers } = how;
@@ -20,7 +20,7 @@ export async function press(page: Page, handle: ElementHandle, how: Press): Prom
   if (!moves) {
     const at = middleOf(box ?? (await handle.boundingBox()), position);
     try {
-      // The mouse is there before the click, which first waits for two frames in which the element
+      // The mouse arrives before the click, which first waits for two frames in which the element
       // rests.
       await Promise.all([at && page.mouse.move(at.x, at.y), handle.click({ ...how, timeout: actMs })]);
       return;
@@ -39,14 +39,14 @@ function middleOf(box: Near["box"] | null, position: Press["position"]): Point |
   return { x: box.x + x, y: box.y + y };
 }
 
-/** Whether this says that the element was not clicked since it moved all the time. */
+/** Whether this error says that the element was not clicked because it kept moving. */
 function isRestless(error: unknown): boolean {
   return (
     error instanceof Error && /element is not stable/.test(error.message) && !/performing click/.test(error.message)
   );
 }
 
-/** Moves the mouse onto an element, also one that never rests; answers whether it rests. */
+/** Moves the mouse onto an element, even one that never rests; returns whether it rests. */
 export async function moveOnto(handle: ElementHandle, where: Where = {}): Promise<boolean> {
   try {
     await handle.hover({ ...where, timeout: restMs });

@@ -5,8 +5,8 @@ import { endTyping, type FieldOption, readOptions } from "../../observation/in-p
 import { actMs } from "./perform.ts";
 
 /**
- * Replaces what is in a text field. A key is let go in it at the end, because suggestions of some
- * pages wait for one.
+ * Replaces the text of a text field. A key is released in it at the end, because the suggestions of
+ * some pages wait for that.
  */
 export async function setText({ handle, self, label }: FoundElement, text: string): Promise<string> {
   await handle.fill(text, { timeout: actMs });
@@ -24,13 +24,13 @@ function formatOf(type: string): string {
   return format === undefined ? "" : `: such a field is written like ${format}`;
 }
 
-/** Types behind what is in a text field. */
+/** Types at the end of a text field's text. */
 export async function addText({ handle }: FoundElement, text: string): Promise<void> {
   await handle.press("End", { timeout: actMs });
   await handle.type(text, { timeout: Math.max(actMs, text.length * 20) });
 }
 
-/** Sets a field of any kind: text, a dropdown's entry, or whether a box is checked. */
+/** Sets a field of any kind: its text, its dropdown entry, or whether its box is checked. */
 export async function setField(element: FoundElement, value: string | boolean): Promise<string> {
   const { handle, self, label, seen } = element;
   if (self.tag === "select") return `${label} to ${JSON.stringify(await chooseOption(element, String(value)))}`;
@@ -47,7 +47,7 @@ export async function setField(element: FoundElement, value: string | boolean): 
   return `${label} to ${checked ? "checked" : "unchecked"}`;
 }
 
-/** Chooses an entry of the browser's own dropdown by its text, or its value; answers the text. */
+/** Chooses an entry of the browser's own dropdown by its text, or its value; returns the text. */
 export async function chooseOption({ handle, label }: FoundElement, text: string): Promise<string> {
   const options = await handle.evaluate(readOptions);
   const wanted = text.trim().replace(/\s+/g, " ").toLowerCase();

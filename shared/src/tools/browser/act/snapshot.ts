@@ -12,12 +12,13 @@ import { asData } from "../../page/as-data.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";
 
-/** A result of a tool is kept and cut when it is longer than this makes it. */
+/** A longer tool result is stored and cut. */
 const resultTokens = 2_800;
 const lookMs = 10_000;
 
 /**
- * `browser_snapshot`: the page as text with refs; a part of it whole, or where a text stands in it.
+ * `browser_snapshot`: the page as text with refs; one part of it in full, or the places where a
+ * text occurs.
  */
 export function snapshotTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {

@@ -5,7 +5,7 @@ import { placeOf, shortUrl } from "./follow-up.ts";
 import { pageAddress } from "./input.ts";
 import { goTo } from "./navigate.ts";
 
-/** The tabs: `browser_open_tab`, `browser_switch_tab`, `browser_close_tab`. */
+/** Tabs: `browser_open_tab`, `browser_switch_tab`, `browser_close_tab`. */
 export function tabTools(deps: BrowserDeps): Tool[] {
   const tabId = z.int().min(1).describe("A tab's number, as the page view lists it.");
   return [

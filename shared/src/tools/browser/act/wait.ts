@@ -8,7 +8,7 @@ import { perform } from "./perform.ts";
 const mostSeconds = 60;
 const patience = 15;
 
-/** `browser_wait`: for a time, or until a text is on the page or gone from it. */
+/** `browser_wait`: waits for a time, or until a text appears on the page or disappears from it. */
 export function waitTool(deps: BrowserDeps): Tool {
   const text = z.string().trim().min(1).max(500).optional();
   return browserTool(deps, {

@@ -15,7 +15,7 @@ export type ExtractDeps = { readonly browsers: Browsers; readonly pieceCharacter
 
 const copyMs = 15_000;
 const mostPieces = 12;
-/** A page as short as this is answered whole: reading it costs less than asking about it. */
+/** A page as short as this is returned in full: reading it costs less than asking about it. */
 const short = 2_000;
 
 const input = z.strictObject({
@@ -69,7 +69,7 @@ async function answerGoal(page: WholePage, goal: string, characters: number, con
   return [`From ${read}:`, said, missing].filter((line) => line !== "").join("\n");
 }
 
-/** What was not read of the pieces and why; empty when all was. */
+/** Which pieces were not read and why; empty when all were. */
 function whatIsMissing(all: readonly string[], read: number, why: string | undefined): string {
   if (read === all.length) return "";
   const characters = all.slice(read).reduce((sum, piece) => sum + piece.length, 0);

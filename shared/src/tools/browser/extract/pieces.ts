@@ -1,6 +1,6 @@
 /**
- * A text in pieces of at most so many characters, cut between paragraphs or lines where there are
- * any, else anywhere but within a character.
+ * Splits a text into pieces of at most so many characters, between paragraphs or lines where
+ * possible, otherwise anywhere except within a character.
  */
 export function piecesOf(text: string, characters: number): string[] {
   const pieces: string[] = [];

@@ -3,20 +3,18 @@ import { copyVisible, type VisibleCopy } from "../../observation/in-page/copy-vi
 import { unseenTextOf } from "../../observation/unseen-text.ts";
 import { extractInWorker } from "../../page/extract-in-worker.ts";
 
-/**
- * The whole of a page as a reader sees it: Markdown, or plain text where it cannot be made into
- * that.
- */
+/** The whole of a page as a reader sees it: Markdown, or plain text when it cannot be converted. */
 export type WholePage = { readonly url: string; readonly title: string; readonly text: string };
 
 const longestHtml = 8_000_000;
 const mostFrames = 8;
 const extractMs = 15_000;
-/** With less than this share of what can be read, the Markdown has lost something. */
+/** If it holds less than this share of the readable text, the Markdown has lost something. */
 const enough = 0.7;
 
 /**
- * What the page and its frames hold, copied within the page: rejects as the page's own calls do.
+ * The content of the page and its frames, copied within the page: rejects as the page's own calls
+ * do.
  */
 export async function copyPage(page: Page): Promise<{ readonly url: string; readonly copies: readonly VisibleCopy[] }> {
   const frames = [page.mainFrame(), ...page.frames().filter((frame) => frame !== page.mainFrame())];
@@ -25,7 +23,8 @@ export async function copyPage(page: Page): Promise<{ readonly url: string; read
 }
 
 /**
- * A frame that cannot be read, or is not shown, is left out; of the page itself the reason is told.
+ * A frame that cannot be read, or is not shown, is left out; for the page itself, the error is
+ * thrown.
  */
 async function copyFrame(frame: Frame, page: Page): Promise<VisibleCopy | undefined> {
   const reading = async () => {
@@ -35,7 +34,7 @@ async function copyFrame(frame: Frame, page: Page): Promise<VisibleCopy | undefi
   return frame === page.mainFrame() ? reading() : reading().catch(() => undefined);
 }
 
-/** The copies as one text. */
+/** The copies joined into one text. */
 export async function readCopies(
   { url, copies }: Awaited<ReturnType<typeof copyPage>>,
   signal: AbortSignal,

@@ -8,8 +8,8 @@ import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 export type Compression = "none" | "gzip" | "bzip2" | "xz" | "zstd";
 
 /**
- * An archive of a workspace: open, and, where a program of the system is to read it, by its path
- * there.
+ * An archive in a workspace: open, and also by its path there, for programs of the system that read
+ * it.
  */
 export type ArchiveFile = {
   readonly handle: FileHandle;
@@ -20,8 +20,8 @@ export type ArchiveFile = {
 const chunkBytes = 256 * 1024;
 
 /**
- * What a file holds once decompressed, chunk by chunk as it is asked for. gzip is read here, the
- * others by the system's program in the sandbox; throws `unsupported` where that cannot be had.
+ * A file's decompressed content, chunk by chunk on demand. gzip is read here, the other formats by
+ * the system's program in the sandbox; throws `unsupported` when that is not available.
  */
 export async function* decompress(
   file: ArchiveFile,

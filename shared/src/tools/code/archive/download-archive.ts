@@ -9,7 +9,7 @@ const fetchMs = 180_000;
 const mostBytes = 100 * 1024 ** 2;
 
 /**
- * An archive of the web as a file that no tool can see, gone when it is disposed of. Rejects with
+ * An archive from the web as a file that no tool can see; disposing of it deletes it. Rejects with
  * `not_found` or as `Egress.fetch` does.
  */
 export async function downloadArchive(
@@ -52,17 +52,17 @@ async function download(url: string, egress: Egress, signal: AbortSignal): Promi
   );
 }
 
-/** Where the files of a repository can be had as one archive, and what the repository is called. */
+/** Where a repository's files are available as one archive, and the repository's name. */
 export type ArchiveAddress = { readonly url: string; readonly name: string };
 
-/** What an address names: an archive, or a repository, which may be served as an archive too. */
+/** What an address names: an archive, or a repository, which may also be served as an archive. */
 export type SourceAddress =
   | ({ readonly kind: "archive" } & ArchiveAddress)
   | {
       readonly kind: "repository";
       readonly url: string;
       readonly name: string;
-      /** Undefined where the host is not known to serve any. */
+      /** Undefined when the host is not known to serve archives. */
       archive: ((ref: string) => string) | undefined;
     };
 
@@ -85,8 +85,8 @@ const forges: ReadonlyMap<string, Forge> = new Map<string, Forge>([
 const forgeOf = ({ host }: URL): Forge | undefined => forges.get(host.replace(/^www\./, ""));
 
 /**
- * Whether an address is on a host that serves many people's repositories: what is asked of it,
- * nobody else gets to know.
+ * Whether an address is on a host that serves many people's repositories: only the host sees what
+ * is requested from it.
  */
 export function isOnForge(address: string): boolean {
   const url = URL.parse(address.trim());
@@ -96,8 +96,8 @@ export function isOnForge(address: string): boolean {
 const archiveName = /\.(?:zip|tar|tgz|tar\.gz)$/i;
 
 /**
- * What an https address names. Throws `invalid_input` for what is none, or no repository of a host
- * that is known.
+ * What an https address names. Throws `invalid_input` for other addresses, and for those that
+ * cannot be a repository's, by its host's rules where the host is known.
  */
 export function sourceAddress(address: string): SourceAddress {
   const url = URL.parse(address.trim());

@@ -6,19 +6,22 @@ export type ExtractLimits = {
   readonly entries: number;
   readonly bytes: number;
   /**
-   * Unpacked bytes for each packed one, looked at once more than `unremarkableBytes` have come out.
+   * Unpacked bytes for each packed byte, checked once more than `unremarkableBytes` have come out.
    */
   readonly ratio: number;
   readonly unremarkableBytes: number;
 };
 
-/** What is left of the limits. Both throw `too_large` when nothing is, and the signal's reason. */
+/**
+ * What remains of the limits. Both methods throw `too_large` when nothing does, and the signal's
+ * reason.
+ */
 export interface Room {
   takeEntry(): void;
   takeBytes(count: number): void;
 }
 
-/** The room for the content of an archive of `packedBytes`. */
+/** The limits for the content of an archive of `packedBytes`. */
 export function createRoom(options: {
   readonly packedBytes: number;
   readonly limits: ExtractLimits;

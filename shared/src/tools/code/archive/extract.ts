@@ -5,7 +5,7 @@ import type { ArchiveEntry } from "./archive-entry.ts";
 import { createRoom, type ExtractLimits, type Room } from "./extract-room.ts";
 import { type LinksOutside, makeLinks } from "./make-links.ts";
 
-/** What came out: files with the hash of their content, and what was left out on purpose. */
+/** What was extracted: files with the hash of their content, and what was left out on purpose. */
 export type Extracted = {
   readonly files: readonly { readonly path: string; readonly sha256: string; readonly size: number }[];
   readonly leftOut: readonly string[];
@@ -15,9 +15,9 @@ const runLater = /(?:^|\/)\.git\/(?:.*\/)?hooks\/./i;
 
 /**
  * Writes an archive's entries below an empty folder that no tool can see. Throws `rejected` for
- * names that lead elsewhere, occur twice or are odd, for devices and, unless they are to be left
- * out, links to outside, `too_large` for more than the limits. Git's hooks and links that lead
- * nowhere are left out.
+ * names that lead outside, occur twice or are unusual, for devices and, unless they are to be left
+ * out, links to outside; throws `too_large` above the limits. Git hooks and dangling links are left
+ * out.
  */
 export async function extract(
   entries: AsyncIterable<ArchiveEntry>,
@@ -26,7 +26,7 @@ export async function extract(
     readonly packedBytes: number;
     readonly limits: ExtractLimits;
     readonly signal: AbortSignal;
-    /** Refused when left out. */
+    /** Rejected by default. */
     readonly linksOutside?: LinksOutside;
   },
 ): Promise<Extracted> {
@@ -86,7 +86,7 @@ async function writeFile({ content, executable }: ArchiveEntry, place: string, r
   return { sha256: hash.digest("hex"), size };
 }
 
-/** A hard link becomes a file of its own: two names for one file would change together. */
+/** A hard link becomes a separate file: two names for one file would change together. */
 async function copy(entry: ArchiveEntry, path: string, { folder, room, files }: Extraction): Promise<Written> {
   const from = entryNames(entry.target ?? "").join("/");
   const written = files.get(from);
@@ -102,9 +102,9 @@ const longestName = 255;
 const deepest = 60;
 
 /**
- * The names that an entry's path consists of; none for the archive's own root. Throws `rejected`
- * for paths that are absolute, lead upwards, or have names in them that some system or program
- * would take for something else.
+ * The names in an entry's path; none for the archive's root. Throws `rejected` for paths that are
+ * absolute, lead upwards, or contain names that some system or program would interpret as something
+ * else.
  */
 function entryNames(path: string): string[] {
   const shown = JSON.stringify(path.slice(0, 120));

@@ -3,13 +3,13 @@ import { dirname, isAbsolute, join, normalize } from "node:path";
 import { AppError } from "../../../core/errors.ts";
 import { confinedPath } from "../../../machine/workspace/confined-path.ts";
 
-/** What becomes of links whose own text leads outside. */
+/** What happens to links whose own text leads outside. */
 export type LinksOutside = "refuse" | "leave out";
 
 /**
- * Makes an archive's symbolic links when everything else is there, so that nothing is written
- * through one. Throws `rejected` for a link to outside, unless it is to be left out. Answers the
- * links that were not made, which are those and others that lead nowhere or in circles.
+ * Makes an archive's symbolic links after everything else exists, so that nothing is written
+ * through one. Throws `rejected` for a link to outside, unless it is to be left out. Returns the
+ * links that were not made: those, and others that are dangling or circular.
  */
 export async function makeLinks(
   folder: string,
@@ -31,7 +31,7 @@ export async function makeLinks(
   for (const path of links.keys()) {
     if (left.has(path)) continue;
     if (await leadsSomewhere(join(folder, path))) {
-      // By way of another link it may lead out although its own text does not.
+      // Through another link it may lead outside although its own text does not.
       await confinedPath(folder, path).catch(() => Promise.reject(outside(path)));
     } else useless.push(path);
   }

@@ -12,7 +12,7 @@ import { type Extracted, extract } from "./extract.ts";
 import type { ExtractLimits } from "./extract-room.ts";
 import type { LinksOutside } from "./make-links.ts";
 
-/** What no source archive needs and no disk minds. */
+/** More than any source archive needs, and little enough for any disk. */
 const defaultExtractLimits: ExtractLimits = {
   entries: 20_000,
   bytes: 500 * 1024 ** 2,
@@ -20,31 +20,31 @@ const defaultExtractLimits: ExtractLimits = {
   unremarkableBytes: 20 * 1024 ** 2,
 };
 
-/** Entries that are to become a folder of a workspace, and how many bytes they came in. */
+/** Entries that will become a folder of a workspace, and their packed size in bytes. */
 export type Placing = {
   readonly workspace: Workspace;
   readonly entries: AsyncIterable<ArchiveEntry>;
   readonly packedBytes: number;
   /**
-   * The new folder; left out, the one folder that everything in the archive lies in, or else
+   * The new folder; by default, the one folder that contains everything in the archive, or else
    * `otherwise`.
    */
   readonly into?: string;
   readonly otherwise: string;
   readonly signal: AbortSignal;
   readonly limits?: ExtractLimits;
-  /** Refused when left out. */
+  /** Rejected by default. */
   readonly linksOutside?: LinksOutside;
 };
 
-/** What an archive became: a folder, relative to the workspace, and what is in it. */
+/** The result of placing an archive: a folder, relative to the workspace, and its content. */
 export type Unpacked = Extracted & { readonly folder: string };
 
 /**
- * Makes an archive's entries a new folder of the workspace, all of it or nothing, and remembers its
- * files as they arrived, but for what is git's. One folder that everything lies in is taken off.
- * Rejects with `rejected`, `too_large`, with `conflict` where the folder is taken, or the signal's
- * reason.
+ * Turns an archive's entries into a new folder of the workspace, completely or not at all, and
+ * records its files, except git's own, as the baseline. A single folder that contains everything is
+ * stripped. Rejects with `rejected`, `too_large`, with `conflict` when the folder exists, or the
+ * signal's reason.
  */
 export async function placeEntries(placing: Placing): Promise<Unpacked> {
   const { workspace, entries, packedBytes, signal, limits = defaultExtractLimits, linksOutside = "refuse" } = placing;
@@ -74,7 +74,7 @@ async function moveIn(staging: string, extracted: Extracted, placing: Placing): 
   const placed = (path: string) => `${place.relative}/${only === undefined ? path : path.slice(only.length + 1)}`;
   const files = extracted.files.map((file) => ({ ...file, path: placed(file.path) }));
   const content = only === undefined ? staging : join(staging, only);
-  // git does not take a patch that changes what is its own.
+  // git does not accept a patch that changes its own files.
   const kept = files.filter(({ path }) => !/(?:^|\/)\.git\//i.test(path));
   const baseline = { root: place.relative, files: kept.map(({ path, sha256 }) => ({ path, sha256 })) };
   await recordBaseline(workspace, baseline, (path) => Bun.file(join(content, path.slice(place.relative.length + 1))));
@@ -87,17 +87,14 @@ async function moveIn(staging: string, extracted: Extracted, placing: Placing): 
   return { files, leftOut: extracted.leftOut.map(placed).sort(), folder: place.relative };
 }
 
-/** The one folder that everything lies in. */
+/** The one folder that contains everything. */
 async function onlyFolder(staging: string): Promise<string | undefined> {
   const [first, ...others] = await readdir(staging, { withFileTypes: true });
   if (first === undefined) throw new AppError("rejected", "There is nothing in it.");
   return others.length === 0 && first.isDirectory() ? first.name : undefined;
 }
 
-/**
- * Readers of archives complain with plain errors of their own; what the system refuses is no fault
- * of the archive.
- */
+/** Archive readers throw plain errors; errors of the system are not the archive's fault. */
 function asRejected(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const ofSystem = /^E[A-Z]+$/.test(errnoOf(error) ?? "");

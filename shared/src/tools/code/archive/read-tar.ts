@@ -32,7 +32,7 @@ export async function* readTar(stream: AsyncIterable<Uint8Array>): AsyncGenerato
   await feeding;
 }
 
-/** Gives the reader no more than it takes. */
+/** Feeds the reader no more than it consumes. */
 async function feed(stream: AsyncIterable<Uint8Array>, extract: Extract): Promise<void> {
   for await (const chunk of stream) {
     if (extract.destroyed) return;

@@ -7,8 +7,8 @@ const unix = 3;
 const typeBits = 0o170000;
 
 /**
- * The entries of a zip file, by its directory at the end. Throws `rejected` for what is encrypted,
- * damaged or oddly named.
+ * The entries of a zip file, by its directory at the end. Throws `rejected` for entries that are
+ * encrypted, damaged or unusually named.
  */
 export async function* readZip(descriptor: number): AsyncGenerator<ArchiveEntry> {
   const { fromFdPromise } = await import("yauzl");
@@ -29,7 +29,7 @@ export async function* readZip(descriptor: number): AsyncGenerator<ArchiveEntry>
   }
 }
 
-/** The mode that Unix programs write into the upper half; 0 for other makers. */
+/** The mode that Unix programs write into the upper half; 0 for other systems. */
 function modeOf({ versionMadeBy, externalFileAttributes }: Entry): number {
   return versionMadeBy >> 8 === unix ? externalFileAttributes >>> 16 : 0;
 }

@@ -7,15 +7,15 @@ import { type Placing, placeEntries, type Unpacked } from "./place-entries.ts";
 import { readTar } from "./read-tar.ts";
 import { readZip } from "./read-zip.ts";
 
-/** An archive that is to become a folder of a workspace. */
+/** An archive that will become a folder of a workspace. */
 export type Unpacking = Omit<Placing, "entries" | "packedBytes"> & {
   readonly archive: ArchiveFile;
   readonly sandbox: Sandbox;
 };
 
 /**
- * Makes an archive a new folder of the workspace, as `placeEntries` does. Rejects with
- * `unsupported` for what is no archive that can be read here.
+ * Turns an archive into a new folder of the workspace, as `placeEntries` does. Rejects with
+ * `unsupported` when it is not an archive that can be read here.
  */
 export async function unpackArchive({ archive, sandbox, ...placing }: Unpacking): Promise<Unpacked> {
   return await placeEntries({ ...placing, entries: entriesOf(), packedBytes: archive.size });
@@ -36,8 +36,8 @@ const magics: readonly (readonly [Exclude<Compression, "none"> | "zip", string])
 const tarMagicAt = 257;
 
 /**
- * The entries of an archive, whose kind its first bytes tell and not its name. Throws `unsupported`
- * for what is none.
+ * The entries of an archive, whose format is detected by its first bytes, not its name. Throws
+ * `unsupported` when it is not an archive.
  */
 async function openArchive(
   file: ArchiveFile,
@@ -57,7 +57,7 @@ async function openArchive(
 
 const shown = 20;
 
-/** What a model wants to know of an unpacked archive. */
+/** What a model needs to know about an unpacked archive. */
 export function unpackedText({ folder, files, leftOut }: Unpacked): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   const top = [...new Set(files.map(({ path }) => path.slice(folder.length + 1).replace(/\/.*/s, "/")))].sort();

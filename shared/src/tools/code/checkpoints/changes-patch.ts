@@ -9,19 +9,19 @@ import { listWork } from "./scan-workspace.ts";
 
 /**
  * A patch, and the folder its paths start from, relative to the workspace; empty for the workspace
- * itself. `changes` says whether it changes anything that arrived: a patch of new files alone is
- * another copy of them.
+ * itself. `changes` says whether it changes anything in the baseline: a patch of new files alone
+ * only repeats them.
  */
 export type ChangesPatch = { readonly folder: string; readonly patch: string; readonly changes: boolean };
 
 const largest = 1024 ** 2;
 
 /**
- * The difference between a workspace and how its files arrived, as unified diffs that `git apply`
- * takes: one for each unpacked project that was changed, with paths from its folder, and one for
- * what was sent beside it (with the new files, where there is no project). Binary files and those
- * above 1 MB are left out, and so are projects whose folder is gone. `only` narrows it to some
- * paths.
+ * The difference between a workspace and its files' baseline, as unified diffs that `git apply`
+ * accepts: one for each unpacked project that was changed, with paths from its folder, and one for
+ * files that were sent outside any project (including the new files, when there is no project).
+ * Binary files and those above 1 MB are left out, and so are projects whose folder is gone. `only`
+ * restricts it to some paths.
  */
 export async function changesPatches(
   workspace: Workspace,

@@ -13,7 +13,7 @@ const keptAtLeast = 100;
 const keptAtMost = 120;
 const checkpointName = /^(\d+)\.json$/;
 
-/** What a checkpoint is taken for. */
+/** The call that a checkpoint is taken for. */
 export type Occasion = Pick<Checkpoint, "key" | "tool" | "about">;
 
 /**
@@ -22,20 +22,20 @@ export type Occasion = Pick<Checkpoint, "key" | "tool" | "about">;
  */
 export interface Checkpoints {
   /**
-   * Saves the state before a call. A second attempt of the same call takes none; after a call that
-   * changed nothing, its checkpoint is used again.
+   * Saves the state before a call. A second attempt of the same call saves nothing; after a call
+   * that changed nothing, its checkpoint is reused.
    */
   take(workspace: Workspace, occasion: Occasion): Promise<void>;
   /** Oldest first, one in memory at a time. */
   all(workspace: Workspace): AsyncGenerator<Checkpoint>;
   find(workspace: Workspace, id: number): Promise<Checkpoint | undefined>;
-  /** The state now, as a checkpoint would have it. */
+  /** The current state, in the form of a checkpoint. */
   now(workspace: Workspace): Promise<Checkpoint["files"]>;
 }
 
 /**
- * Checkpoints outlive the process: each is one file that is there whole or not at all, and content
- * that it names is kept before it.
+ * Checkpoints outlive the process: each is one file that is written completely or not at all, after
+ * the content that it names.
  */
 export function createCheckpoints(): Checkpoints {
   const inTurn = createKeyedQueue();
@@ -76,8 +76,8 @@ async function* all(workspace: Workspace): AsyncGenerator<Checkpoint> {
 }
 
 /**
- * Removes old checkpoints, what killed processes left of others, and the content that nothing names
- * any more.
+ * Removes old checkpoints, what killed processes left of others, and content that no checkpoint
+ * names any more.
  */
 async function prune(workspace: Workspace, ids: readonly number[]): Promise<void> {
   const started = Date.now();

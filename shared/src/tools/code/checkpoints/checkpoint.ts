@@ -9,13 +9,13 @@ const savedFile = z.strictObject({
   executable: z.boolean(),
 });
 
-/** A workspace as it was before one call of a tool. */
+/** A workspace's state before one call of a tool. */
 export const checkpointSchema = z.strictObject({
   id: z.int(),
   /** The call's key: the same at every attempt. */
   key: z.string(),
   tool: z.string(),
-  /** What the call was about, in a few words. */
+  /** A summary of the call, in a few words. */
   about: z.string(),
   /** Milliseconds since 1970. */
   at: z.number(),
@@ -24,13 +24,13 @@ export const checkpointSchema = z.strictObject({
 });
 
 export type Checkpoint = z.output<typeof checkpointSchema>;
-/** A file of a checkpoint: its content is kept under its hash. */
+/** A file of a checkpoint: its content is stored under its hash. */
 export type SavedFile = z.output<typeof savedFile>;
 
-/** What differs between two states, path by path. Undefined stands for a file that is not there. */
+/** One difference between two states, at one path. Undefined stands for a missing file. */
 export type Difference = { readonly path: string; readonly before?: SavedFile; readonly after?: SavedFile };
 
-/** The paths whose content or permission differs, in the order of their names. */
+/** The paths whose content or permissions differ, sorted by name. */
 export function differences(before: readonly SavedFile[], after: readonly SavedFile[]): Difference[] {
   const old = new Map(before.map((file) => [file.path, file]));
   const now = new Map(after.map((file) => [file.path, file]));

@@ -65,7 +65,7 @@ async function list(all: AsyncIterable<Checkpoint>, now: Checkpoint["files"]): P
   return lines.length === 0 ? "No call has changed a file yet." : lines.join("\n");
 }
 
-/** The call that was made at a checkpoint, when files were different after it. */
+/** The call that was made at a checkpoint, when it changed files. */
 function stepLines(checkpoint: Checkpoint | undefined, after: Checkpoint["files"]): string[] {
   if (checkpoint === undefined) return [];
   const { id, tool, about, at, files, complete } = checkpoint;

@@ -1,13 +1,15 @@
 import { isBinary } from "../../files/text-content.ts";
 
 const largest = 1024 ** 2;
-/** The search for the smallest difference holds up everything else meanwhile. */
+/**
+ * The time limit for finding the smallest difference, because the search blocks everything else.
+ */
 const diffMs = 1000;
 
 /**
- * The change of one file as git writes and takes it; undefined content stands for a file that is
- * not there, and `executable` is told of a new one. Empty when nothing changed, and for files that
- * are no UTF-8 or above 1 MB.
+ * The change of one file in git's format; undefined content stands for a missing file, and
+ * `executable` applies to a new one. Empty when nothing changed, and for files that are not UTF-8
+ * or above 1 MB.
  */
 export async function fileDiff(
   path: string,
@@ -28,8 +30,8 @@ export async function fileDiff(
 }
 
 /**
- * The text of a file, empty for none; undefined for what is too large or no UTF-8. The byte order
- * mark stays.
+ * The text of a file, empty for a missing one; undefined when it is too large or not UTF-8. The
+ * byte order mark stays.
  */
 function decodedText(bytes: Uint8Array | undefined): string | undefined {
   if (bytes === undefined) return "";
@@ -42,7 +44,7 @@ function decodedText(bytes: Uint8Array | undefined): string | undefined {
 }
 
 /**
- * The patch that takes every line away and adds all of the new ones, for texts too different to be
+ * The patch that removes every line and adds all of the new ones, for texts too different to be
  * compared in time.
  */
 function replacement([from, to]: readonly [string, string], before: string, after: string): string {
@@ -55,7 +57,7 @@ function replacement([from, to]: readonly [string, string], before: string, afte
   return `--- ${from}\n+++ ${to}\n@@ -1,${old.count} +1,${now.count} @@\n${old.text}${now.text}`;
 }
 
-/** What git wants to read for a file that is made or removed. */
+/** The header line that git expects for a file that is created or deleted. */
 function mode(before: Uint8Array | undefined, after: Uint8Array | undefined, executable: boolean): string {
   const empty = (before ?? after)?.length === 0;
   if (before === undefined)

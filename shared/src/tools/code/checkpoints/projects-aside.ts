@@ -9,8 +9,8 @@ import type { Checkpoint } from "./checkpoint.ts";
 type State = Pick<Checkpoint, "at" | "files">;
 
 /**
- * Puts the projects back that a state has and that were set aside, with what no checkpoint holds:
- * `.git`, links, large files. To be called before the state's files are restored.
+ * Puts back the projects of a state that were set aside, including what no checkpoint holds:
+ * `.git`, links, large files. Must be called before the state's files are restored.
  */
 export async function putBackProjects(workspace: Workspace, { files }: State): Promise<void> {
   for (const { root } of await projectsOf(workspace)) {
@@ -27,8 +27,8 @@ export async function putBackProjects(workspace: Workspace, { files }: State): P
 }
 
 /**
- * Sets the projects aside, whole, that came after a state was taken. To be called when the state's
- * files are restored.
+ * Sets aside the projects, as a whole, that were added after a state was saved. Must be called when
+ * the state's files are restored.
  */
 export async function setAsideProjects(workspace: Workspace, { at, files }: State): Promise<void> {
   for (const { root, arrivedAt } of await projectsOf(workspace)) {
@@ -41,7 +41,7 @@ export async function setAsideProjects(workspace: Workspace, { at, files }: Stat
   }
 }
 
-/** Forgets what was set aside of a project: another one comes into its place. */
+/** Deletes what was set aside of a project, because another one takes its place. */
 export async function forgetAside(workspace: Workspace, root: string): Promise<void> {
   await rm(asideOf(workspace, root), { recursive: true, force: true });
 }

@@ -8,15 +8,15 @@ import { type WorkspacePath, workspacePathOf } from "../../../machine/workspace/
 import type { Difference, SavedFile } from "./checkpoint.ts";
 
 /**
- * Brings files from `after` back to `before`. Nothing is touched when a content is not there any
- * more (`not_found`). Files that are changed by something else meanwhile are overwritten; a
- * repetition after a crash completes what was begun.
+ * Restores files from `after` to `before`. Nothing is touched when some content no longer exists
+ * (`not_found`). Files that something else changes meanwhile are overwritten; a repetition after a
+ * crash completes what was started.
  */
 export async function restore(workspace: Workspace, changes: readonly Difference[]): Promise<void> {
   for (const { path, before } of changes)
     if (before !== undefined && (await keptContent(workspace, before.sha256)) === undefined)
       throw new AppError("not_found", `The former content of ${path} is not kept any more; nothing was restored.`);
-  // What is to go may stand where a folder is to be.
+  // A file to remove may be where a folder has to be.
   for (const { path, before } of changes) if (before === undefined) await remove(workspace, path);
   for (const { path, before } of changes) if (before !== undefined) await bringBack(workspace, path, before);
 }
@@ -27,7 +27,7 @@ async function bringBack(workspace: Workspace, path: string, file: SavedFile): P
   if (content !== undefined) await putFile(workspace, place, content, false, file.executable ? 0o755 : 0o644);
 }
 
-/** Removes a file, and the folders that are empty then. */
+/** Removes a file, and the folders that become empty. */
 async function remove(workspace: Workspace, path: string): Promise<void> {
   const { folders, name } = await checkedPlace(workspace, path);
   if (!(await removed(workspace, folders, name, rm))) return;

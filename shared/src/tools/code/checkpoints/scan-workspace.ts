@@ -11,7 +11,7 @@ const mostFiles = 10_000;
 const largest = 5 * 1024 ** 2;
 const readTogether = 16;
 
-/** What can be made again, beside what is never listed. */
+/** Folders that can be regenerated, in addition to what is never listed. */
 const derived: ReadonlySet<string> = new Set([
   ".gradle",
   ".mypy_cache",
@@ -25,7 +25,7 @@ const derived: ReadonlySet<string> = new Set([
 
 /**
  * The files of a workspace that are somebody's work. Left out: links, protected names, and folders
- * of what can be made again.
+ * that can be regenerated.
  */
 export async function listWork(workspace: Workspace): Promise<Listing> {
   const { files, complete } = await listFiles(workspace, { most: mostFiles, depth: 40, without: derived });
@@ -33,8 +33,9 @@ export async function listWork(workspace: Workspace): Promise<Listing> {
 }
 
 /**
- * The files of a workspace as they are, their content kept. Only what has another size or time than
- * in `last` is read. Files above 5 MB are left out too; `complete` is false beyond 10,000 files.
+ * The current files of a workspace, with their content stored. Only files whose size or time
+ * differs from `last` are read. Files above 5 MB are left out too; `complete` is false beyond
+ * 10,000 files.
  */
 export async function scanWorkspace(
   workspace: Workspace,
@@ -54,7 +55,7 @@ export async function scanWorkspace(
   return { files, complete: listing.complete };
 }
 
-/** The file, unless it is gone by now or may not be read. */
+/** The file, unless it no longer exists or may not be read. */
 async function read(workspace: Workspace, path: string): Promise<SavedFile[]> {
   try {
     await using file = await openFile(workspace, path);

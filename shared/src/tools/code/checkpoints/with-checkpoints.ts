@@ -19,7 +19,7 @@ export function withCheckpoints(tool: Tool, checkpoints: Checkpoints): Tool {
   };
 }
 
-/** Want of a checkpoint, on a full disk say, does not keep the work from going on. */
+/** Work continues without a checkpoint, for example when the disk is full. */
 async function problemOf(taking: Promise<void>): Promise<string | undefined> {
   try {
     await taking;

@@ -1,6 +1,6 @@
 /**
- * Runs in the sandbox, in a folder that holds the file "$1" alone; prints a line for each problem.
- * Says nothing where its program is absent.
+ * Runs in the sandbox, in a folder that contains only the file "$1"; prints a line for each
+ * problem, and nothing when its program is absent.
  */
 type Checker = { readonly extensions: readonly string[]; readonly script: string };
 
@@ -12,7 +12,7 @@ except ValueError as e: print("%s: %s" % (sys.argv[1], e))`;
 
 const ruff = 'ruff check --isolated --no-cache --quiet --output-format=concise --select=E9,F -- "$1"';
 
-/** Languages whose checker is a program of the system, by the file's extension. */
+/** Languages whose checker is a program of the system, by file extension. */
 export const checkers: readonly Checker[] = [
   {
     extensions: [".py", ".pyi"],
@@ -29,7 +29,7 @@ export const checkers: readonly Checker[] = [
   { extensions: [".php"], script: '! command -v php >/dev/null || php -n -l -- "$1" >/dev/null' },
 ];
 
-/** Those that this runtime reads itself, in a process of their own. */
+/** Extensions that this runtime checks itself, in a separate process. */
 export const ownExtensions: ReadonlySet<string> = new Set([
   ".cjs",
   ".cts",

@@ -10,7 +10,7 @@ const mostOutput = 64 * 1024;
 
 const worker = resolve(import.meta.dir, "syntax-worker.ts");
 
-/** A text that would be the content of a file, and where it is looked at. */
+/** A text that would be the content of a file, and where it is checked. */
 export type CheckedText = {
   readonly path: string;
   readonly text: string;
@@ -20,9 +20,9 @@ export type CheckedText = {
 };
 
 /**
- * What the language's own checker says against a file of this name and content, a line for each
- * problem. Nothing where there is no checker for it here or it takes too long. Rejects only with
- * the signal's reason.
+ * The problems that the language's own checker finds in a file of this name and content, one line
+ * each. Empty when there is no checker for it here or it takes too long. Rejects only with the
+ * signal's reason.
  */
 export async function findProblems(checked: CheckedText): Promise<string[]> {
   const extension = extname(checked.path).toLowerCase();
@@ -52,10 +52,7 @@ async function bySelf({ path, text, signal }: CheckedText): Promise<string> {
   return (await child.exited) === 0 ? output : "";
 }
 
-/**
- * The file stands alone in a folder of its own: nothing of the project is loaded, and none of its
- * settings.
- */
+/** The file is alone in a separate folder: none of the project's code or settings are loaded. */
 async function inSandbox(script: string, { path, text, workspace, sandbox, signal }: CheckedText): Promise<string> {
   const alone = `d=$(mktemp -d) && cat >"$d/$1" && cd "$d" && { ${script}; } 2>&1; rm -rf "$d"`;
   const argv = ["bash", "-c", alone, "bash", basename(path)];

@@ -3,8 +3,8 @@ import { parse as parseToml } from "smol-toml";
 import * as z from "zod";
 
 /**
- * Started by `withDiagnostics` for one file: reads it as JSON from standard input and prints what
- * is wrong with its syntax, one problem a line.
+ * Started by `withDiagnostics` for one file: reads it as JSON from standard input and prints its
+ * syntax errors, one per line.
  */
 
 const scripts: Readonly<Record<string, Bun.JavaScriptLoader>> = {
@@ -39,8 +39,8 @@ function problemsOf(name: string, text: string): string[] {
 }
 
 /**
- * Where JSON goes wrong is told by reading it as an expression; what is only no JSON is not found
- * so.
+ * Parsing JSON as an expression shows where it is wrong; it does not find text that is a valid
+ * expression but not valid JSON.
  */
 function inScript(text: string): string[] {
   try {

@@ -10,9 +10,9 @@ const longestLine = 200;
 const largest = 512 * 1024;
 
 /**
- * The tool, with what the language's own checker finds in the files it changed added to its result.
- * `edited` answers the paths that an input is about. Only problems that an edit brought are shown;
- * those of before are counted. Never makes a call fail.
+ * The tool, with its result extended by what the language's own checker finds in the files it
+ * changed. `edited` returns the paths that an input is about. Only problems that an edit introduced
+ * are shown; earlier ones are counted. Never makes a call fail.
  */
 export function withDiagnostics(
   tool: Tool,
@@ -49,7 +49,7 @@ async function noteOn(path: string, before: string | undefined, sandbox: Sandbox
   ].join("\n");
 }
 
-/** An edit moves the problems that were there. */
+/** The problem without its place, because an edit moves the problems that were there. */
 function withoutPlace(problem: string): string {
   return problem.replaceAll(/\d+/g, "");
 }
@@ -58,7 +58,7 @@ function shortened(line: string): string {
   return line.length <= longestLine ? line : `${line.slice(0, longestLine)}…`;
 }
 
-/** The text of a file; undefined for one that is not there, too large, or no text. */
+/** The text of a file; undefined when it is missing, too large, or not text. */
 async function fileText(path: string, { workspace }: ToolContext): Promise<string | undefined> {
   try {
     await using file = await openFile(workspace, path);

@@ -4,7 +4,7 @@ import type { ArchiveEntry } from "../archive/archive-entry.ts";
 import { readTar } from "../archive/read-tar.ts";
 import type { ChosenRef, FetchedPack } from "./upload-pack.ts";
 
-/** What git is to make a repository of. */
+/** The input from which git makes a repository. */
 export type CheckOut = {
   readonly url: string;
   readonly ref: ChosenRef;
@@ -15,8 +15,8 @@ export type CheckOut = {
 
 const checkOutMs = 180_000;
 /**
- * The script's exit code for more files or bytes than an archive may have: a handful of objects can
- * stand for billions.
+ * The script's exit code when there are more files or bytes than an archive may have: a handful of
+ * objects can stand for billions.
  */
 const tooMuch = 9;
 
@@ -52,8 +52,8 @@ const environment = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_TERMINAL_PROMPT: "0" }
 
 /**
  * The files of a fetched commit with their `.git`, in one folder, as git checks them out inside the
- * sandbox, which has no network. Throws `rejected` for what git does not take, `too_large` for what
- * does not fit into the sandbox, `timeout`, or the signal's reason.
+ * sandbox, which has no network. Throws `rejected` for input that git does not accept, `too_large`
+ * for what does not fit into the sandbox, `timeout`, or the signal's reason.
  */
 export async function* checkOut(
   { url, ref, pack, workspace }: CheckOut,

@@ -12,7 +12,7 @@ const sound = () => advertised("version 2", "ls-refs", "fetch=shallow");
 const head = `${line(`${oid} HEAD symref-target:refs/heads/main\n`)}0000`;
 const shallow = line(`shallow ${oid}\n`).repeat(6_000);
 
-/** What a server answers to each of the three requests, and what is said of it. */
+/** A server's response to each of the three requests, and the expected message. */
 const servers: Readonly<Record<string, readonly [advertisement: string, refs: string, pack: string, said: string]>> = {
   older: [advertised(`${oid} HEAD\0multi_ack`), "", "", "does not speak version 2"],
   otherHashes: [advertised("version 2", "fetch=shallow", "object-format=sha256"), "", "", "otherwise than by SHA-1"],

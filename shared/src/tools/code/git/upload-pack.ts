@@ -1,7 +1,7 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Egress, EgressResponse } from "../../../machine/egress/egress.ts";
 
-/** A ref of a repository. `branch` is the ref that HEAD stands for. */
+/** A ref of a repository. `branch` is the ref that HEAD points to. */
 type RemoteRef = { readonly oid: string; readonly name: string; readonly branch?: string };
 
 /** Objects as the server packed them, and the commits whose parents it left out. */
@@ -13,7 +13,7 @@ export type FetchedPack = {
 
 /** A repository that is read over https, by version 2 of git's protocol. */
 export interface RemoteRepository {
-  /** HEAD, and the branch and tag of this name. */
+  /** HEAD, and the branch and tag with this name. */
   refs(name: string | undefined): Promise<readonly RemoteRef[]>;
   /** The objects of a commit or tag and its last `depth` commits. */
   fetch(oid: string, depth: number): Promise<FetchedPack>;
@@ -23,15 +23,15 @@ const askMs = 30_000;
 const fetchMs = 180_000;
 const mostAnswer = 5 * 1024 ** 2;
 const mostPack = 100 * 1024 ** 2;
-/** They are arguments of a command, of which bubblewrap takes 9,000. */
+/** They become arguments of a command, and bubblewrap accepts 9,000. */
 const mostShallow = 5_000;
 const version = { "user-agent": "git/2.0 (manyhands)", "git-protocol": "version=2" };
 const advertisement = "/info/refs?service=git-upload-pack";
 
 /**
- * Finds the repository at an address, each request within the egress policy and over https. Rejects
- * with `not_found` where there is none that is public, with `unsupported` for a server that does
- * not speak the protocol, and as `Egress.fetch` does.
+ * Finds the repository at an address, with each request subject to the egress policy and over
+ * https. Rejects with `not_found` when there is no public one, with `unsupported` for a server that
+ * does not speak the protocol, and as `Egress.fetch` does.
  */
 export async function remoteRepository(
   address: string,
@@ -39,7 +39,7 @@ export async function remoteRepository(
 ): Promise<RemoteRepository> {
   const request = { headers: version, signal, timeoutMs: askMs, maxBytes: mostAnswer, admit: onlyHttps };
   let found = await egress.fetch({ ...request, url: `${address}${advertisement}` });
-  // Another origin was not told which version is spoken.
+  // A server of another origin has not yet received the protocol version.
   if (found.url.origin !== new URL(address).origin) found = await egress.fetch({ ...request, url: found.url });
   checkAdvertisement(found, address);
   const base = found.url.href.slice(0, -advertisement.length);
@@ -93,7 +93,7 @@ function readRefs(answer: Uint8Array): RemoteRef[] {
   });
 }
 
-/** Which stream of an answer a packet belongs to, by its first byte. */
+/** The stream of a response that a packet belongs to, by its first byte. */
 const [packStream, errorStream] = [1, 3];
 
 function readPack(answer: Uint8Array): FetchedPack {
@@ -118,11 +118,11 @@ function readPack(answer: Uint8Array): FetchedPack {
   return { chunks, bytes, shallow };
 }
 
-/** What is checked out: an object, by the full name of its branch or tag where it has one. */
+/** What to check out: an object, with the full name of its branch or tag if it has one. */
 export type ChosenRef = { readonly oid: string; readonly name?: string };
 
 /**
- * The ref a name means, or HEAD without one: a branch before a tag before a commit. Throws
+ * The ref that a name means, or HEAD without a name: a branch before a tag before a commit. Throws
  * `not_found`.
  */
 export function chooseRef(refs: readonly RemoteRef[], wanted: string | undefined): ChosenRef {
@@ -149,7 +149,7 @@ const headBytes = 4;
 
 /**
  * A message of lines in two sections, the command with its capabilities and its arguments, as
- * version 2 of the protocol wants it.
+ * version 2 of the protocol specifies.
  */
 function commandText(command: string, args: readonly string[]): string {
   const line = (text: string) => `${(text.length + headBytes + 1).toString(16).padStart(headBytes, "0")}${text}\n`;
@@ -157,8 +157,8 @@ function commandText(command: string, args: readonly string[]): string {
 }
 
 /**
- * The packets of an answer, one after the other. Throws `unavailable` for what is cut off, no
- * packet, or the server's complaint.
+ * The packets of a response, one after the other. Throws `unavailable` when the response is cut
+ * off, malformed, or the server's error message.
  */
 function* packetsOf(bytes: Uint8Array): Generator<Packet> {
   for (let at = 0; at < bytes.length; ) {
@@ -179,7 +179,7 @@ function* packetsOf(bytes: Uint8Array): Generator<Packet> {
   }
 }
 
-/** A packet's text in one line, without its end; of a long one its beginning. */
+/** A packet's text on one line, without its line ending; of a long text only the beginning. */
 function packetText(packet: Uint8Array): string {
   return Buffer.from(packet.subarray(0, 2000))
     .toString("utf8")

@@ -23,7 +23,7 @@ const input = z.strictObject({ patch: z.string().min(1).max(1_000_000).describe(
 /**
  * The `apply_patch` tool. It writes through the history of `str_replace_editor`, with which it
  * shares `queue`, so that an edit of either can be undone; a call repeated with the same key after
- * a crash finishes what it began.
+ * a crash completes what it started.
  */
 export function applyPatchTool({ queue }: { readonly queue: KeyedQueue }): Tool {
   return defineTool({
@@ -41,7 +41,9 @@ export function applyPatchTool({ queue }: { readonly queue: KeyedQueue }): Tool 
   });
 }
 
-/** The paths that a patch is about; none for what is no patch, which the call itself will say. */
+/**
+ * The paths that a patch is about; none when it is not a patch, which the call itself will report.
+ */
 function pathsIn(patch: string): string[] {
   try {
     return parsePatch(patch).map(({ path }) => path);
@@ -52,8 +54,8 @@ function pathsIn(patch: string): string[] {
 }
 
 /**
- * Waits for its turn at every file, in one order for all, so that two patches cannot wait for each
- * other.
+ * Waits for its turn at every file, in the same order for all patches, so that two patches cannot
+ * deadlock.
  */
 function heldAll<T>(queue: KeyedQueue, keys: readonly string[], work: () => Promise<T>): Promise<T> {
   const [first, ...rest] = keys;
@@ -77,7 +79,7 @@ async function apply(
     if (told === undefined) changes.push({ planned: await planFile(workspace, place, parts), history });
     else made.push({ place, history });
   }
-  // An attempt that was cut off had worked out its answer for all files.
+  // An interrupted attempt had already recorded its result for all files.
   const text = answered ?? summary(changes.map(({ planned }) => planned));
   try {
     for (const { planned, history } of changes) {
@@ -92,8 +94,8 @@ async function apply(
 }
 
 /**
- * A file that this call has changed, now or in an attempt that was cut off. `stats` are those it
- * had before, where they are known.
+ * A file that this call has changed, now or in an interrupted attempt. `stats` are those it had
+ * before, when known.
  */
 type Made = { readonly place: WorkspacePath; readonly history: EditHistory; readonly stats?: Edit["stats"] };
 

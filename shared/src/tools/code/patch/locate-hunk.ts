@@ -2,8 +2,8 @@ import { AppError } from "../../../core/errors.ts";
 import { type Hunk, oldLines } from "./patch.ts";
 
 /**
- * Where a hunk's old text is: the index of its first line, and what had to be overlooked to find
- * it.
+ * Where a hunk's old text is: the index of its first line, and the differences that were ignored to
+ * find it.
  */
 export type HunkPlace = { readonly index: number; readonly notes: readonly string[] };
 
@@ -14,9 +14,9 @@ const ways = [
 ] as const;
 
 /**
- * Finds a hunk in the lines of a file, exactly if it can be, else with other white space.
+ * Finds a hunk in the lines of a file, exactly if possible, else with different white space.
  * `expected` is the index where it should be, undefined when the patch does not say. Throws
- * `conflict` in words for the model: what stands there instead, or that the place is ambiguous.
+ * `conflict`, worded for the model: what is there instead, or that the place is ambiguous.
  */
 export function locateHunk(
   lines: readonly string[],
@@ -38,7 +38,7 @@ export function locateHunk(
 }
 
 function insertionIndex(lines: readonly string[], { line }: Hunk, expected: number | undefined, name: string): number {
-  // A hunk without old lines names the line after which it goes.
+  // A hunk without old lines names the line that it follows.
   const index = line === undefined || expected === undefined ? undefined : expected + 1;
   if (lines.length === 0) return 0;
   if (index === undefined || index > lines.length)
@@ -96,7 +96,9 @@ function whatStandsThere(
   ].join("\n");
 }
 
-/** The index where most of the wanted lines stand, the one nearest to `expected` among equals. */
+/**
+ * The index at which most of the wanted lines match; among equals, the one nearest to `expected`.
+ */
 function closest(lines: readonly string[], wanted: readonly string[], expected: number): number {
   const sample = wanted.slice(0, 40).map((line) => line.trim());
   const trimmed = lines.map((line) => line.trim());

@@ -4,7 +4,7 @@ import type { FilePatch, Hunk, HunkLine, Read } from "./patch.ts";
 
 /**
  * The files of a patch, in its order: unified diffs, as git writes them or with wrong line counts,
- * and search/replace blocks. Throws `invalid_input`, naming the line, for anything that is neither.
+ * and search/replace blocks. Throws `invalid_input`, naming the line, for anything else.
  */
 export function parsePatch(patch: string): FilePatch[] {
   const lines = withPlainEndings(patch).replace(/\n$/, "").split("\n");
@@ -33,9 +33,9 @@ function refuseUnsupported(line: string): void {
 }
 
 /**
- * What git says of a file in which no line changes: that it is made empty, or was empty and goes.
- * Undefined where the lines do not begin such a file. Throws `unsupported` for one whose
- * permissions are all that changes.
+ * Reads git's header of a file in which no line changes: an empty file is created, or deleted.
+ * Undefined when the lines do not start such a file. Throws `unsupported` when only permissions
+ * change.
  */
 function parseGitHeader(lines: readonly string[], at: number): Read<FilePatch> | undefined {
   const path = /^diff --git "?a\/(.+?)"? "?b\/\1"?$/.exec(lines[at] ?? "")?.[1];
@@ -55,7 +55,7 @@ function parseGitHeader(lines: readonly string[], at: number): Read<FilePatch> |
 const nowhere = "/dev/null";
 const hunkHeader = /^@@(?: -(\d+)(?:,(\d+))? \+\d+(?:,\d+)?)?(?: @@.*|\s*(?:@@)?\s*)$/;
 
-/** Reads the unified diff of one file that begins at this line, if one does. */
+/** Reads the unified diff of one file that starts at this line, if one does. */
 function parseUnifiedFile(lines: readonly string[], at: number): Read<FilePatch> | undefined {
   if (!beginsFile(lines, at)) return undefined;
   const from = nameIn(lines[at] ?? "");
@@ -109,7 +109,7 @@ function parseHunk(lines: readonly string[], at: number): Read<Hunk> {
 
 function endsHunk(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? "";
-  // A removed line may begin with "-- ", which looks like a name; after two names comes a hunk.
+  // A removed line may begin with "-- ", which looks like a name; after two names, a hunk follows.
   if (beginsFile(lines, at) && lines[at + 2]?.startsWith("@@")) return true;
   return /^(@@|diff |Index: |index |```|<{5,9} SEARCH)/.test(line) || /^-- ?$/.test(line);
 }
@@ -127,9 +127,9 @@ const divider = /^={5,9}\s*$/;
 const replaceMark = /^>{5,9} REPLACE\s*$/;
 
 /**
- * Reads the search/replace block that begins at this line, if one does. The file's name is on the
- * line before it, code fences aside, or else that of the block before. An empty search part makes a
- * new file.
+ * Reads the search/replace block that starts at this line, if one does. The file's name is on the
+ * line before it, ignoring code fences, or else is that of the previous block. An empty search part
+ * creates a file.
  */
 function parseSearchBlock(
   lines: readonly string[],

@@ -2,7 +2,7 @@ import { splice, withPlainEndings } from "../../files/line-endings.ts";
 import { locateHunk } from "./locate-hunk.ts";
 import { type FilePatch, type Hunk, oldLines } from "./patch.ts";
 
-/** A text with a patch applied, and what had to be overlooked to do so. */
+/** A text with a patch applied, and the differences that were ignored to apply it. */
 export type PatchedText = { readonly text: string; readonly notes: readonly string[] };
 
 /**
@@ -34,7 +34,7 @@ export function patchText(text: string, { path, hunks }: Pick<FilePatch, "path" 
   return { text: patched, notes };
 }
 
-/** The text a patch gives a file that was not there. */
+/** The text that a patch gives a new file. */
 export function createdText({ hunks }: Pick<FilePatch, "hunks">): string {
   const lines = hunks.flatMap((hunk) => hunk.lines.filter(({ op }) => op === "+").map(({ text }) => text));
   const bare = hunks.at(-1)?.lastLine?.bareAfter ?? false;
@@ -55,8 +55,8 @@ function linesOf(text: string) {
 }
 
 /**
- * What stands after the hunk: kept lines as the file has them, since the patch may have them with
- * other white space.
+ * The lines after the hunk is applied: kept lines as the file has them, because the patch may have
+ * them with different white space.
  */
 function newLines({ lines }: Hunk, there: readonly string[], index: number): string[] {
   let at = index;

@@ -1,4 +1,4 @@
-/** One line of a hunk: kept, taken away or added. */
+/** One line of a hunk: kept, removed or added. */
 export type HunkLine = { readonly op: " " | "-" | "+"; readonly text: string };
 
 /**
@@ -8,10 +8,7 @@ export type HunkLine = { readonly op: " " | "-" | "+"; readonly text: string };
 export type Hunk = {
   readonly line: number | undefined;
   readonly lines: readonly HunkLine[];
-  /**
-   * What the file's last line is to be like, where the patch says it has no line ending before or
-   * after.
-   */
+  /** How the file's last line ends, when the patch says it has no line ending before or after. */
   readonly lastLine?: { readonly bareBefore: boolean; readonly bareAfter: boolean };
 };
 
@@ -27,5 +24,5 @@ export function oldLines({ lines }: Hunk): string[] {
   return lines.filter(({ op }) => op !== "+").map(({ text }) => text);
 }
 
-/** Part of a patch that was read, and the index of the line after it. */
+/** A part of a patch after parsing, and the index of the line after it. */
 export type Read<T> = { readonly value: T; readonly next: number };

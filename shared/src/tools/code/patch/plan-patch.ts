@@ -9,15 +9,15 @@ import { parsePatch } from "./parse-patch.ts";
 import type { FilePatch } from "./patch.ts";
 import { createdText, patchText } from "./patch-text.ts";
 
-/** What a patch is going to do to one file. */
+/** The planned effect of a patch on one file. */
 export type PlannedFile = Pick<Edit, "before" | "after" | "stats"> & {
   readonly place: WorkspacePath;
   readonly notes: readonly string[];
 };
 
 /**
- * The parts of a patch by the file they are about, each at its place. Rejects paths outside and
- * protected names.
+ * The parts of a patch grouped by file, each with its place. Rejects paths outside the workspace
+ * and protected names.
  */
 export async function placesOf(
   workspace: Workspace,
@@ -37,8 +37,8 @@ export async function placesOf(
 }
 
 /**
- * Works out what the parts of a patch make of a file, without touching it. Throws in words for the
- * model when one does not fit.
+ * Plans what the parts of a patch make of a file, without touching it. Throws, with a message for
+ * the model, when one does not fit.
  */
 export async function planFile(
   workspace: Workspace,

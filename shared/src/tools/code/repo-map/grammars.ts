@@ -1,4 +1,4 @@
-/** The grammar for each file name's extension, as the package of grammars calls it. */
+/** The grammar for each file extension, as the grammar package names it. */
 export const grammarOf: Readonly<Record<string, string>> = {
   ".c": "cpp",
   ".cc": "cpp",
@@ -25,8 +25,8 @@ export const grammarOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * Definitions that have others in them. The grammars name alike what is alike, so one list does for
- * all.
+ * Definitions that contain others. The grammars use the same names for the same things, so one list
+ * is enough.
  */
 export const containers: ReadonlySet<string> = new Set([
   "abstract_class_declaration",
@@ -49,7 +49,7 @@ export const containers: ReadonlySet<string> = new Set([
   "trait_item",
 ]);
 
-/** Definitions into which the map does not look. */
+/** Definitions whose content the map does not show. */
 export const leaves: ReadonlySet<string> = new Set([
   "constructor_declaration",
   "enum_item",
@@ -70,7 +70,7 @@ export const leaves: ReadonlySet<string> = new Set([
   "type_spec",
 ]);
 
-/** What only surrounds definitions. */
+/** Nodes that only surround definitions. */
 export const wrappers: ReadonlySet<string> = new Set([
   "ambient_declaration",
   "block",

@@ -10,9 +10,9 @@ const mostOutput = 32 * 1024 ** 2;
 const worker = resolve(import.meta.dir, "map-worker.ts");
 
 /**
- * The definitions in these files, in a process of its own that ends with the call: a file made to
- * hang or crash a parser costs the map, not the server. Rejects with `unavailable` when the process
- * did not answer, or the signal's reason.
+ * The definitions in these files, found in a separate process that ends with the call: a file built
+ * to hang or crash a parser costs the map, not the server. Rejects with `unavailable` when the
+ * process does not respond, or the signal's reason.
  */
 export async function mapFiles(
   files: readonly { readonly path: string; readonly text: string }[],

@@ -1,9 +1,9 @@
 import * as z from "zod";
 
-/** The files that are to be mapped: one JSON text on the worker's standard input. */
+/** The files to map: one JSON text on the worker's standard input. */
 export const mapRequest = z.strictObject({
   files: z.array(z.strictObject({ path: z.string(), text: z.string() })),
-  /** Milliseconds after which no further file is begun. */
+  /** Milliseconds after which no further file is started. */
   timeoutMs: z.number(),
 });
 
@@ -12,13 +12,13 @@ const symbol = z.strictObject({
   /** 0 at the top of the file, 1 in a class, and so on. */
   depth: z.int(),
   name: z.string(),
-  /** The line of code with the name, shortened. */
+  /** The line of code that contains the name, shortened. */
   text: z.string(),
 });
 
 /**
- * The answer. `score` grows with the use that other files make of a file's definitions. Files that
- * were not reached are missing.
+ * The response. `score` grows with the use that other files make of a file's definitions. Files
+ * that were not reached are missing.
  */
 export const mapReply = z.strictObject({
   files: z.array(z.strictObject({ path: z.string(), score: z.number(), symbols: z.array(symbol) })),

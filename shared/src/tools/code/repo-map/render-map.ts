@@ -2,12 +2,12 @@ import { estimateTokenCount } from "tokenx";
 import type { MappedFile } from "./map-protocol.ts";
 
 const indent = "  ";
-/** Room for the line that tells what was left out. */
+/** Room for the line that says what was left out. */
 const reserve = 40;
 
 /**
- * The map as text of about so many tokens: the files that matter most with their definitions, as
- * far as they fit, then how many are left.
+ * The map as text of about so many tokens: the most important files with their definitions, as far
+ * as they fit, then how many are left out.
  */
 export function renderMap(files: readonly MappedFile[], tokens: number): string {
   const ranked = files.filter(({ symbols }) => symbols.length > 0).sort((a, b) => b.score - a.score);

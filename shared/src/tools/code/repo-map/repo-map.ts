@@ -21,7 +21,7 @@ const input = z.strictObject({
 const description = `An overview of the code: files with their classes, functions and types and the lines they start at, most used first. For
 TypeScript, JavaScript, Python, Go, Rust, Java, C, C++, C#, Ruby and PHP; what .gitignore names is left out. Made from the current files.`;
 
-/** The `repo_map` tool. Not to be made on tier `none`, where files cannot be listed. */
+/** The `repo_map` tool. Must not be created on tier `none`, where files cannot be listed. */
 export function repoMapTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
   return defineTool({
     name: "repo_map",
@@ -71,7 +71,7 @@ async function fileText(path: string, workspace: ToolContext["workspace"]): Prom
   }
 }
 
-/** Files in other languages, counted by kind. */
+/** A note about files in other languages, counted by kind. */
 function othersNote(paths: readonly string[]): string {
   if (paths.length === 0) return "";
   const counts = new Map<string, number>();

@@ -10,9 +10,9 @@ const exporting = /^export /m;
 type ReadFile = { readonly path: string; readonly text: string; readonly symbols: readonly MappedSymbol[] };
 
 /**
- * How much each file matters, in the order given: one for each other file that names something it
- * defines, less where several files define the name or it is an everyday word; more for entry
- * points, less for tests.
+ * How important each file is, in the given order: one point for each other file that names
+ * something it defines, less when several files define the name or it is an everyday word; more for
+ * entry points, less for tests.
  */
 export function scoreFiles(files: readonly ReadFile[]): number[] {
   const definedIn = new Map<string, Set<number>>();
@@ -32,12 +32,12 @@ export function scoreFiles(files: readonly ReadFile[]): number[] {
   });
 }
 
-/** Where a file says what it exports, the rest is its own. */
+/** A file's exported definitions; all of them when it does not declare exports. */
 function visibleOutside({ text, symbols }: ReadFile): readonly MappedSymbol[] {
   return exporting.test(text) ? symbols.filter((symbol) => exporting.test(symbol.text)) : symbols;
 }
 
-/** A name of several words is meant; one plain word may be anybody's variable. */
+/** A name of several words is specific; a single plain word may be any variable. */
 function weightOf(name: string): number {
   return /[a-z][A-Z]|\w_\w|^[A-Z]/.test(name) ? 1 : 0.2;
 }

@@ -7,8 +7,8 @@ const mostSymbols = 2000;
 const longestText = 100;
 
 /**
- * The definitions of a parsed file in their order: classes and what they hold, functions, types,
- * exported values.
+ * The definitions of a parsed file in order: classes and their members, functions, types, exported
+ * values.
  */
 export function symbolsOf(root: Node, text: string): MappedSymbol[] {
   const lines = text.split("\n");
@@ -55,7 +55,7 @@ function declared(declarator: Node | null): Node | undefined {
   return undefined;
 }
 
-/** The line that has the name, or the name alone where lines are no lines. */
+/** The line that contains the name, or the name alone when the text is not in usable lines. */
 function shown(line: string, name: Node): string {
   const text = line.trim().replace(/\s*[{:(]$/, "");
   return text.length <= longestText ? text : `… ${name.text.slice(0, longestText)} …`;

@@ -10,7 +10,7 @@ const input = z.strictObject({
   path: z.string().default(".").describe("The folder to look in; the pattern still matches paths from the workspace."),
 });
 
-/** The `glob` tool: which files there are. Not to be made on tier `none`. */
+/** The `glob` tool: lists files. Must not be created on tier `none`. */
 export function globTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
   return defineTool({
     name: "glob",

@@ -6,19 +6,19 @@ import { runCommand } from "../../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { kindOf, workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 
-/** `complete` is false when a bound cut the list short. Paths are relative to the workspace. */
+/** `complete` is false when a limit cut the list short. Paths are relative to the workspace. */
 export type CodeFiles = { readonly paths: readonly string[]; readonly complete: boolean };
 
 const mostBytes = 4 * 1024 ** 2;
 const listingMs = 20_000;
 
-/** What every search leaves out, beside what ignore files name. */
+/** What every search leaves out, in addition to what ignore files name. */
 export const unsearched = ["--hidden", "--no-require-git", "--no-config", "--glob=!.git", "--glob=!.manyhands/"];
 
 /**
- * The files below a folder of the workspace (or the one file), without those that `.gitignore`
- * names and those whose names no tool takes (line breaks and the like), as ripgrep sees them inside
- * the sandbox. `newest` puts the last changed first. Throws with ripgrep's own words when the
+ * The files below a folder of the workspace (or the one file), as ripgrep sees them inside the
+ * sandbox: without those that `.gitignore` names and those whose names no tool accepts (line breaks
+ * and similar). `newest` puts the last changed first. Throws with ripgrep's own message when the
  * folder cannot be read.
  */
 export async function listCodeFiles(
@@ -42,7 +42,7 @@ export async function listCodeFiles(
   );
   if (exitCode > 1 && limit === undefined && chunks.length === 0) throw new Error(stderr.trim() || "ripgrep failed.");
   const names = Buffer.concat(chunks).toString("utf8").split("\0");
-  // What follows the last NUL is empty, or a name cut in the middle.
+  // The part after the last NUL is empty, or an incomplete name.
   const paths = names.slice(0, -1).map((name) => name.replace(/^\.\//, ""));
   const placeholders = await placeholdersAmong(workspace.root, paths);
   const fit = paths.filter((each) => !placeholders.has(each) && !/\p{Cc}/u.test(each));
@@ -50,7 +50,8 @@ export async function listCodeFiles(
 }
 
 /**
- * Whether a path fits a pattern; one without a slash is about the file's name, in whatever folder.
+ * Whether a path matches a pattern; a pattern without a slash matches the file's name, in any
+ * folder.
  */
 export function fitsGlob(pattern: string): (path: string) => boolean {
   const glob = new Bun.Glob(pattern.includes("/") ? pattern.replace(/^\.?\//, "") : `**/${pattern}`);
@@ -58,8 +59,8 @@ export function fitsGlob(pattern: string): (path: string) => boolean {
 }
 
 /**
- * A path of a model as commands in the workspace take it: relative, `.` for the root. Rejects what
- * is outside or not there.
+ * A model's path in the form that commands in the workspace accept: relative, `.` for the root.
+ * Rejects paths that are outside or do not exist.
  */
 export async function relativePath(workspace: Workspace, path: string): Promise<string> {
   const { relative } = await workspacePathOf(workspace, path);

@@ -24,7 +24,7 @@ const input = z.strictObject({
 
 type SearchInput = z.output<typeof input>;
 
-/** The `search` tool: ripgrep inside the sandbox. Not to be made on tier `none`. */
+/** The `search` tool: ripgrep inside the sandbox. Must not be created on tier `none`. */
 export function searchTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
   return defineTool({
     name: "search",
@@ -43,7 +43,7 @@ async function search(sandbox: Sandbox, given: SearchInput, context: ToolContext
   const files = given.glob === undefined ? undefined : among?.paths.filter(fitsGlob(given.glob));
   if (files?.length === 0) return failure(`No file below ${given.path} matches the glob ${given.glob}.`);
   const rg = ["rg", ...switchesOf(given), "--", given.pattern];
-  // Ignore files do not apply to files that are named, so these were listed by ripgrep itself.
+  // Ignore files do not apply to explicitly named files, so ripgrep itself has listed these.
   const argv = files === undefined ? [...rg, path] : ["xargs", "-0", ...rg];
   const outcome = await runCommand(
     sandbox,

@@ -27,8 +27,8 @@ const input = z.strictObject({
 type TestsInput = z.output<typeof input>;
 
 /**
- * The `run_tests` tool: a project's tests in the sandbox, with their result in figures. Not to be
- * made on tier `none`.
+ * The `run_tests` tool: runs a project's tests in the sandbox and counts the results. Must not be
+ * created on tier `none`.
  */
 export function runTestsTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
   return defineTool({
@@ -78,8 +78,8 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
 }
 
 /**
- * How the tests came out, in one sentence. Failing tests are a result; what could not be run or
- * counted is said to be so.
+ * The outcome of the tests, in one sentence. Failing tests are a result; tests that could not be
+ * run or counted are reported as such.
  */
 function verdict(
   { passed, failed = 0 }: TestReport,
@@ -104,7 +104,9 @@ async function detected(sandbox: Sandbox, folder: string, context: ToolContext):
   return detectTests(context.workspace, folder, paths);
 }
 
-/** Head and tail of a long output: runners tell what failed first and the sum last. */
+/**
+ * Beginning and end of a long output: runners print the first failures first and the totals last.
+ */
 function clipped(output: string): string {
   if (output.length <= longestOutput) return output;
   const half = longestOutput / 2;
@@ -112,8 +114,8 @@ function clipped(output: string): string {
 }
 
 /**
- * The command that runs the tests of the project in this folder, by the files it has; undefined
- * when they tell nothing.
+ * The command that runs the tests of the project in this folder, according to its files; undefined
+ * when they do not identify one.
  */
 async function detectTests(
   workspace: Workspace,
@@ -136,7 +138,7 @@ async function detectTests(
 }
 
 /**
- * pytest where it is installed. unittest looks into folders that are no packages only when they are
+ * pytest where it is installed. unittest searches folders that are not packages only when they are
  * named.
  */
 async function pythonTests(tests: readonly string[], has: (name: string) => Promise<boolean>): Promise<string> {

@@ -1,4 +1,6 @@
-/** What a test run's output says. Counts are undefined where no known form was found. */
+/**
+ * The result of a test run, from its output. Counts are undefined when no known format was found.
+ */
 export type TestReport = {
   readonly passed: number | undefined;
   readonly failed: number | undefined;
@@ -6,7 +8,7 @@ export type TestReport = {
   readonly failures: readonly string[];
 };
 
-/** A test point that counts: `name` is led by those of the tests it is part of. */
+/** A test point that counts: `name` starts with the names of the tests that contain it. */
 type Point = { readonly name: string; readonly ok: boolean };
 
 const pointLine = /^((?: {4})*)(not )?ok\b(?:\s+(\d+))?(?:\s+-)?\s*(.*)$/;
@@ -15,8 +17,8 @@ const deepest = 50;
 
 /**
  * Reads TAP (versions 12 to 14, of node:test, tap and others): the innermost test points are
- * counted, those that are skipped or to do aren't, planned ones that never came have failed.
- * Undefined where the output isn't TAP.
+ * counted; skipped and todo points are not; planned points that are missing have failed. Undefined
+ * when the output isn't TAP.
  */
 export function readTap(lines: readonly string[]): TestReport | undefined {
   const plans = lines.flatMap((line) => planLine.exec(line)?.[1] ?? []);
@@ -50,7 +52,9 @@ export function readTap(lines: readonly string[]): TestReport | undefined {
   return { passed: points.filter(({ ok }) => ok).length, failed, failures };
 }
 
-/** A test's inner tests, or itself where it has none, or where it failed though they did not. */
+/**
+ * A test's inner tests, or the test itself when it has none or when it failed though they did not.
+ */
 function pointsOf(own: Point, inner: readonly Point[]): readonly Point[] {
   if (inner.length === 0) return [own];
   const named = inner.map((point) => ({ ...point, name: `${own.name} > ${point.name}` }));
@@ -60,16 +64,16 @@ function pointsOf(own: Point, inner: readonly Point[]): readonly Point[] {
 const resultLine = /^\s*(not )?ok\b/;
 const keyLine = /^(\s*)(\w+):(.*)$/;
 
-/** Keys of a failed test's block that say what is told elsewhere, or nothing of the fault. */
+/** Keys of a failed test's block that repeat other output, or say nothing about the fault. */
 const droppedKeys = /^(?:duration_ms|duration|type|failureType|code|operator)$/;
-/** Keys that count where they fit in a line: the message has the long form of them. */
+/** Keys that are kept when they fit on a line: the message contains their long form. */
 const shortKeys = /^(?:expected|actual|name)$/;
 const longestValue = 200;
 
 /**
- * TAP without what a reader of failures does not need: the points that passed, the headings, and of
- * a failed test's block all but its message, its place, and the first frame that is not the
- * runtime's. What tests printed stays. Anything that is not TAP comes back as it is.
+ * TAP without what a reader of failures does not need: passed points, headings and, in a failed
+ * test's block, all but its message, its place, and the first frame that is not the runtime's. What
+ * tests printed stays. Output that is not TAP is returned unchanged.
  */
 export function shortenTap(output: string): string {
   const lines = output.split("\n");
@@ -95,11 +99,11 @@ export function shortenTap(output: string): string {
     if (point !== null) hasFailed = point[1] !== undefined;
     if ((point === null || hasFailed) && !/^\s*(?:# Subtest: |1\.\.\d+)/.test(line)) kept.push(line);
   }
-  // The output of a run that was stopped may end within a block.
+  // The output of a stopped run may end within a block.
   return [...kept, ...(block?.lines ?? [])].join("\n");
 }
 
-/** The lines of a block that matter; none where the test failed because of those within it. */
+/** The lines of a block that matter; none when the test failed because of its inner tests. */
 function shortenBlock(block: readonly string[]): string[] {
   if (block.some((line) => /failureType: '?subtestsFailed/.test(line))) return [];
   const outer = keyLine.exec(block[0] ?? "")?.[1] ?? "";

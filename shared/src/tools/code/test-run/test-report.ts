@@ -1,6 +1,6 @@
 import { readTap, type TestReport } from "./tap.ts";
 
-/** How one test runner writes its counts, and the names of failures: each within a line. */
+/** How one test runner writes its counts, and the names of failures: each within one line. */
 type Form = { readonly is: RegExp; readonly passed: RegExp; readonly failed: RegExp; readonly failure: RegExp };
 
 const forms: readonly Form[] = [
@@ -25,7 +25,7 @@ const forms: readonly Form[] = [
     failed: /^test result: .*?(\d+) failed/g,
     failure: /^test (.+) \.\.\. FAILED$/,
   },
-  // node --test as people read it
+  // node --test in its format for people
   {
     is: /^ℹ pass \d+$/,
     passed: /^ℹ pass (\d+)$/g,
@@ -48,18 +48,18 @@ const forms: readonly Form[] = [
   },
 ];
 
-/** A longer line is no line of a report. */
+/** A longer line is not part of a report. */
 const longestLine = 2_000;
-/** The dots, letters and nothing else that unittest shows as it goes. */
+/** A line with only the dots and letters that unittest prints as progress. */
 const progress = /^[.FEsxu]+$/;
 
-/** Reads the output of the common test runners, in time that grows with its length only. */
+/** Reads the output of the common test runners, in time linear in its length. */
 export function readTestReport(output: string): TestReport {
   const lines = output.split(/\r?\n/).filter((line) => /\S/.test(line) && line.length <= longestLine);
   return readUnittest(lines) ?? readProve(lines) ?? readTap(lines) ?? readForm(lines);
 }
 
-/** The output without the lines in which unittest marks its progress. */
+/** The output without unittest's progress lines. */
 export function withoutProgress(output: string): string {
   const lines = output.split("\n");
   if (!lines.some((line) => unittestSum.test(line))) return output;
@@ -88,7 +88,7 @@ function readUnittest(lines: readonly string[]): TestReport | undefined {
 }
 
 /**
- * `prove` sums up files of TAP without showing their points; the names of what failed are on
+ * `prove` summarises files of TAP without showing their points; the names of failures are on
  * standard error.
  */
 function readProve(lines: readonly string[]): TestReport | undefined {
@@ -109,7 +109,7 @@ function found(lines: readonly string[], pattern: RegExp): string[] {
   return lines.flatMap((line) => pattern.exec(line)?.[1] ?? []);
 }
 
-/** The sum of the numbers found; a match that is a word counts one. */
+/** The sum of the numbers found; a match that is a word counts as one. */
 function total(lines: readonly string[], pattern: RegExp): number {
   const all = lines.flatMap((line) => [...line.matchAll(pattern)].map((match) => match[1] ?? ""));
   return all.reduce((sum, text) => sum + (/^\d+$/.test(text) ? Number(text) : 1), 0);

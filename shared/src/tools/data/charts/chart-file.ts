@@ -10,7 +10,7 @@ import { kindOf, openFile } from "../../../machine/workspace/workspace-file.ts";
 const folder = "visualization";
 const mostBytes = 32 * 1024 * 1024;
 
-/** A chart as it is kept beside its picture, so that it can be drawn again with findings. */
+/** A chart as it is stored beside its picture, so that it can be drawn again with findings. */
 export const chartFile = z.looseObject({
   title: z.string(),
   language: z.enum(["zh", "en"]),
@@ -18,7 +18,7 @@ export const chartFile = z.looseObject({
   spec: z.record(z.string(), z.unknown()),
   columns: z.array(z.object({ name: z.string(), kind: z.enum(["number", "time", "order", "name"]) })),
   rows: z.array(z.array(z.union([z.string(), z.number(), z.null()]))),
-  /** What the columns are for; a chart by a spec of the model's own has none. */
+  /** What the columns are for; undefined for a chart drawn from the model's own spec. */
   roles: z
     .object({ along: z.int().optional(), measures: z.array(z.int()), parts: z.int().optional() })
     .transform(({ along, measures, parts }) => ({ along, measures, parts }))
@@ -39,12 +39,12 @@ export const chartFile = z.looseObject({
 
 export type ChartFile = z.output<typeof chartFile>;
 
-/** What tells charts of one name apart. */
+/** Distinguishes charts of the same name. */
 type ChartIdentity = Pick<ChartFile, "csvFilePath" | "title">;
 
 /**
  * The path without extension of a plain chart by this name: that of the earlier chart of this file
- * and title, or one that is free.
+ * and title, or an unused one.
  */
 export function plainChartBase(workspace: Workspace, name: string, chart: ChartIdentity): Promise<string> {
   return baseOf(workspace, posix.join(folder, name.replace(/(?<=.)\.[^.]+$/, "")), chart, false);
@@ -68,7 +68,7 @@ async function baseOf(workspace: Workspace, name: string, chart: ChartIdentity, 
   }
 }
 
-/** The chart in a file; undefined where that is something else. */
+/** The chart in a file; undefined when the file is something else. */
 async function chartAt(workspace: Workspace, path: string): Promise<ChartFile | undefined> {
   try {
     return await readJsonFile(workspace, path, chartFile);
@@ -78,7 +78,7 @@ async function chartAt(workspace: Workspace, path: string): Promise<ChartFile | 
   }
 }
 
-/** The path without extension of the chart that any of its files names. */
+/** The path without extension of a chart, given the path of any of its files. */
 export async function chartBase(workspace: Workspace, chartPath: string): Promise<string> {
   const bare = chartPath.replace(/\.[^./]+$/, "");
   const candidates = [bare, posix.join(folder, posix.basename(bare))];
@@ -90,7 +90,7 @@ export async function chartBase(workspace: Workspace, chartPath: string): Promis
 }
 
 /**
- * JSON of a workspace's file, checked. Rejects with `too_large`, and with `invalid_input` and what
+ * Validated JSON from a workspace file. Rejects with `too_large`, and with `invalid_input` and what
  * is wrong with it.
  */
 export async function readJsonFile<Schema extends z.ZodType>(
@@ -114,8 +114,8 @@ function parse(path: string, text: string): unknown {
 }
 
 /**
- * Writes a chart's JSON beside its `picture`, and its findings as Markdown. Other pictures of an
- * earlier chart at this path go away where they show something else, and with them its copies with
+ * Writes a chart's JSON beside its `picture`, and its findings as Markdown. Deletes the other
+ * pictures of an earlier chart at this path when they show something else, and its copies with
  * findings.
  */
 export async function saveChart(workspace: Workspace, base: string, chart: ChartFile, picture: string): Promise<void> {

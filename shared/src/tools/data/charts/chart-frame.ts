@@ -6,22 +6,24 @@ import { type ChartSpec, fieldOf } from "./choose-spec.ts";
 type Channel = "x" | "y";
 type Encoding = Readonly<Record<string, unknown>>;
 
-/** A point of a chart, by column name; `series` and `value` as when several measures are folded. */
+/**
+ * A point of a chart, by column name; with `series` and `value` when several measures are combined.
+ */
 export type ChartPoint = Readonly<Record<string, ChartValue>>;
 
-/** How a chart's marks lie on its axes, so that others can be put beside them. */
+/** How a chart's marks are placed on its axes, so that others can be put beside them. */
 export type ChartFrame = {
   readonly encoding: Encoding;
-  /** The axis of places and that of what is measured, and the names of the fields on them. */
+  /** The axis of places and the axis of measures, and the names of the fields on them. */
   readonly along: { readonly channel: Channel; readonly field: string };
   readonly measure: { readonly channel: Channel; readonly field: string };
-  /** The points of the series that findings know by this name, in the order of the chart. */
+  /** The points of the series with this name in findings, in the order of the chart. */
   pointsOf(series: string): readonly ChartPoint[];
 };
 
 /**
- * The frame of a chart of one mark with a place and a measure on its axes; undefined for others,
- * which a spec of the model's own may be.
+ * The frame of a chart with a single mark and a place and a measure on its axes; undefined for
+ * others, such as some specs of the model's own.
  */
 export function chartFrame(spec: ChartSpec, table: Plot): ChartFrame | undefined {
   const encoding = spec.encoding;

@@ -7,15 +7,15 @@ import type { ChartValue } from "./chart-table.ts";
 
 const mostSeries = 12;
 const mostFindings = 3;
-/** Of more series the usual figures would crowd out what was found. */
+/** With more series, the usual figures would crowd out the findings. */
 const mostBases = 2;
 
 /** The clearest findings of a chart, best first, and how many more there are. */
 export type ChartFindings = { readonly found: readonly Finding[]; readonly left: number };
 
 /**
- * What the measured columns of a plot (`inOrder`) tell, series by series and pair by pair: the
- * clearest three.
+ * The three clearest findings in the measured columns of a plot (`inOrder`), series by series and
+ * pair by pair.
  */
 export function chartInsights(table: Plot): ChartFindings {
   const { along, measures, parts } = table.roles;
@@ -29,7 +29,7 @@ export function chartInsights(table: Plot): ChartFindings {
       name: group === undefined ? name : seriesName(name, group),
       labels,
       values: chosen.map((row) => Number(row[measure])),
-      // Several values of one day have no order among them.
+      // Several values of the same day have no order.
       ordered: isOrder && new Set(labels).size === labels.length,
       adds: addsUp(name),
     };
@@ -61,8 +61,8 @@ export function chartInsights(table: Plot): ChartFindings {
 }
 
 /**
- * Whether a finding is worth telling among so many series looked at: the more there are, the more
- * chance alone finds.
+ * Whether a finding is significant among so many series: the more series, the more findings are due
+ * to chance.
  */
 function survivesLooks({ type, figures, strength }: Finding, looks: number): boolean {
   if (type === "statistics_base") return looks <= mostBases;
@@ -71,7 +71,7 @@ function survivesLooks({ type, figures, strength }: Finding, looks: number): boo
   return !/abnormal/.test(type) || strength >= Math.min(0.8, 0.6 + 0.02 * looks);
 }
 
-/** What the series of one part of a measure is called in findings. */
+/** The name in findings of the series for one part of a measure. */
 export function seriesName(measure: string, part: ChartValue): string {
   return `${measure} (${part})`;
 }

@@ -6,12 +6,12 @@ import type { ChartTable } from "./chart-table.ts";
 export const chartKinds = ["line", "area", "bar", "pie", "scatter", "histogram"] as const;
 export type ChartKind = (typeof chartKinds)[number];
 
-/** How rows that share their place become one value. */
+/** How rows that share their place are combined into one value. */
 const aggregations = ["sum", "mean", "median", "min", "max", "count"] as const;
 
 /**
- * What a caller says of a chart; columns by their names. What is left out follows from the columns,
- * or is asked for where it doesn't.
+ * A caller's description of a chart; columns by their names. What is omitted follows from the
+ * columns; when it doesn't, the caller is asked for it.
  */
 export const chartRequest = {
   chart: z.enum(chartKinds).optional(),
@@ -32,8 +32,8 @@ const request = z.object(chartRequest);
 export type ChartRequest = z.output<typeof request>;
 
 /**
- * Which columns a chart is about, by their places: along what, what is measured, and what parts it
- * into series.
+ * The roles of a chart's columns, by their indexes: the places, the measures, and the part that
+ * splits rows into series.
  */
 export type ChartRoles = {
   readonly along: number | undefined;
@@ -41,17 +41,17 @@ export type ChartRoles = {
   readonly parts: number | undefined;
 };
 
-/** A table with what each of its columns is for. */
+/** A table with the roles of its columns. */
 export type Plot = ChartTable & { readonly roles: ChartRoles };
 
-/** There are as many colours that can be told apart. */
+/** The number of colours that people can distinguish. */
 export const mostParts = 10;
 const mostSlices = 12;
 
 /**
- * What to draw of a table. Columns that the request names are taken at its word; the others only
- * where they can have no other role. Rejects with `invalid_input`, the columns there are and how to
- * name them, where the table leaves it open or cannot be drawn so.
+ * Decides what to draw of a table. Columns that the request names are used as named; the others
+ * only when they can have no other role. Rejects with `invalid_input`, the available columns and
+ * how to name them, when the table leaves the choice open or cannot be drawn this way.
  */
 export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: ChartKind; roles: ChartRoles } {
   const of = (...kinds: string[]) =>
@@ -105,8 +105,8 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
   return { kind, roles: { along, measures, parts } };
 
   /**
-   * The one column that the numbers can go along: a course in time, or else names; of two columns
-   * of names the first.
+   * The only column that the numbers can go along: one in order of time, otherwise one of names; of
+   * two columns of names the first.
    */
   function alongOf(): number | undefined {
     const names = free(of("name"));
@@ -119,7 +119,7 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
     );
   }
 
-  /** The one column that parts rows which share their place along x. */
+  /** The only column that splits rows which share their place along x. */
   function seriesOf(along: number, measures: readonly number[]): number | undefined {
     if (request.aggregate !== undefined || !hasRepeats(table, [along])) return undefined;
     const others = free(of("name", "time", "order")).filter((index) => index !== along && !measures.includes(index));
@@ -132,7 +132,7 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
 }
 
 /**
- * Rejects with `invalid_input` where rows share their place in a chart that has one value for each.
+ * Rejects with `invalid_input` when rows share their place in a chart that has one value for each.
  */
 export function requireOneEach({ columns, rows, roles: { along, parts } }: Plot, kind: ChartKind): void {
   if (along === undefined) return;
@@ -152,7 +152,7 @@ export function requireOneEach({ columns, rows, roles: { along, parts } }: Plot,
   );
 }
 
-/** Whether rows share their values of these columns. */
+/** Whether several rows have the same values in these columns. */
 function hasRepeats({ rows }: Pick<ChartTable, "columns" | "rows">, places: readonly number[]): boolean {
   return new Set(rows.map((row) => JSON.stringify(places.map((index) => row[index])))).size < rows.length;
 }
@@ -175,7 +175,7 @@ function isNumeric({ rows }: ChartTable, index: number): boolean {
 
 const languages = ["en", "de", "fr", "es", "it", "pt", "nl", "zh"];
 const days = Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2024, month, 1 + month)));
-/** The names of months and weekdays, long and short, without the points of abbreviations. */
+/** The names of months and weekdays, long and short, without the full stops of abbreviations. */
 const calendar = new Set(
   languages.flatMap((language) =>
     [{ month: "long" }, { month: "short" }, { weekday: "long" }, { weekday: "short" }].flatMap((part) => {
@@ -186,8 +186,8 @@ const calendar = new Set(
 );
 
 /**
- * Whether a column of names holds months, quarters or weekdays: a course in time like a column of
- * dates.
+ * Whether a column of names holds months, quarters or weekdays, which are in order of time like a
+ * column of dates.
  */
 function isCalendar({ rows }: ChartTable, index: number): boolean {
   return rows.every((row) => row[index] === null || isCalendarWord(plain(String(row[index]))));

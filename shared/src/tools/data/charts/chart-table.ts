@@ -1,8 +1,8 @@
 import type { QueryResult } from "../database/database-protocol.ts";
 
 /**
- * What a column holds, as far as a chart is concerned. `order`: years, months as 2024-03 and others
- * whose values follow each other.
+ * A column's content, as far as a chart is concerned. `order`: years, months such as 2024-03 and
+ * other values that follow each other.
  */
 export type ColumnKind = "number" | "time" | "order" | "name";
 
@@ -20,7 +20,7 @@ const temporal = /^(?:DATE|TIMESTAMP)/;
 const period = /^\d{4}[-/. ]?(?:Q[1-4]|W\d\d|H[12]|0[1-9]|1[0-2])$/;
 const counting = /year|quarter|month|week|day|年|季|月|周|日/i;
 
-/** A result as numbers, times and names. */
+/** A query result as numbers, times and names. */
 export function chartTable({ columns, rows }: Pick<QueryResult, "columns" | "rows">): ChartTable {
   const isNumber = columns.map(({ type }) => numeric.test(type));
   const values = rows.map((row) => row.map((value, index) => chartValue(value, isNumber[index] === true)));

@@ -6,7 +6,10 @@ export type ChartSpec = Readonly<Record<string, unknown>>;
 
 const words = { en: { count: "Count", value: "Value" }, zh: { count: "数量", value: "数值" } };
 const mostUpright = 15;
-/** More than these do not fit side by side below the bars, each given the room of the longest. */
+/**
+ * More letters than this do not fit side by side below the bars, each label having the room of the
+ * longest.
+ */
 const mostLetters = 90;
 const barStep = 24;
 const flatLabels = { labelAngle: 0 };
@@ -15,7 +18,7 @@ const wholeNumbers = { tickMinStep: 1, format: ",d" };
 const mostMarked = 60;
 
 /**
- * A chart of this kind: lines along a course, bars for names, slices for shares of a whole, points
+ * A chart of this kind: lines along an order, bars for names, slices for shares of a whole, points
  * for two measures, bars for how often values occur.
  */
 export function chooseSpec(plot: Plot, kind: ChartKind, language: Language): ChartSpec {
@@ -88,7 +91,7 @@ function ofNames(table: Plot, along: number, value: string): ChartSpec {
   };
 }
 
-/** The measured side: one column, or several folded into a series each. */
+/** The measured side: one column, or several combined with a series each. */
 function measured(plot: Plot, value: string) {
   const { measures } = plot.roles;
   const [first = 0] = measures;
@@ -114,7 +117,7 @@ function channel({ columns }: Plot, index: number): { field: string; title: stri
   return { field: fieldOf(name), title: name };
 }
 
-/** The name of a column as Vega-Lite wants it, so that no part of it is taken for a path. */
+/** A column's name escaped for Vega-Lite, so that no part of it is taken for a path. */
 export function fieldOf(name: string): string {
   return name.replaceAll(/[\\.[\]]/g, "\\$&");
 }

@@ -8,12 +8,12 @@ import { chartPage } from "./html-page.ts";
 import { withMarks } from "./insight-marks.ts";
 import { renderChart } from "./render-chart.ts";
 
-/** The kinds of picture. */
+/** The output formats of a chart. */
 export type OutputType = "png" | "svg" | "html";
 
 /**
- * Draws a chart with the findings it shows, as marks and below the title, keeps it with its data,
- * and answers the picture's path, what is to be known of it, and the picture for a model to see.
+ * Draws a chart with its findings as marks and below the title, and stores it with its data.
+ * Returns the picture's path, notes about it, and the picture for a model.
  */
 export async function drawChart(
   { workspace, signal }: Pick<ToolContext, "workspace" | "signal">,
@@ -48,8 +48,8 @@ const warning =
 reader's own fonts show (the machine's owner can install one: fonts-wqy-microhei).`.replaceAll("\n", " ");
 
 /**
- * A warning when a text has Chinese, Japanese or Korean in it and this machine has no font that
- * shows it; undefined otherwise.
+ * A warning when a text contains Chinese, Japanese or Korean and this machine has no font for it;
+ * undefined otherwise.
  */
 export function cjkFontWarning(text: string, folders: readonly string[] = fontFolders): string | undefined {
   if (process.platform !== "linux" || !cjk.test(text)) return undefined;

@@ -5,7 +5,7 @@ import { wrapText } from "./text-width.ts";
 
 const titleSize = 16;
 const subtitleSize = 12;
-/** What fits over the chart and its axis, in pixels. */
+/** The width that fits over the chart and its axis, in pixels. */
 const titleWidth = 690;
 const weekdays = [..."日一二三四五六"];
 const months = Array.from({ length: 12 }, (_, at) => `${at + 1}月`);
@@ -23,8 +23,8 @@ const font =
   "Noto Sans, Noto Sans CJK SC, Liberation Sans, DejaVu Sans, WenQuanYi Micro Hei, Droid Sans Fallback, sans-serif";
 
 /**
- * A specification with its data, its title (findings below it as subtitle) and a look; what it says
- * itself goes first.
+ * A specification with its data, its title (with the findings below it as subtitle) and a theme;
+ * the specification's own settings take precedence.
  */
 export function finishedSpec(
   spec: ChartSpec,

@@ -7,15 +7,12 @@ const words = {
   zh: { findings: "发现", data: "数据", left: (rows: number) => `…… 另有 ${rows} 行` },
 };
 
-/** Makes text safe inside an element or a quoted attribute. */
+/** Escapes text for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
-/**
- * A page that needs nothing from elsewhere, and by its own policy may neither load nor run
- * anything.
- */
+/** A self-contained page that its own policy forbids to load or run anything. */
 export function htmlPage(title: string, language: string, body: string): string {
   const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
   return `<!doctype html>
@@ -49,7 +46,7 @@ ${body}
 `;
 }
 
-/** A chart as a page: the picture, what was found, and the data it shows. */
+/** A chart as a page: the picture, the findings, and the data it shows. */
 export function chartPage(chart: {
   readonly title: string;
   readonly language: Language;

@@ -8,8 +8,8 @@ import { accent, label, pairMarks } from "./pair-marks.ts";
 const words = { en: { mean: "mean", typical: "typical step" }, zh: { mean: "均值", typical: "典型变化" } };
 
 /**
- * A chart with marks of its findings over it: rings, lines, levels and their figures. Where a
- * finding has no place in the picture the chart stays as it is.
+ * A chart with marks of its findings over it: rings, lines, levels and their figures. When a
+ * finding has no place in the picture, the chart is unchanged.
  */
 export function withMarks(
   chart: Plot & { readonly spec: ChartSpec; readonly language: Language },
@@ -107,7 +107,7 @@ function at({ along, measure }: ChartFrame, point: ChartPoint | undefined, value
   return { [along.field]: point?.[along.field] ?? null, [measure.field]: value };
 }
 
-/** A line across the whole chart, with its figure over its end. */
+/** A line across the whole chart, with its figure above its end. */
 function level(frame: ChartFrame, points: readonly ChartPoint[], value: number, text: string): ChartSpec[] {
   const { channel, field } = frame.measure;
   const mark = { type: "rule", color: accent, strokeDash: [6, 4], strokeWidth: 1.5 };

@@ -13,7 +13,7 @@ export const markedChartItem = z.looseObject({
 });
 
 /**
- * Draws a chart again with the findings of these numbers in it, beside the plain one, and tells
+ * Draws a chart again with the findings of these numbers in it, beside the plain one, and reports
  * which it shows.
  */
 export async function markedChart(

@@ -29,14 +29,14 @@ export const newChartItem = z.looseObject({
 });
 type NewChartItem = z.output<typeof newChartItem>;
 
-/** A drawn chart: what there is now, in words and as a picture. */
+/** A drawn chart: a description, and the picture. */
 export type DrawnChart = { readonly text: string; readonly image: ImagePart | undefined };
 
 type Options = { readonly output: OutputType; readonly language: Language };
 
 /**
- * Draws a file's data, keeps the chart and its findings in place of those of an earlier one of this
- * file and title, and tells what was drawn. Rejects with what stands in the way.
+ * Draws a file's data, stores the chart and its findings, replacing an earlier chart of this file
+ * and title, and describes what was drawn. Rejects with the reason when it cannot.
  */
 export async function newChart(
   { databases }: { readonly databases: Databases },
@@ -122,7 +122,7 @@ function leftText(rows: number): string[] {
   return rows > 0 ? [`Not drawn: the last ${rows} rows. Sum the data up first.`] : [];
 }
 
-/** A bare name may also mean a file in the folder of charts, where Python puts it. */
+/** A bare name may also mean a file in the charts folder, where Python puts it. */
 async function placeOfData({ workspace }: ToolContext, path: string): Promise<string> {
   const beside = posix.join("visualization", path);
   if (posix.isAbsolute(path) || (await kindOf(workspace, path)) !== "missing") return path;
@@ -132,8 +132,8 @@ async function placeOfData({ workspace }: ToolContext, path: string): Promise<st
 const loading = new Set(["url", "href"]);
 
 /**
- * Refuses a specification that names anything to be loaded or linked, with the place where it does.
- * Content of data is not looked at.
+ * Rejects a specification that names anything to load or link, with the place in the specification.
+ * The content of data is not checked.
  */
 export function refuseLoading(spec: unknown, place = "spec"): void {
   if (typeof spec !== "object" || spec === null) return;

@@ -37,7 +37,7 @@ export function pairMarks({ type, figures }: Finding, { encoding }: ChartSpec, t
   ).flat();
 }
 
-/** The two ends of the line of least squares. */
+/** The two ends of the least-squares line. */
 function leastSquares(pairs: readonly (readonly [number, number])[]): (readonly [number, number])[] {
   const xs = pairs.map(([x]) => x);
   const [middleX, middleY] = [mean(xs), mean(pairs.map(([, y]) => y))];
@@ -46,11 +46,12 @@ function leastSquares(pairs: readonly (readonly [number, number])[]): (readonly 
   return [Math.min(...xs), Math.max(...xs)].map((x) => [x, middleY + slope * (x - middleX)] as const);
 }
 
-/** The colour of whatever findings put over a chart. */
+/** The colour of all marks that findings add to a chart. */
 export const accent = "#c0392b";
 
 /**
- * A text at a place of the chart, readable over lines and bars: its outline in white comes first.
+ * A text at a place of the chart, readable over lines and bars because its white outline is drawn
+ * first.
  */
 export function label(
   text: string,

@@ -1,7 +1,7 @@
 import { mostParts, type Plot } from "./chart-roles.ts";
 import type { ChartValue } from "./chart-table.ts";
 
-/** A plot along time or another order with its rows in that order; others as they are. */
+/** Sorts the rows of a plot along time or another order; other plots are returned unchanged. */
 export function inOrder(plot: Plot): Plot {
   const { along } = plot.roles;
   if (along === undefined || plot.columns[along]?.kind === "name") return plot;
@@ -15,10 +15,13 @@ function compare(one: ChartValue, other: ChartValue): number {
 
 const mostNames = 60;
 
-/** A plot of which no more is drawn than can be told apart, and what was left out of it. */
+/** A plot limited to what readers can distinguish, and what was left out of it. */
 export type FewEnough = { readonly plot: Plot; readonly notes: readonly string[] };
 
-/** Of too many names the first that come, of too many series those with the largest sums. */
+/**
+ * Limits a plot: of too many names, keeps the first; of too many series, those with the largest
+ * sums.
+ */
 export function fewEnough(plot: Plot): FewEnough {
   const series = fewSeries(plot);
   const names = fewNames(series.plot);

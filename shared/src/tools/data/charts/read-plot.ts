@@ -9,21 +9,23 @@ import { type ChartTable, chartTable } from "./chart-table.ts";
 const mostRows = 5000;
 const mostCharacters = 4 * 1024 * 1024;
 
-/** What is drawn of a file: `x`, series and `y` only, in this order, and what was left out. */
+/**
+ * The part of a file that is drawn: only `x`, series and `y`, in this order, and what was left out.
+ */
 export type ReadPlot = {
   readonly plot: Plot;
   readonly kind: ChartKind;
   /** Columns that the chart doesn't show. */
   readonly unused: readonly string[];
-  /** Rows that the file has beyond those that are drawn. */
+  /** The number of rows in the file that are not drawn. */
   readonly left: number;
 };
 
 type Deps = { readonly databases: Databases; readonly context: ToolContext; readonly path: string };
 
 /**
- * Reads what a chart shows of a data file. Rejects with `invalid_input` and a way out where that is
- * open.
+ * Reads what a chart shows of a data file. Rejects with `invalid_input`, with a suggestion where
+ * there is one.
  */
 export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadPlot> {
   const { table, total } = await readTable(deps);
@@ -42,7 +44,7 @@ export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadP
   return { plot, kind: resolved.kind, unused, left: total - rows.length };
 }
 
-/** The whole file as a chart takes it. */
+/** The whole file in the form that a chart takes. */
 export async function readTable(deps: Deps): Promise<{ readonly table: ChartTable; readonly total: number }> {
   const result = await query(deps, `FROM ${await sourceOf(deps)} LIMIT ${mostRows + 1}`);
   if (result.total === 0) throw new AppError("invalid_input", `${deps.path} has no rows.`);
@@ -52,8 +54,8 @@ export async function readTable(deps: Deps): Promise<{ readonly table: ChartTabl
 }
 
 /**
- * The rows of each place as one value, places in the order of the file; the most frequent first
- * where they are counted.
+ * The rows of each place combined into one value, places in the order of the file; when counting,
+ * the most frequent first.
  */
 async function aggregated(deps: Deps, table: ChartTable, roles: ChartRoles, aggregate: string): Promise<Plot> {
   const name = (index: number) => quoted(table.columns[index]?.name ?? "", '"');
@@ -78,7 +80,7 @@ async function aggregated(deps: Deps, table: ChartTable, roles: ChartRoles, aggr
   return { columns, rows: read.rows, roles: inPlace({ ...roles, measures: values.map((_, index) => index) }) };
 }
 
-/** The same roles of a table that holds nothing else: x, series, y. */
+/** The same roles in a table that holds only these columns: x, series, y. */
 function inPlace({ along, measures, parts }: ChartRoles): ChartRoles {
   const before = [along, parts].filter((index) => index !== undefined).length;
   return {
@@ -89,8 +91,8 @@ function inPlace({ along, measures, parts }: ChartRoles): ChartRoles {
 }
 
 /**
- * The file as a FROM clause names it. The first row of a text file names its columns, whatever its
- * values look like.
+ * The file as a FROM clause names it. The first row of a text file is its column names, whatever
+ * its values look like.
  */
 async function sourceOf({ context, path }: Deps): Promise<string> {
   const { table, holder } = await tableOf(context.workspace, path);

@@ -9,10 +9,10 @@ const deadlineMs = 30_000;
 const mostMemoryBytes = 1.5 * 2 ** 30;
 
 /**
- * Draws a chart, and a small PNG (base64) of it where it isn't too large for one, in a process of
- * its own that reaches no file of the workspace and no network, and is killed after 30 s or with
- * the signal. Rejects with `rejected` and the library's words when it cannot be drawn, with
- * `timeout`, and with `unavailable` when the process ended.
+ * Draws a chart, and a small PNG (base64) of it unless it is too large, in a separate process
+ * without access to workspace files or the network, which is killed after 30 s or with the signal.
+ * Rejects with `rejected` and the library's message when it cannot be drawn, with `timeout`, and
+ * with `unavailable` when the process ended.
  */
 export async function renderChart(
   spec: ChartSpec,

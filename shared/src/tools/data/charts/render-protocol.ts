@@ -1,9 +1,11 @@
 import * as z from "zod";
 
-/** What the renderer's process is given on its standard input. The specification holds its data. */
+/**
+ * The input of the renderer's process, on its standard input. The specification contains its data.
+ */
 export const renderRequest = z.strictObject({ spec: z.record(z.string(), z.unknown()), png: z.boolean() });
 
-/** Its answer on standard output. `png` and the smaller `preview` are base64. */
+/** Its response on standard output. `png` and the smaller `preview` are base64. */
 export const renderReply = z.union([
   z.strictObject({ ok: z.literal(true), svg: z.string(), png: z.string().optional(), preview: z.string().optional() }),
   z.strictObject({ ok: z.literal(false), message: z.string() }),

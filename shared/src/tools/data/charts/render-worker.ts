@@ -10,8 +10,8 @@ import { textWidth } from "./text-width.ts";
 const mostPixels = 4000;
 const zoom = 2;
 
-// Without a canvas Vega takes every letter for nearly as wide as high, and leaves empty margins and
-// labels out.
+// Without a canvas, Vega assumes that every letter is nearly as wide as high, leaves empty margins
+// and omits labels.
 const { textMetrics } = vega as unknown as {
   textMetrics: { width: (item: { fontSize?: number }, text: unknown) => number };
 };

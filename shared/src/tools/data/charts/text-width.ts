@@ -1,6 +1,6 @@
 /**
- * A text in lines of at most this width (of `textWidth`), broken at spaces, and within Chinese,
- * Japanese or Korean anywhere.
+ * A text in lines of at most this width (by `textWidth`), broken at spaces, and anywhere within
+ * Chinese, Japanese or Korean.
  */
 export function wrapText(text: string, most: number): string[] {
   const lines: string[] = [];
@@ -34,14 +34,14 @@ const wide = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f
 const slim = /[ijltfrI.,:;'|!()[\]\s-]/;
 const broad = /[A-ZmwMW%@&Σ—…]/;
 
-/** Whether a letter takes the place of two: Chinese, Japanese, Korean. */
+/** Whether a letter is as wide as two: Chinese, Japanese, Korean. */
 function isWide(letter: string): boolean {
   return wide.test(letter);
 }
 
 /**
- * How wide a text is in a usual font without serifs, as a multiple of the font's size; an estimate,
- * a little too wide rather than too slim.
+ * The width of a text in a common sans-serif font, as a multiple of the font's size; an estimate,
+ * rather too wide than too narrow.
  */
 export function textWidth(text: string): number {
   let width = 0;

@@ -3,7 +3,7 @@ import type { Workspace } from "../../../core/workspace.ts";
 import { isProtected } from "../../../machine/workspace/protected-names.ts";
 import { workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 
-/** What statements begin with that work on data. */
+/** The first words of statements that work on data. */
 const dataWork = new Set(
   "abort alter analyze attach begin comment commit copy create delete desc describe detach drop end explain from insert merge pivot pivot_longer pivot_wider rollback select show start summarize table truncate unpivot update use values with (".split(
     " ",
@@ -21,9 +21,9 @@ const pragmas = new Set([
 ]);
 
 /**
- * Lets a text pass whose statements work on data. Rejects with `rejected` where one changes how the
- * database itself works (its settings, its logs, extensions, statements kept for later), and where
- * a file is written under a name that is not plain text, or that other programs obey.
+ * Admits SQL whose statements work on data. Rejects with `rejected` when a statement changes how
+ * the database itself works (its settings, its logs, extensions, prepared statements), and when a
+ * file is written under a name that is not a plain string literal, or that other programs obey.
  */
 export async function admitSql(workspace: Workspace, sql: string): Promise<void> {
   const statements = sqlStatements(sql);
@@ -52,21 +52,18 @@ function notDataWork(verb: string): AppError {
   );
 }
 
-/**
- * The statement that EXPLAIN, with or without ANALYZE and options, explains: the former executes
- * it.
- */
+/** The statement inside EXPLAIN, with or without ANALYZE and options: ANALYZE executes it. */
 function explained(tokens: readonly SqlToken[]): readonly SqlToken[] {
   let rest = tokens.slice(1);
   if (rest[0]?.text === "analyze" || rest[0]?.text === "verbose") rest = rest.slice(1);
   if (rest[0]?.text !== "(") return rest;
   const end = rest.findIndex(({ kind, text }) => kind === "other" && text === ")");
   const behind = rest.slice(end + 1);
-  // `EXPLAIN (SELECT …)` has no options, and nothing behind.
+  // `EXPLAIN (SELECT …)` has no options, and nothing after the parentheses.
   return behind.length === 0 || end < 0 ? rest : behind;
 }
 
-/** What follows the TO of a COPY; empty for one that reads. */
+/** The tokens after the TO of a COPY; empty when it reads. */
 function afterTo(tokens: readonly SqlToken[]): readonly SqlToken[] | undefined {
   let depth = 0;
   for (const [at, { kind, text }] of tokens.entries()) {
@@ -85,7 +82,7 @@ function afterAttach(tokens: readonly SqlToken[]): readonly SqlToken[] {
 async function admitTarget(workspace: Workspace, target: readonly SqlToken[] | undefined): Promise<void> {
   if (target === undefined) return;
   const [path, next] = target;
-  // Two texts one after the other are one text to the database.
+  // The database joins two consecutive string literals.
   if (path?.kind !== "literal" || next?.kind === "literal")
     throw new AppError("rejected", "Give the file's name as one plain text in single quotes: COPY … TO 'file.csv'.");
   const names = [path.text, await realName(workspace, path.text)];
@@ -97,8 +94,8 @@ async function admitTarget(workspace: Workspace, target: readonly SqlToken[] | u
 }
 
 /**
- * Where a path leads inside the workspace; the path itself where it leads outside, which the
- * database refuses.
+ * Where a path inside the workspace leads; a path that leads outside is returned unchanged, and the
+ * database rejects it.
  */
 async function realName(workspace: Workspace, path: string): Promise<string> {
   const place = await workspacePathOf(workspace, path).catch((error: unknown) => {
@@ -110,21 +107,20 @@ async function realName(workspace: Workspace, path: string): Promise<string> {
 
 /**
  * A piece of SQL that is neither space nor comment. `literal` is a plain text in single quotes,
- * `text` what it says.
+ * `text` its content.
  */
 type SqlToken = { readonly kind: "word" | "literal" | "other"; readonly text: string };
 
 /**
- * One piece of SQL at `lastIndex`: blanks, comments (which nest, so only where one opens), quoted
- * things, words, and any other character.
+ * One piece of SQL at `lastIndex`: blanks, comments (only their start, because they nest), quoted
+ * text, words, and any other character.
  */
 const piece =
   /(\s+|--[^\n\r]*)|(\/\*)|([eE]'(?:[^'\\]|\\[\s\S]|'')*'|(?:[xXbB]|[uU]&)'(?:[^']|'')*')|'((?:[^']|'')*)'|("(?:[^"]|"")*")|(\$(?:[a-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|([a-z_\u0080-\uffff][\w$\u0080-\uffff]*)|([\s\S])/iy;
 
 /**
- * The statements of a text, each as its tokens, as the database's own lexer would cut them: what
- * stands in quotes or comments ends none. Undefined for a text in which something is opened and
- * never closed.
+ * The statements of a text, each as its tokens, split as the database's own lexer does: text in
+ * quotes or comments ends no statement. Undefined for a text with an unclosed quote or comment.
  */
 function sqlStatements(sql: string): readonly (readonly SqlToken[])[] | undefined {
   const statements: SqlToken[][] = [[]];

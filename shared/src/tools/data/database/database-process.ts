@@ -10,11 +10,11 @@ import {
 } from "./database-protocol.ts";
 import { watchMemory } from "./memory-watch.ts";
 
-/** A running database, for one question at a time. */
+/** A running database, for one request at a time. */
 export interface DatabaseProcess {
   /**
-   * Rejects with `unavailable` when the process ended before it answered, and with `timeout` when
-   * it had to be killed.
+   * Rejects with `unavailable` when the process ended before it replied, and with `timeout` when it
+   * had to be killed.
    */
   ask(request: DatabaseRequest): Promise<DatabaseReply>;
   alive(): boolean;
@@ -23,13 +23,15 @@ export interface DatabaseProcess {
 }
 
 /**
- * How much longer than the statement's own limit an answer may take: an interrupt is looked at
- * between chunks of work only.
+ * How much longer than the statement's own limit a reply may take: an interrupt is only checked
+ * between chunks of work.
  */
 const graceMs = 5_000;
 const mostMemoryBytes = 2 * 2 ** 30;
 
-/** Starts a database that sees the files below `folder`. It gets nothing of our environment. */
+/**
+ * Starts a database that sees the files below `folder`. It gets none of our environment variables.
+ */
 export function startDatabase(folder: string): DatabaseProcess {
   const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "database-worker.ts"), { folder }), {
     cwd: "/",
@@ -38,14 +40,14 @@ export function startDatabase(folder: string): DatabaseProcess {
     stdout: "pipe",
     stderr: "ignore",
   });
-  // It looks at its memory itself, but not while it unpacks a file.
+  // The process checks its memory itself, but not while it decompresses a file.
   let greedy = false;
   const unwatch = watchMemory(child.pid, mostMemoryBytes, () => {
     greedy = true;
     child.kill("SIGKILL");
   });
   void child.exited.then(unwatch);
-  // A server that stops does not wait for it: it ends with its input.
+  // A stopping server does not wait for the process, which ends with its input.
   child.unref();
   const lines = linesOf(child.stdout);
   return {
@@ -61,7 +63,8 @@ export function startDatabase(folder: string): DatabaseProcess {
         const { value, done } = await lines.next();
         const reply = done === true ? undefined : replyIn(value);
         if (reply !== undefined) return reply;
-        // It may be about to say more of the kind: nothing of it can be told from a reply.
+        // The process may be about to send more such output, which cannot be distinguished from a
+        // reply.
         if (done !== true) {
           strange = true;
           child.kill("SIGKILL");
@@ -91,7 +94,7 @@ export function startDatabase(folder: string): DatabaseProcess {
   };
 }
 
-/** The reply in a line; undefined for a line that is none. */
+/** The reply in a line; undefined for any other line. */
 function replyIn(line: string): DatabaseReply | undefined {
   try {
     return databaseReply.safeParse(JSON.parse(line)).data;

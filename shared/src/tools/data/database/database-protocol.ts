@@ -1,8 +1,6 @@
 import * as z from "zod";
 
-/**
- * What the process ends with: it took more memory than it may, or a statement changed how it works.
- */
+/** Exit codes of the process: it exceeded its memory limit, or a statement changed how it works. */
 export const outOfMemory = 77;
 export const changedByStatement = 78;
 
@@ -26,7 +24,7 @@ const rows = z.strictObject({
   total: z.number(),
 });
 
-/** Its answer: another line. `timeout` says that the time limit ended the statement. */
+/** Its reply: also a line of JSON. `timeout` says that the time limit ended the statement. */
 export const databaseReply = z.union([
   rows,
   z.strictObject({ ok: z.literal(false), message: z.string(), timeout: z.boolean() }),

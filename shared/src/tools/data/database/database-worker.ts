@@ -12,25 +12,25 @@ import {
 import { openLocked } from "./open-locked.ts";
 
 /**
- * Started by `createDatabases` with a conversation's workspace: answers one line of JSON for each
- * that it reads, and ends with its input.
+ * Started by `createDatabases` with a conversation's workspace: replies with one line of JSON to
+ * each that it reads, and ends with its input.
  */
 
 const mostMemoryBytes = 2 * 2 ** 30;
 
-// What the database's own limit does not count (the text of a line, for one) must not take the
-// machine along.
+// Memory that the database's own limit does not count (such as the text of a line) must not bring
+// down the machine.
 setInterval(() => {
   if (process.memoryUsage.rss() > mostMemoryBytes) process.exit(outOfMemory);
 }, 100).unref();
 
 const [, , folder = "/"] = process.argv;
-// Not started there: what lies in a workspace is nothing this runtime is to read its settings from.
+// Not started there: this runtime must not read its settings from a workspace.
 process.chdir(folder);
 const { connection, isAsOpened } = await openLocked(folder);
 const foreign = createForeignTables(connection, folder);
 const lines = createInterface({ input: process.stdin });
-// The server is gone, also in the middle of a query.
+// The server is gone, possibly in the middle of a query.
 lines.once("close", () => process.exit(0));
 for await (const line of lines) {
   const reply = await answer(connection, databaseRequest.parse(JSON.parse(line)));
@@ -82,13 +82,13 @@ async function query(
 }
 
 /**
- * The result of the SQL: of several statements that of the last which has one. A PIVOT is several
- * too, and its last one only clears away.
+ * The result of the SQL: with several statements, that of the last which has one. A PIVOT also
+ * counts as several, and its last one only cleans up.
  */
 async function run(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
   const statements = await connection.extractStatements(sql);
-  // Preparing a statement looks through each CSV file twice, and streaming would do so too; this
-  // result counts into the memory limit.
+  // Preparing a statement scans each CSV file twice, and streaming would do so too; this result
+  // counts towards the memory limit.
   if (statements.count <= 1) return connection.run(sql);
   let shown: DuckDBResult | undefined;
   for (let index = 0; index < statements.count; index++) {

@@ -10,7 +10,7 @@ import { createDatabases } from "./databases.ts";
 const onLinux = process.platform === "linux";
 const endless = "SELECT count(*) FROM range(1000000) a, range(1000000) b, range(9) c";
 
-/** Numbers of the processes that work in a folder. Only Linux tells. */
+/** The ids of the processes that work in a folder. Linux only. */
 async function processesIn(folder: string): Promise<string[]> {
   const all = onLinux ? (await readdir("/proc")).filter((name) => /^\d+$/.test(name)) : [];
   const folders = await Promise.all(all.map((id) => readlink(`/proc/${id}/cwd`).catch(() => "")));

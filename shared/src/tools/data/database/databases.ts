@@ -5,7 +5,7 @@ import { admitSql } from "./admit-sql.ts";
 import { type DatabaseProcess, startDatabase } from "./database-process.ts";
 import type { QueryResult } from "./database-protocol.ts";
 
-/** How far a statement may go. */
+/** The limits of a statement. */
 export type QueryOptions = {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
@@ -14,14 +14,14 @@ export type QueryOptions = {
 };
 
 /**
- * Databases of conversations, each a process of its own in the conversation's workspace: started
- * when needed, ended when idle.
+ * Databases of conversations, each a separate process in the conversation's workspace: started when
+ * needed, ended when idle.
  */
 export interface Databases {
   /**
-   * Runs a statement over the workspace's files. Statements of one conversation take turns. Rejects
-   * with `rejected` as `admitSql` does or with the database's own words, with `timeout`, and with
-   * `unavailable` when the process ended, most often for memory.
+   * Runs a statement over the workspace's files. Statements of one conversation run in turn.
+   * Rejects with `rejected` as `admitSql` does or with the database's own message, with `timeout`,
+   * and with `unavailable` when the process ended, most often for lack of memory.
    */
   query(workspace: Workspace, sql: string, options: QueryOptions): Promise<QueryResult>;
   /** Ends the conversation's database at once. */
@@ -33,7 +33,7 @@ type Slot = { readonly process: DatabaseProcess; idle: ReturnType<typeof setTime
 
 const defaults = { timeoutMs: 60_000, maxCharacters: 200_000 };
 
-/** `idleMs` is how long a database stays without being asked; the tables made in it go with it. */
+/** `idleMs` is how long a database stays open without requests; its tables are lost with it. */
 export function createDatabases({ idleMs = 5 * 60_000 }: { readonly idleMs?: number } = {}): Databases {
   const slots = new Map<string, Slot>();
   const inTurn = createKeyedQueue();
@@ -87,12 +87,13 @@ export function createDatabases({ idleMs = 5 * 60_000 }: { readonly idleMs?: num
 const mostLines = 12;
 const longestLine = 300;
 
-/** In place of the advice to read it as UTF-16 or to leave such rows out. */
+/** Replaces the advice to read the file as UTF-16 or to leave such rows out. */
 const convert =
   "Make a UTF-8 file of it first, with bash or Python: iconv -f GB18030 -t UTF-8 IN.csv > OUT.csv (GB18030: Chinese; SHIFT_JIS, EUC-KR, WINDOWS-1252 … as its words look right).";
 
 /**
- * The database's words without the lines of data it repeats and the advice that holds elsewhere.
+ * The database's message without the lines of data it repeats and the advice that does not apply
+ * here.
  */
 function readable(message: string): string {
   const lines = message.replace(/\nDatabase is launched in in-memory mode.*/s, "").split("\n");

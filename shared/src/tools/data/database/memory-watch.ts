@@ -4,8 +4,8 @@ const everyMs = 100;
 const pageBytes = 4096;
 
 /**
- * Calls `over` once a process of ours holds more than `most` bytes; looks ten times a second, on
- * Linux only. Answers what ends the watch.
+ * Calls `over` once one of our processes uses more than `most` bytes; checks ten times a second, on
+ * Linux only. Returns a function that ends the watch.
  */
 export function watchMemory(pid: number, most: number, over: () => void): () => void {
   const timer = setInterval(async () => {

@@ -4,9 +4,9 @@ const memoryLimit = "768MB";
 const threads = 2;
 
 /**
- * A database in memory that reads and writes files below `folder` only, loads and fetches no
+ * An in-memory database that reads and writes files below `folder` only, loads and fetches no
  * extension, never spills to disk, and whose settings are locked. Symlinks are followed before a
- * path is judged. `isAsOpened` says whether no statement has changed how it works.
+ * path is checked. `isAsOpened` says whether no statement has changed how it works.
  */
 export async function openLocked(
   folder: string,
@@ -23,14 +23,14 @@ export async function openLocked(
     "lock_configuration = true",
   ];
   for (const setting of settings) await connection.run(`SET ${setting}`);
-  // Of its own, for the other may be in a transaction that was aborted.
+  // A separate connection, because the other may be in an aborted transaction.
   const observer = await instance.connect();
   return { connection, isAsOpened: () => logsNothing(observer) };
 }
 
 /**
- * Logging is the one thing that a statement can switch on in spite of the lock: it writes where
- * replies go, or refuses every statement.
+ * Logging is the one thing that a statement can enable in spite of the lock: it writes where
+ * replies go, or makes every statement fail.
  */
 async function logsNothing(connection: DuckDBConnection): Promise<boolean> {
   try {

@@ -4,8 +4,8 @@ const mostColumns = 40;
 const mostCellCharacters = 120;
 
 /**
- * A table as a model reads it: one line a row, cells parted by ` | `, at most `mostRows` rows, wide
- * ones cut with a mark.
+ * A table as text for a model: one line a row, cells separated by ` | `, at most `mostRows` rows,
+ * wide ones cut with a mark.
  */
 export function textTable({ columns, rows }: Pick<QueryResult, "columns" | "rows">, mostRows: number): string {
   const shown = columns.slice(0, mostColumns);
@@ -15,7 +15,7 @@ export function textTable({ columns, rows }: Pick<QueryResult, "columns" | "rows
   return [header, shown.map(({ type }) => cut(type, 40)).join(" | "), ...lines].join("\n");
 }
 
-/** A value in one line; NULL for none. */
+/** A value on one line; NULL when there is none. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return "NULL";
   const text = typeof value === "string" ? value : JSON.stringify(value);

@@ -7,14 +7,14 @@ const longestLine = 1024 * 1024;
 const known = /\.(?:csv|tsv|txt|json|jsonl|ndjson|parquet)(?:\.(?:gz|zst))?$/i;
 
 /**
- * A data file as a FROM clause names it, and its size. `holder` is the workbook or SQLite file
- * whose sheet or table is meant.
+ * A data file as a FROM clause names it, and its size. `holder` is the workbook or SQLite file that
+ * contains the sheet or table.
  */
 export type TableSource = { readonly table: string; readonly bytes: number; readonly holder: string | undefined };
 
 /**
- * A file of the workspace, or a sheet or table in one, to query; rejects with what to do when it is
- * none that can be a table.
+ * A file of the workspace, or a sheet or table in one, to query; rejects with what to do when it
+ * cannot be a table.
  */
 export async function tableOf(workspace: Workspace, path: string): Promise<TableSource> {
   const foreign = foreignName(path);
@@ -42,7 +42,7 @@ export async function tableOf(workspace: Workspace, path: string): Promise<Table
   return { table: quoted(relative, "'"), bytes, holder: undefined };
 }
 
-/** A text or a name as SQL writes it. */
+/** A text or a name quoted for SQL. */
 export function quoted(text: string, mark: "'" | '"'): string {
   return mark + text.replaceAll(mark, mark + mark) + mark;
 }

@@ -6,7 +6,7 @@ const mostSteps = 0.2;
 
 const isDate = ({ type }: ColumnProfile) => /^(?:DATE|TIMESTAMP)/.test(type);
 
-/** Texts that look like dates but are none, or not of one form. */
+/** Texts that look like dates but are not, or not in one format. */
 export const impossibleDates: Oddity = {
   looks: (column) =>
     isText(column)
@@ -37,7 +37,7 @@ export const impossibleDates: Oddity = {
   },
 };
 
-/** Dates that go back in a file that otherwise goes forward, and such as nobody means. */
+/** Dates that go back in a file that otherwise goes forward, and dates that nobody means. */
 export const strangeDates: Oddity = {
   looks: (column) =>
     isDate(column)

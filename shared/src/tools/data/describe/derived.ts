@@ -8,8 +8,8 @@ const firstWord = "split_part(replace(trim(c), 'T', ' '), ' ', 1)";
 const longest = 40;
 
 /**
- * What is worked out once for each text `c` that several looks need, in two layers: `dated` (looks
- * like a date) and `number` (looks like one), then `day` (the date it stands for).
+ * Values computed once for each text `c` that several checks need, in two layers: `dated` (looks
+ * like a date) and `number` (looks like one), then `day` (its date).
  */
 export const derivedOfText: readonly Readonly<Record<string, string>>[] = [
   {
@@ -25,7 +25,7 @@ export function isText({ type }: ColumnProfile): boolean {
   return type === "VARCHAR";
 }
 
-/** An expression over the one column of this number: every name in it gets the number. */
+/** An expression for the column with this number: every name in it gets the number. */
 export function numbered(expression: string, index: number): string {
   return expression.replaceAll(/\b(c|before|dated|number|day)\b/g, `$1${index}`);
 }

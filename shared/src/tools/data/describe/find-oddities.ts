@@ -14,8 +14,8 @@ const key = /(?:^|_|\s)(?:id|key|no|nr|number|code|uuid)$|编号|订单号/i;
 const oddities = [impossibleDates, strangeDates, numbersAsText, untidyTexts, strangeNumbers];
 
 /**
- * What is odd in a table, a sentence each: by rows, then column by column. One pass over the data,
- * and one more for rows that are there twice.
+ * The oddities of a table, a sentence each: by rows, then column by column. One pass over the data,
+ * and one more for duplicate rows.
  */
 export async function findOddities(
   query: (sql: string) => Promise<QueryResult>,
@@ -63,7 +63,8 @@ async function oddColumns(
     Object.values(looks).map((look) => numbered(look, columns.indexOf(column))),
   );
   if (expressions.length === 0) return [];
-  // The row before is asked for where it is used only: it keeps the scan from running in parallel.
+  // The previous row is requested only where it is used, because it keeps the scan from running in
+  // parallel.
   const values = columns.flatMap(({ name }, index) => {
     const value = quoted(name, '"');
     const lag = expressions.some((text) => text.includes(`before${index}`))

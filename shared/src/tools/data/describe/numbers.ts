@@ -4,10 +4,7 @@ import { type ColumnProfile, type Oddity, several } from "./oddity.ts";
 const numeric = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL)/;
 const reach = 3;
 const fewNegative = 0.05;
-/**
- * Quantities for which a value below zero is a value like others: a frost, a loss, a place in the
- * south.
- */
+/** Quantities for which a negative value is normal: a frost, a loss, a place in the south. */
 const signed = new Set(
   `temp temperature celsius fahrenheit °c °f c f frost dewpoint windchill minimum balance saldo profit loss margin cashflow net delta diff difference change growth
   variance deviation residual error lat latitude lon lng longitude coord elevation altitude anomaly offset correlation 温度 气温 余额 利润 变化 差额`.split(
@@ -21,8 +18,8 @@ function maySink(name: string): boolean {
 }
 
 /**
- * Numbers far from the others, and a few below zero where all others are not and the column's name
- * doesn't say that they may be.
+ * Numbers far from the others, and a few negative ones when all others are not and the column's
+ * name doesn't suggest them.
  */
 export const strangeNumbers: Oddity = {
   looks(column) {

@@ -7,7 +7,7 @@ const blank = "' ' || chr(9) || chr(10) || chr(13) || chr(160)";
 const placeholder = "lower(trim(c)) IN ('n/a', 'na', 'null', 'none', '-', '--', '?', 'unknown', 'nan', 'tbd', '#n/a')";
 const mostlyNumbers = 0.8;
 const someNumbers = 0.05;
-/** Of more different texts it is not looked for spellings. */
+/** With more distinct texts, spellings are not checked. */
 const mostSpellings = 10_000;
 
 /** Numbers among texts, or written as texts. */
@@ -40,7 +40,7 @@ export const numbersAsText: Oddity = {
   },
 };
 
-/** What should have been trimmed, left empty or spelled one way. */
+/** Texts that should have been trimmed, left empty or spelled one way. */
 export const untidyTexts: Oddity = {
   looks: (column) =>
     isText(column)

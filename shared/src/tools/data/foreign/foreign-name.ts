@@ -20,10 +20,7 @@ export function foreignName(name: string): ForeignName | undefined {
   return { name, file, part, kind: workbook === undefined ? "sqlite" : "workbook" };
 }
 
-/**
- * Every such name between quotes in a statement, once. A text that only looks like one is among
- * them.
- */
+/** Every such name between quotes in a statement, once. Includes texts that only look like one. */
 export function foreignNames(sql: string): readonly ForeignName[] {
   const names = [...sql.matchAll(quoted)].map(([, single, double]) =>
     single === undefined ? (double ?? "").replaceAll('""', '"') : single.replaceAll("''", "'"),

@@ -1,19 +1,19 @@
-/** A value as a workbook or an SQLite file holds it. */
+/** A value in a workbook or an SQLite file. */
 export type ForeignValue = string | number | bigint | boolean | Date | Uint8Array | null;
 
-/** A sheet or a table, whole. */
+/** A complete sheet or table. */
 export type ForeignTable = {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly ForeignValue[])[];
 };
 
-/** What one file may bring in. */
+/** The most cells that one file may load. */
 const mostCells = 5_000_000;
 const mostColumns = 2_000;
 const mostTextBytes = 256 * 1024 * 1024;
 export const mostFileBytes = 200 * 1024 * 1024;
 
-/** Refuses a table of more cells than fit in memory. */
+/** Rejects a table with more cells than fit in memory. */
 export function checkCells(rows: number, columns: number, name: string): void {
   if (columns > mostColumns) throw new Error(`${name} has more than ${mostColumns} columns.`);
   if (rows * columns > mostCells)
@@ -22,7 +22,7 @@ export function checkCells(rows: number, columns: number, name: string): void {
     );
 }
 
-/** Counts the text of a table, and refuses more than fits in memory. */
+/** Counts the text of a table, and rejects more than fits in memory. */
 export function textCounter(name: string): (row: readonly ForeignValue[]) => void {
   let total = 0;
   return (row) => {
@@ -32,7 +32,8 @@ export function textCounter(name: string): (row: readonly ForeignValue[]) => voi
 }
 
 /**
- * Names that are there and differ, ignoring case: `column_2` for none, `name_2` for a second one.
+ * Non-empty names that differ, ignoring case: `column_2` for a missing one, `name_2` for a repeated
+ * one.
  */
 export function columnNames(given: readonly string[]): string[] {
   const used = new Set<string>();

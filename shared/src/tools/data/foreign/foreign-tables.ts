@@ -13,13 +13,13 @@ const everything = "*";
 /** The workbooks and SQLite files that statements name, as tables of a database. */
 export interface ForeignTables {
   /**
-   * Makes a table of each sheet and SQLite table a statement names that is new or has changed
-   * since. Throws with a sentence for the model; `goOn` ends it by throwing.
+   * Loads each sheet and SQLite table that a statement names into a table, if it is new or has
+   * changed since. Throws with a sentence for the model; `goOn` stops it by throwing.
    */
   load(sql: string, goOn: () => void): Promise<void>;
 }
 
-/** Looks below `folder` only, symlinks followed. */
+/** Reads files below `folder` only, after following symlinks. */
 export function createForeignTables(connection: DuckDBConnection, folder: string): ForeignTables {
   const loaded = new Map<string, string>();
   return {
@@ -38,13 +38,13 @@ export function createForeignTables(connection: DuckDBConnection, folder: string
   };
 }
 
-/** Where the file is; undefined for what is none of ours to read, which DuckDB then judges. */
+/** The file's path; undefined when it is not one that we read, which leaves it to DuckDB. */
 async function pathOf(folder: string, { file, kind }: ForeignName): Promise<string | undefined> {
   const path = await realpath(resolve(folder, file)).catch(() => undefined);
   if (path === undefined || !path.startsWith(folder + sep)) return undefined;
   if (!(await stat(path)).isFile()) return undefined;
   if (kind === "workbook" || (await isSqlite(path))) return path;
-  // What ends in `.db` may be anything.
+  // A file that ends in `.db` may be anything.
   if (/\.sqlite3?$/i.test(file)) throw new Error(`${file} could not be read: it is no SQLite file.`);
   return undefined;
 }
@@ -63,7 +63,7 @@ async function read(path: string, size: number, named: ForeignName, goOn: () => 
   }
 }
 
-/** The sheet or table that is meant: the one named, else the first sheet or the only table. */
+/** The requested sheet or table: the one named, else the first sheet or the only table. */
 function chosen({ file, part }: ForeignName, all: readonly string[], word: "sheet" | "table"): string {
   const [first] = all;
   const found =

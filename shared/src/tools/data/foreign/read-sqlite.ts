@@ -6,14 +6,14 @@ import { checkCells, type ForeignTable, type ForeignValue, textCounter } from ".
 const everyRows = 1000;
 const moment = /^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?$/;
 
-/** Whether a file begins as SQLite files do. */
+/** Whether a file starts as SQLite files do. */
 export async function isSqlite(path: string): Promise<boolean> {
   return (await Bun.file(path).slice(0, 15).text()) === "SQLite format 3";
 }
 
 /**
- * The names of its tables. Its views are left out: what one computes may never end, and nothing
- * could interrupt it.
+ * The names of its tables. Its views are left out: computing one may never end, and could not be
+ * interrupted.
  */
 export function sqliteTables(path: string): string[] {
   using database = open(path);
@@ -26,15 +26,15 @@ export function sqliteTables(path: string): string[] {
 }
 
 /**
- * One of them, whole. Columns of texts that are all dates come as dates. `goOn` is asked every
- * thousand rows and ends the reading by throwing.
+ * One complete table. Columns of texts that are all dates are returned as dates. `goOn` is called
+ * every thousand rows and stops the reading by throwing.
  */
 export function readSqliteTable(path: string, table: string, goOn: () => void): ForeignTable {
   using database = open(path);
   using statement = database.prepare<Record<string, ForeignValue>, []>(
     `SELECT * FROM "${table.replaceAll('"', '""')}"`,
   );
-  // Integers beyond 2^53 stay what they are.
+  // Keeps integers beyond 2^53 exact.
   statement.safeIntegers(true);
   const columns = statement.columnNames;
   const rows: ForeignValue[][] = [];
@@ -50,7 +50,10 @@ export function readSqliteTable(path: string, table: string, goOn: () => void): 
   return { columns, rows };
 }
 
-/** Read-only; and where nobody has it open, without the files that SQLite puts beside one. */
+/**
+ * Opens read-only and, when nobody else has the file open, without the extra files that SQLite puts
+ * beside it.
+ */
 function open(path: string): Database {
   const uri = `${pathToFileURL(path).href}${existsSync(`${path}-wal`) ? "" : "?immutable=1"}`;
   const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;

@@ -3,7 +3,7 @@ import { checkCells, columnNames, type ForeignTable, type ForeignValue, textCoun
 
 const mostTitles = 5;
 
-/** The names of a workbook's sheets, in their order. */
+/** The names of a workbook's sheets, in order. */
 export async function sheetNames(content: Uint8Array): Promise<string[]> {
   const names: string[] = [];
   const note = ({ name }: { readonly name: string }) => {
@@ -15,9 +15,9 @@ export async function sheetNames(content: Uint8Array): Promise<string[]> {
 }
 
 /**
- * A sheet as a table: empty rows are left out, and so are titles above it; the first row gives the
- * names when it holds nothing but texts. Cells have the values that were last computed. `goOn` is
- * asked every thousand rows and ends the reading by throwing.
+ * A sheet as a table: empty rows and titles above the table are left out; the first row is the
+ * column names when it holds only texts. Cells have their last computed values. `goOn` is called
+ * every thousand rows and stops the reading by throwing.
  */
 export async function readSheet(content: Uint8Array, sheet: string, goOn: () => void): Promise<ForeignTable> {
   const rows: ForeignValue[][] = [];
@@ -47,14 +47,14 @@ export async function readSheet(content: Uint8Array, sheet: string, goOn: () => 
   };
 }
 
-/** How many rows at the top hold one cell only, where a row of several follows soon. */
+/** How many rows at the top have only one cell, when a row with several follows soon. */
 function titleRows(rows: readonly (readonly ForeignValue[])[], width: number): number {
   const isTitle = (row: readonly ForeignValue[]) => row.filter((value) => value !== null).length < 2;
   const count = rows.slice(0, mostTitles + 1).findIndex((row) => !isTitle(row));
   return width > 1 && count > 0 ? count : 0;
 }
 
-/** An empty text is what a formula leaves where there is nothing to show. */
+/** A formula leaves an empty text when there is nothing to show. */
 function plain(value: CellValue): ForeignValue {
   return value === "" ? null : value;
 }

@@ -20,14 +20,14 @@ import type { ForeignTable, ForeignValue } from "./foreign-table.ts";
 
 const chunkRows = 2048;
 const dayMs = 86_400_000;
-/** A workbook keeps a time of day as a moment of its day nought. */
+/** A workbook stores a time of day as a time on its day zero. */
 const [dayNought, dayOne] = [Date.UTC(1899, 11, 30), Date.UTC(1900, 0, 1)];
 const [leastInteger, greatestInteger] = [-(2n ** 63n), 2n ** 63n - 1n];
 
-/** A column as DuckDB keeps it: the type that all its values have, else text. */
+/** How DuckDB stores a column: with the type that all its values share, else as text. */
 type Keeping = { readonly type: DuckDBType; readonly keep: (value: NonNullable<ForeignValue>) => DuckDBValue };
 
-/** Puts a table into the database under this name, in the place of one that is there. */
+/** Stores a table in the database under this name, replacing an existing one. */
 export async function storeTable(
   connection: DuckDBConnection,
   name: string,
@@ -53,7 +53,7 @@ export async function storeTable(
   appender.closeSync();
 }
 
-/** A name between double quotes. */
+/** A name in double quotes. */
 function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,8 +1,8 @@
 import { deviation, distance, mean, quantile, thinned } from "./statistics.ts";
 
 /**
- * Heaps of points: their centres, the places in none, and how well they are parted (mean
- * silhouette, 0 to 1).
+ * Clusters of points: their centres, the indexes of points in none, and how well they are separated
+ * (mean silhouette, 0 to 1).
  */
 export type Clusters = {
   readonly centres: readonly (readonly [x: number, y: number])[];
@@ -18,9 +18,9 @@ const mostNoise = 0.1;
 const parted = 0.6;
 
 /**
- * The heaps that pairs of values fall into (DBSCAN over robust units): undefined unless there are
- * two to six, each a tenth of all points at least, with hardly any point in none, and well parted
- * by their silhouette. Of many points it looks at two hundred, evenly taken.
+ * The clusters of pairs of values (DBSCAN over robust units): undefined unless there are two to
+ * six, each with at least a tenth of all points, with hardly any point in none, and well separated
+ * by their silhouette. With many points, two hundred evenly spread ones are used.
  */
 export function clusters(xs: readonly number[], ys: readonly number[]): Clusters | undefined {
   const places = thinned(xs, mostPoints).map(({ at }) => at);
@@ -52,7 +52,7 @@ function radiusOf(points: number): number {
   return Math.min(0.5, 3 / Math.sqrt(points));
 }
 
-/** How much nearer a point is to its own heap than to the next one. */
+/** How much nearer a point is to its own cluster than to the next one. */
 function silhouetteOf(
   points: readonly (readonly number[])[],
   at: number,
@@ -68,7 +68,7 @@ function silhouetteOf(
 
 /**
  * For each point the number of its cluster from 0, or -1 for noise. A core point has at least
- * `fewest` points, itself among them, within `radius`.
+ * `fewest` points, including itself, within `radius`.
  */
 export function dbscan(points: readonly (readonly number[])[], radius: number, fewest = 4): number[] {
   const labels: (number | undefined)[] = points.map(() => undefined);

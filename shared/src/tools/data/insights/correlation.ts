@@ -1,18 +1,19 @@
 import { chanceOfCorrelation, pearson, spearman } from "./statistics.ts";
 
-/** Two correlations of the same pairs of values, each only when it is worth telling. */
+/** Two correlations of the same pairs of values, each only when it is worth reporting. */
 export type Correlation = { readonly linear: number | undefined; readonly ranked: number | undefined };
 
 const fewest = 8;
 const strong = 0.5;
 const lasting = 0.4;
 const significant = 0.01;
-/** By so much ranks must agree more than values for the relation to be called a curved one. */
+/** How much stronger the rank correlation must be for the relation to count as curved. */
 const clearlyMore = 0.1;
 
 /**
- * Which correlations hold: at least 0.5, not by chance, and the linear one neither made by a single
- * pair nor against the ranks. The one of ranks only where the linear one says clearly less.
+ * Which correlations hold: at least 0.5, unlikely by chance, and the linear one neither caused by a
+ * single pair nor contradicting the ranks. The rank correlation is given only when the linear one
+ * is clearly weaker.
  */
 export function correlation(xs: readonly number[], ys: readonly number[]): Correlation {
   const [linear, ranked] = [pearson(xs, ys) ?? 0, spearman(xs, ys) ?? 0];
@@ -24,7 +25,7 @@ export function correlation(xs: readonly number[], ys: readonly number[]): Corre
   return { linear: isLinear ? linear : undefined, ranked: isCurved ? ranked : undefined };
 }
 
-/** The linear correlation without the pair that weighs most in it. */
+/** The linear correlation without the pair that has the most influence on it. */
 function withoutHeaviest(xs: readonly number[], ys: readonly number[]): number {
   const middle = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [middleX, middleY] = [middle(xs), middle(ys)];

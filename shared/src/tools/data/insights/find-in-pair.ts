@@ -3,7 +3,7 @@ import { correlation } from "./correlation.ts";
 import { type Finding, labelsAt, type Series } from "./finding.ts";
 import { pearson } from "./statistics.ts";
 
-/** What can be said about two series of the same places together. */
+/** The findings about two series of the same places together. */
 export function findInPair(one: Series, other: Series): Finding[] {
   const series = `${one.name} × ${other.name}`;
   const { linear, ranked } = correlation(one.values, other.values);
@@ -16,7 +16,7 @@ export function findInPair(one: Series, other: Series): Finding[] {
   };
   add("pearson_correlation", linear);
   add("spearman_correlation", ranked);
-  // Along time two levels make two heaps, which is told as a change of level.
+  // Along time, two levels form two clusters, which is reported as a change of level.
   const heaps = one.ordered ? undefined : clusters(one.values, other.values);
   if (heaps) {
     const centres = heaps.centres.flatMap(([x, y], index) => [

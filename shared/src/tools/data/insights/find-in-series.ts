@@ -9,10 +9,12 @@ import { volatility } from "./volatility.ts";
 /** Facts that every series has come after all findings. */
 const weakest = 0.1;
 const ofLocal = 0.5;
-/** A movement by less than this share of the level is no news, however certain it is. */
+/**
+ * A movement by less than this share of the level is not worth reporting, however certain it is.
+ */
 const smallestEffect = 0.1;
 
-/** What can be said about one series. */
+/** The findings about one series. */
 export function findInSeries(series: Series): Finding[] {
   return [...baseOf(series), ...majorityOf(series), ...(series.ordered ? inOrder(series) : []), ...outliersOf(series)];
 }
@@ -48,7 +50,7 @@ function inOrder({ name, labels, values }: Series): Finding[] {
       strength: 1 - 1 / size,
     });
   }
-  // Two levels are no movement, though one is higher than the other.
+  // Two levels are not a trend, though one is higher than the other.
   const movement = shift ? undefined : trend(values);
   if (movement && isNews(movement.slope * (values.length - 1))) {
     const { tau, ...figures } = movement;
@@ -68,7 +70,7 @@ function inOrder({ name, labels, values }: Series): Finding[] {
   return found;
 }
 
-/** Places that several tests point at are told once, by the first. */
+/** A place that several tests find is reported once, by the first test. */
 function outliersOf({ name, labels, values, ordered }: Series): Finding[] {
   const flat = flattened(values, ordered);
   const told = new Set<number>();
@@ -92,7 +94,7 @@ const fewestParts = 3;
 
 /**
  * The one part that makes up more than half of a whole of at least three parts, none negative;
- * undefined when none does.
+ * undefined when no part does.
  */
 export function majority(values: readonly number[]): { readonly at: number; readonly share: number } | undefined {
   const whole = values.reduce((sum, value) => sum + value, 0);
@@ -112,7 +114,7 @@ export type BaseStatistics = {
 
 const fewestForBase = 3;
 
-/** Undefined of fewer than three values, and of equal ones. */
+/** Undefined when there are fewer than three values, or all are equal. */
 export function statisticsBase(values: readonly number[]): BaseStatistics | undefined {
   const extreme = (value: number) => ({ value, at: values.indexOf(value) });
   const least = values.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);

@@ -1,6 +1,6 @@
 /**
  * Numbers with the labels of their places. `ordered`: the places follow each other, as in time.
- * `adds`: their sum means something.
+ * `adds`: their sum is meaningful.
  */
 export type Series = {
   readonly name: string;
@@ -11,21 +11,21 @@ export type Series = {
 };
 
 /**
- * What was found in which series. `at` are the labels it is about; the figures are what its
- * sentence and its marks are made of.
+ * What was found in which series. `at` are the labels it is about; its sentence and its marks are
+ * made from the figures.
  */
 export type Finding = {
   readonly type: string;
   readonly series: string;
   readonly at: readonly string[];
   readonly figures: Readonly<Record<string, number>>;
-  /** How clear it is, 0 to 1, to compare findings by. */
+  /** How clear it is, 0 to 1, for comparing findings. */
   readonly strength: number;
 };
 
 const mostPlaces = 10;
 
-/** The labels of places, as many as a sentence can name. */
+/** The labels of places, as many as fit in a sentence. */
 export function labelsAt(series: Pick<Series, "labels">, places: readonly number[]): string[] {
   return places.slice(0, mostPlaces).map((at) => series.labels[at] ?? "");
 }
@@ -34,8 +34,8 @@ const notAdded =
   /\b(?:avg|average|mean|median|rate|ratio|share|percent(?:age)?|pct|index|score|price|temperature|temp|age|balance|growth|height|weight|width|length|speed|latency|level)\b|%|°|平均|均价|单价|比率|比例|占比|率|指数|温度|评分|年龄|余额|身高|体重|速度/i;
 
 /**
- * Whether the values of a column of this name may be summed, as far as its name tells: averages,
- * rates and prices may not.
+ * Whether the values of a column may be summed, judging by its name: averages, rates and prices may
+ * not.
  */
 export function addsUp(name: string): boolean {
   return !notAdded.test(name.replaceAll("_", " "));

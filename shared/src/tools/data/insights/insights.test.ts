@@ -199,8 +199,8 @@ test("noise gives no finding but its base statistics, in a hundred tries of seve
     }
   expect(count.get("statistics_base")).toBe(4 * tries * lengths.length);
   count.delete("statistics_base");
-  // Of 2,400 looks each: every kind within its promise of one in a hundred, and all together of one
-  // in fifty.
+  // In 2,400 checks each: every kind stays within its limit of one in a hundred, and all together
+  // within one in fifty.
   for (const [type, times] of count) expect({ type, few: times <= 24 }).toEqual({ type, few: true });
   expect([...count.values()].reduce((sum, times) => sum + times, 0)).toBeLessThan(48);
 }, 20_000);

@@ -3,16 +3,16 @@ import { trend } from "./trend.ts";
 
 const fewestForMedian = 8;
 const farOff = 3.5;
-/** The middle of few values is known less well. */
+/** The middle of few values is less certain. */
 const moreOfFew = 12;
 
-/** What is left of values that are the same but for how they were computed. */
+/** The difference that rounding leaves between equal values. */
 const roundingError = 1e-9;
 
 /**
- * The places of values far from the median, measured by the median absolute deviation (3.5 of them
- * and more, the fewer the values are). Where most values are the same, only one that alone is
- * another is far from them.
+ * The indexes of values far from the median, measured by the median absolute deviation (at least
+ * 3.5 of them, more when there are few values). When most values are the same, only a single
+ * differing value is far from them.
  */
 export function abnormal(values: readonly number[]): number[] {
   if (values.length < fewestForMedian) return [];
@@ -29,8 +29,8 @@ const fewestForFences = 8;
 const fenceReach = 3;
 
 /**
- * The places of values beyond Tukey's outer fences, three times the interquartile range outside the
- * quartiles.
+ * The indexes of values beyond Tukey's outer fences, three times the interquartile range outside
+ * the quartiles.
  */
 export function statisticsAbnormal(values: readonly number[]): number[] {
   if (values.length < fewestForFences) return [];
@@ -48,16 +48,16 @@ const fewestForNeighbours = 12;
 const outlying = 5;
 const mostLocalShare = 0.1;
 /**
- * Distances below so many of the usual gap between different values count as equal, so that
+ * Distances of fewer than this many usual gaps between different values count as equal, so that
  * repeated values do not make every other one an outlier.
  */
 const grain = 2;
 
 /**
- * The places of values between others in much thinner surroundings than their five nearest
- * neighbours (local outlier factor above 5), such as one between two heaps. None when they are more
- * than a tenth of all. What lies beyond all others is left to the tests that look from the middle:
- * every tail is thin.
+ * The indexes of values between others whose surroundings are much thinner than those of their five
+ * nearest neighbours (local outlier factor above 5), such as one between two clusters. None when
+ * they are more than a tenth of all. Values beyond all others are left to the tests that measure
+ * from the middle, because every tail is thin.
  */
 export function localOutliers(values: readonly number[]): number[] {
   if (values.length < fewestForNeighbours) return [];
@@ -81,7 +81,7 @@ function far(sorted: readonly number[], one: number, other: number): number {
   return Math.abs((sorted[one] ?? 0) - (sorted[other] ?? 0));
 }
 
-/** The nearest neighbours of a place among sorted values: a window around it. */
+/** The nearest neighbours of an index among sorted values: a window around it. */
 function nearestOf(sorted: readonly number[], place: number): number[] {
   let [low, high] = [place - 1, place + 1];
   const found: number[] = [];
@@ -96,13 +96,13 @@ function nearestOf(sorted: readonly number[], place: number): number[] {
 
 const mostShare = 0.1;
 const gap = 2;
-/** With few values chance leaves wider gaps. */
+/** With few values, chance leaves wider gaps. */
 const widerOfFew = 8;
 
 /**
- * How clearly suspects stand apart from the other values, 0 to 1: 0.5 when the nearest of them is
+ * How clearly suspects are separated from the other values, 0 to 1: 0.5 when the nearest of them is
  * twice as far from the median as the furthest of the rest. 0 when it is nearer than that, or when
- * they are more than a tenth of all: a long tail and chance have far values too, but no gap.
+ * they are more than a tenth of all: long tails and chance also produce far values, but no gap.
  */
 export function isOutlier(values: readonly number[], suspects: readonly number[]): number {
   if (suspects.length === 0 || suspects.length > Math.max(1, values.length * mostShare)) return 0;
@@ -120,8 +120,8 @@ export function isOutlier(values: readonly number[], suspects: readonly number[]
 const wide = 10;
 
 /**
- * Values as outliers are looked for in them: as logarithms when all are positive and of different
- * orders of magnitude, so that growth makes none, and, in order, without their trend.
+ * Values prepared for finding outliers: as logarithms when all are positive and of different orders
+ * of magnitude, so that growth makes no outliers, and, in ordered series, without their trend.
  */
 export function flattened(values: readonly number[], ordered: boolean): number[] {
   const least = values.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);

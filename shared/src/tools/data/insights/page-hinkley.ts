@@ -10,8 +10,8 @@ export type Shift = { readonly at: number; readonly before: number; readonly aft
 const fewest = 12;
 const fewestASide = 5;
 /**
- * All in deviations: the drift that is let pass, the sum of surprise that is a change, and the
- * smallest change worth telling.
+ * All in deviations: the drift that is tolerated, the sum of surprise that counts as a change, and
+ * the smallest change worth reporting.
  */
 const tolerated = 0.25;
 const alarm = 4;
@@ -19,9 +19,9 @@ const smallest = 2;
 const significant = 0.001;
 
 /**
- * Where the level of a series shifts for good (Page-Hinkley test both ways, wild values cut off
- * first): undefined when it does not, when the two sides could be one by a rank test, and when a
- * side moves by itself, since a climb leaves every level behind.
+ * Where the level of a series shifts permanently (Page-Hinkley test in both directions, extreme
+ * values clipped first): undefined when it does not, when a rank test finds the two sides alike,
+ * and when one side moves by itself, because a rise also leaves every level behind.
  */
 export function pageHinkley(values: readonly number[]): Shift | undefined {
   if (values.length < fewest) return undefined;
@@ -34,7 +34,9 @@ export function pageHinkley(values: readonly number[]): Shift | undefined {
   return { at, before: mean(before), after: mean(after), size };
 }
 
-/** Wild values cut off at the fences of the whole, so that one alone raises no alarm. */
+/**
+ * Values clipped at the outer fences of the whole, so that a single extreme one raises no alarm.
+ */
 function tamed(values: readonly number[]): number[] {
   const [low, high] = [quantile(values, 0.25), quantile(values, 0.75)];
   const range = 0.5 * (high - low);
@@ -63,7 +65,7 @@ function alarmAt(values: readonly number[]): number | undefined {
   return undefined;
 }
 
-/** How likely two samples of one source differ so much in rank (Mann-Whitney). */
+/** The probability that two samples of one source differ so much in rank (Mann-Whitney). */
 function rankTest(one: readonly number[], other: readonly number[]): number {
   const ranked = ranks([...one, ...other]);
   const [n, m] = [one.length, other.length];

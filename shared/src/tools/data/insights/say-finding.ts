@@ -1,14 +1,14 @@
 import type { Finding } from "./finding.ts";
 
-/** The languages findings are told in. */
+/** The languages that findings are written in. */
 export type Language = "en" | "zh";
 
 type Say = (finding: Finding, number: (name: string) => string, at: string) => string;
 
-/** Smaller than this a probability says only that it is small. */
+/** A probability below this is only reported as small. */
 const smallestProbability = 0.001;
 /**
- * Two series that move together only as a whole, not from step to step, may share no more than a
+ * Two series that move together only as a whole, not from step to step, may share nothing but a
  * direction.
  */
 const together = 0.3;
@@ -100,7 +100,7 @@ export function sayFinding(finding: Finding, language: Language): string {
   return sentences[finding.type]?.[language](finding, number, finding.at.join(", ") + more) ?? finding.type;
 }
 
-/** A number as a reader wants it: four significant digits, all digits before the point. */
+/** A number for a reader: four significant digits, all digits before the decimal point. */
 export function sayNumber(value: number): string {
   const whole = Math.abs(value) >= 1000;
   return value.toLocaleString("en-US", whole ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 });

@@ -1,4 +1,4 @@
-/** The arithmetic mean; NaN of nothing. */
+/** The arithmetic mean; NaN for no values. */
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
@@ -9,7 +9,7 @@ export function deviation(values: readonly number[]): number {
   return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));
 }
 
-/** The value below which the share `part` (0 to 1) lies, interpolated; NaN of nothing. */
+/** The value below which the share `part` (0 to 1) falls, interpolated; NaN for no values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = Float64Array.from(values).sort();
   const place = (sorted.length - 1) * part;
@@ -17,14 +17,13 @@ export function quantile(values: readonly number[], part: number): number {
   return low + (high - low) * (place - Math.floor(place));
 }
 
-/** The middle value. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
 /**
- * A standard deviation that a few wild values do not move: the median distance from the median,
- * scaled for a normal distribution.
+ * A standard deviation that a few extreme values do not affect: the median distance from the
+ * median, scaled for a normal distribution.
  */
 export function robustDeviation(values: readonly number[]): number {
   const middle = median(values);
@@ -49,7 +48,9 @@ export function distance(one: readonly number[], other: readonly number[]): numb
   return Math.hypot(...one.map((value, axis) => value - (other[axis] ?? 0)));
 }
 
-/** At most `most` of the values with their places, evenly spread, the first and last among them. */
+/**
+ * At most `most` of the values with their indexes, evenly spread, including the first and the last.
+ */
 export function thinned(values: readonly number[], most: number): { readonly at: number; readonly value: number }[] {
   const count = Math.min(most, values.length);
   return Array.from({ length: count }, (_, index) => {
@@ -70,16 +71,16 @@ export function pearson(xs: readonly number[], ys: readonly number[]): number | 
 }
 
 /**
- * The correlation of the ranks of two series, which sees any monotonic relation; undefined when one
- * does not vary.
+ * The rank correlation of two series, which detects any monotonic relation; undefined when one does
+ * not vary.
  */
 export function spearman(xs: readonly number[], ys: readonly number[]): number | undefined {
   return pearson(ranks(xs), ranks(ys));
 }
 
 /**
- * The share of a normal distribution at least this many deviations from its middle, either way
- * (Abramowitz and Stegun 7.1.26).
+ * The share of a normal distribution at least this many deviations from its middle, in either
+ * direction (Abramowitz and Stegun 7.1.26).
  */
 export function twoSided(z: number): number {
   const x = Math.abs(z) / Math.SQRT2;
@@ -89,8 +90,8 @@ export function twoSided(z: number): number {
 }
 
 /**
- * How likely a correlation at least this strong is between `points` unrelated pairs (Fisher's
- * transformation); 1 for too few to tell.
+ * The probability of a correlation at least this strong between `points` unrelated pairs (Fisher's
+ * transformation); 1 when there are too few to tell.
  */
 export function chanceOfCorrelation(coefficient: number, points: number): number {
   if (points < 4) return 1;

@@ -1,23 +1,23 @@
 import { median, thinned, twoSided } from "./statistics.ts";
 
 /**
- * A monotonic movement: the median change a step, the value that line has at the first place, how
- * much of the order of the values it explains (Kendall's tau, -1 to 1), and how likely so much
- * order is by chance.
+ * A monotonic movement: the median change per step, the value of that line at the first place, how
+ * much of the order of the values it explains (Kendall's tau, -1 to 1), and the probability of so
+ * much order by chance.
  */
 export type Trend = { readonly slope: number; readonly start: number; readonly tau: number; readonly p: number };
 
 const fewest = 5;
 const significant = 0.05;
-/** With more values chance makes less order, so that more can be asked for. */
+/** With more values, chance produces less order, so more order can be required. */
 const many = 8;
 const significantOfMany = 0.01;
 const weakest = 0.5;
 const mostPoints = 400;
 
 /**
- * Whether a series rises or falls on the whole (Mann-Kendall test with ties, Sen's slope);
- * undefined when it may be chance or is slight.
+ * Whether a series rises or falls overall (Mann-Kendall test with ties, Sen's slope); undefined
+ * when it may be chance or is slight.
  */
 export function trend(values: readonly number[]): Trend | undefined {
   const n = Math.min(values.length, mostPoints);
@@ -39,7 +39,7 @@ export function trend(values: readonly number[]): Trend | undefined {
   return slope === 0 ? undefined : { slope, start: median(points.map(({ at, value }) => value - slope * at)), tau, p };
 }
 
-/** What equal values take from the variance of the test. */
+/** How much equal values reduce the variance of the test. */
 function tied(values: readonly number[]): number {
   const counts = new Map<number, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

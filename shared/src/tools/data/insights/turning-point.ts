@@ -2,7 +2,7 @@ import { thinned } from "./statistics.ts";
 import { trend } from "./trend.ts";
 
 /**
- * Where a series turns, the value there, and how much better two lines fit than one (1: perfectly).
+ * Where a series turns, its value there, and how much better two lines fit than one (1: perfectly).
  */
 export type TurningPoint = { readonly at: number; readonly value: number; readonly gain: number };
 
@@ -11,8 +11,8 @@ const better = 0.5;
 const mostPoints = 200;
 
 /**
- * The place at which a series turns from rising to falling or back: where two lines leave at most
- * half the error of one, and each side is a trend by itself; undefined when it does not turn.
+ * The place at which a series turns from rising to falling or the reverse: where two lines leave at
+ * most half the error of one, and each side is a trend by itself; undefined when it does not turn.
  */
 export function turningPoint(values: readonly number[]): TurningPoint | undefined {
   const points = thinned(values, mostPoints);
@@ -33,7 +33,7 @@ export function turningPoint(values: readonly number[]): TurningPoint | undefine
   return { ...point, gain: 1 - best.error / whole };
 }
 
-/** The line of least squares: its slope, and the sum of squares it leaves. */
+/** The least-squares line: its slope, and the remaining sum of squares. */
 function line(values: readonly number[]): { slope: number; error: number } {
   const middleX = (values.length - 1) / 2;
   const middleY = values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,20 +1,20 @@
 import { mean, median } from "./statistics.ts";
 
 /**
- * The typical level, and how far a typical step goes beside the drift: as an amount and as a share
- * of the level.
+ * The typical level, and the size of a typical step apart from the drift: as an amount and as a
+ * share of the level.
  */
 export type Volatility = { readonly level: number; readonly step: number; readonly share: number };
 
 const fewest = 8;
 const jumpy = 0.25;
-/** Of a series that keeps its direction the steps are a course, however large. */
+/** In a series that keeps its direction, the steps are a trend, however large. */
 const fewestTurns = 1 / 3;
 
 /**
- * Whether a series jumps up and down from step to step by a quarter of its level and more, in its
- * typical (median) step, so that one outlier makes none; undefined otherwise, and where there is no
- * level to compare with because values of both signs occur.
+ * Whether a series jumps up and down from step to step by at least a quarter of its level, in its
+ * typical (median) step, so that one outlier does not count; undefined otherwise, and when values
+ * of both signs leave no level to compare with.
  */
 export function volatility(values: readonly number[]): Volatility | undefined {
   if (values.length < fewest || !(values.every((value) => value >= 0) || values.every((value) => value <= 0)))

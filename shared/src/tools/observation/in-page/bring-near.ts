@@ -4,17 +4,17 @@ declare const window: PageWindow;
 
 /** An element that is about to be acted on. */
 export type Near = {
-  /** Whether an animation that never ends may keep it moving. */
+  /** Whether an endless animation may keep it moving. */
   readonly moves: boolean;
   /**
-   * Where it is in the browser's window; undefined inside a frame, which does not know, and without
-   * a size.
+   * Where it is in the browser's window; undefined inside a frame, which does not know its place in
+   * the window, and for an element without a size.
    */
   readonly box: { readonly x: number; readonly y: number; readonly width: number; readonly height: number } | undefined;
 };
 
 /**
- * Runs in the page, on an element: scrolls to it where it is not in view, and answers where it is
+ * Runs in the page, on an element: scrolls to it when it is out of view, and returns where it is
  * now.
  */
 export function bringNear(element: PageElement): Near {

@@ -14,7 +14,7 @@ interface Element extends Node {
 }
 declare const document: { readonly documentElement: Element; readonly body: Element | null };
 
-/** A document's HTML and text without what nobody could see in it. */
+/** A document's HTML and text without the parts that nobody could see. */
 export type VisibleCopy = { readonly html: string; readonly text: string };
 
 /**

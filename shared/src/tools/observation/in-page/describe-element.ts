@@ -1,6 +1,6 @@
 import type { PageElement } from "./dom.ts";
 
-/** What an element says of itself. */
+/** An element's description of itself. */
 export type ElementSelf = {
   readonly origin: number;
   readonly connected: boolean;
@@ -8,7 +8,7 @@ export type ElementSelf = {
   readonly type: string;
   readonly role: string;
   readonly editable: boolean;
-  /** Everything it may be called by, and what stands in it. */
+  /** Every name it may go by, and its text. */
   readonly words: readonly string[];
   readonly box: { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 };
@@ -48,8 +48,8 @@ export function describeElement(element: PageElement): ElementSelf {
 }
 
 /**
- * Runs in the page, on an element: what lies over its middle, as a tag with its text; "" when
- * nothing does.
+ * Runs in the page, on an element: what covers its middle, as a tag with its text; "" when nothing
+ * does.
  */
 export function describeCover(element: PageElement): string {
   const { left, top, width, height } = element.getBoundingClientRect();

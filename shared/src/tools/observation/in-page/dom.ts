@@ -1,6 +1,6 @@
 /**
- * The parts of the DOM that our scripts in pages use. The types of the whole DOM would make every
- * browser global known to server code.
+ * The parts of the DOM that our scripts in pages use. The full DOM types would make every browser
+ * global known to server code.
  */
 export type PageRect = {
   readonly left: number;

@@ -3,23 +3,24 @@ import type { PageElement, PageWindow } from "./dom.ts";
 declare const window: PageWindow;
 
 /**
- * Elements of a document by number: an element keeps its number as long as the list lives. It is
- * kept in the page, where only we can reach it.
+ * Elements of a document by number: an element keeps its number as long as the list exists. The
+ * list is kept in the page, where only we can reach it.
  */
 export type ElementList = {
   readonly numbers: { get(key: object): number | undefined; set(key: object, to: number): unknown };
   readonly elements: PageElement[];
   /**
-   * An element by its tag and marks, and those of the first in it that has any:
+   * An element's tag and marks, and those of the first element in it that has any:
    * `button#del i.icon.trash`.
    */
   whatIs(element: PageElement): string;
-  /** Whether it is there to be acted on, by its role, and no word says what for. */
+  /** Whether its role makes it actionable and no word says what it does. */
   isUnlabelled(element: PageElement): boolean;
-  /** Whether the mouse becomes a hand over it, and not over what it is in. */
+  /** Whether the cursor becomes a pointer over it, but not over its parent. */
   isPointerRoot(element: PageElement): boolean;
   /**
-   * Whether it is drawn in something to be acted on that an outline has, whose ref serves for both.
+   * Whether it is drawn inside an actionable element that an outline has, whose ref serves for
+   * both.
    */
   isInside(element: PageElement): boolean;
 };

@@ -4,7 +4,7 @@ import type { ElementList } from "./element-list.ts";
 declare const window: PageWindow;
 
 /**
- * Runs in the page, on a list: of some elements those whose middle is scrolled, or cut, out of the
+ * Runs in the page, on a list: those of the elements whose middle is scrolled or clipped out of the
  * box that holds them.
  */
 export function findClipped(list: ElementList, numbers: readonly number[]): number[] {
@@ -15,7 +15,7 @@ export function findClipped(list: ElementList, numbers: readonly number[]): numb
     for (let at = element.parentElement; at !== null && at.tagName !== "BODY"; at = at.parentElement) {
       if (position === "fixed") return false;
       const style = window.getComputedStyle(at);
-      // What is placed by a box further out is not cut by those between.
+      // Boxes between an element and the outer box that positions it do not clip it.
       if (position === "absolute" && style.position === "static") continue;
       position = style.position;
       const { left, top, width, height } = at.getBoundingClientRect();

@@ -5,8 +5,8 @@ declare const document: PageDocument;
 declare const window: PageWindow;
 
 /**
- * Something drawn that says nothing: what it is by its tag and class, its colour, and where its
- * middle is in the window.
+ * A drawn element without words: what it is by its tag and class, its colour, and where its middle
+ * is in the window.
  */
 export type DrawnElement = {
   readonly number: number;
@@ -17,14 +17,14 @@ export type DrawnElement = {
   readonly width: number;
   readonly height: number;
   readonly beside: string;
-  /** Set where an outline has the element, though without a word. */
+  /** Set when an outline has the element, though without a word. */
   readonly outlined: boolean;
 };
 
 /**
- * Runs in the page, on a list: what a person sees in the window and an outline of texts and roles
- * lacks: icons, handles, shapes, coloured boxes, words of a text that are made to be clicked, words
- * in a drawing. The first `most` of them.
+ * Runs in the page, on a list: the first `most` elements that a person sees in the window and an
+ * outline of texts and roles lacks: icons, handles, shapes, coloured boxes, clickable words in a
+ * text, words in a drawing.
  */
 export function findDrawnElements(list: ElementList, most: number): DrawnElement[] {
   const found: DrawnElement[] = [];
@@ -43,15 +43,15 @@ export function findDrawnElements(list: ElementList, most: number): DrawnElement
     if (parent === null || /^rgba\(.*, 0\)$|^transparent$/.test(style.backgroundColor)) return false;
     return style.backgroundColor !== styleOf(parent).backgroundColor;
   };
-  /** A word in a text, made to be clicked without being a link. */
+  /** A clickable word in a text that is not a link. */
   const linked = (element: PageElement, style: PageStyle) =>
     style.display === "inline" &&
     style.cursor === "pointer" &&
     element.parentElement !== null &&
     styleOf(element.parentElement).cursor !== "pointer";
-  /** Whether drawings hold few words: then it matters how those look and where they stand. */
+  /** Whether drawings hold few words: then their look and place matter. */
   const fewWords = (document.body?.querySelectorAll("svg text").length ?? 0) <= 20;
-  /** The words of what it is in, when it is in little. */
+  /** The words of the nearest ancestor that has any, when they are few. */
   const beside = (element: PageElement) => {
     for (let at = element.parentElement, levels = 0; at !== null && levels < 5; at = at.parentElement, levels++) {
       // biome-ignore lint/performance/useDomNodeTextContent: what cannot be seen does not count

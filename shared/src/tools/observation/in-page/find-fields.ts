@@ -3,8 +3,10 @@ import type { PageDocument, PageElement, PageRoot } from "./dom.ts";
 declare const document: PageDocument;
 
 /**
- * What an outline does not tell of a field: that it cannot be written into, what is in one that is not the browser's own, blanks at the ends of what is in it, and how
- * it is written while it is empty. */
+ * What an outline does not report about a field: that it is read-only, the value of a field that is
+ * not the browser's own, leading and trailing blanks of its value, and its format while it is
+ * empty.
+ */
 export type FieldFacts = {
   /** Its box in the document's window, rounded: `x y width height`. */
   readonly box: string;
@@ -13,7 +15,7 @@ export type FieldFacts = {
 };
 
 /**
- * Runs in the page: the fields of which there is something to tell, shadow roots included. Bounded.
+ * Runs in the page: the fields with something to report, including those in shadow roots. Bounded.
  * `formats` is how fields of some types are written.
  */
 export function findFields(formats: Readonly<Record<string, string>>): FieldFacts[] {
@@ -24,7 +26,9 @@ export function findFields(formats: Readonly<Record<string, string>>): FieldFact
     element.getAttribute("aria-readonly") === "true" ||
     (element.hasAttribute("readonly") &&
       (element.tagName === "TEXTAREA" || (element.tagName === "INPUT" && typed.test(element.type ?? ""))));
-  /** What is in the browser's own field, where an outline, which trims it, would tell it wrong. */
+  /**
+   * The value in the browser's own field, when an outline, which trims it, would report it wrongly.
+   */
   const edged = (element: PageElement) => {
     const type = element.type ?? "";
     const value = String(element.value ?? "");
@@ -53,7 +57,7 @@ export function findFields(formats: Readonly<Record<string, string>>): FieldFact
   return found;
 }
 
-/** How the fields are written that take one form only, by their type. */
+/** How to write the fields that accept only one format, by their type. */
 export const fieldFormats: Readonly<Record<string, string>> = {
   date: "2026-01-31",
   time: "13:05",

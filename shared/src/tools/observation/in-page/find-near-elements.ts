@@ -4,10 +4,10 @@ import type { ElementList } from "./element-list.ts";
 declare const document: PageDocument;
 declare const window: PageWindow;
 
-/** What is looked for among very many elements: a text, or what is in the window. */
+/** What is searched for among very many elements: a text, or what is in the window. */
 export type NearQuery = { readonly text: string | undefined; readonly most: number };
 
-/** An element as it says of itself. */
+/** An element's description of itself. */
 export type NearElement = {
   readonly number: number;
   readonly tag: string;
@@ -16,16 +16,15 @@ export type NearElement = {
   readonly name: string;
   /** Such as `disabled`. */
   readonly states: readonly string[];
-  /** What is in a field; of a password only that there is one. */
+  /** A field's value; for a password, only that there is one. */
   readonly value: string;
   readonly top: number;
   readonly bottom: number;
 };
 
 /**
- * Runs in the page, on a list: the elements that can be acted on, headings, and the innermost
- * elements with text, in the window or with the text that is looked for. Cheap on pages of any
- * size.
+ * Runs in the page, on a list: the actionable elements, headings, and the innermost elements with
+ * text that are in the window or have the text that is searched for. Cheap on pages of any size.
  */
 export function findNearElements(list: ElementList, { text, most }: NearQuery): NearElement[] {
   const wanted = text?.toLowerCase();
@@ -58,7 +57,7 @@ export function findNearElements(list: ElementList, { text, most }: NearQuery): 
       ({ nodeType, nodeValue }) => nodeType === 3 && /\S/.test(nodeValue ?? ""),
     );
     if (!tells && !own) continue;
-    // Only for fields: on buttons, looking for labels takes a time that grows with the page.
+    // Only for fields: on buttons, the time for looking up labels grows with the page.
     const labels = /^(?:INPUT|SELECT|TEXTAREA)$/.test(element.tagName) ? element.labels : null;
     const label = element.getAttribute("aria-label") ?? labels?.[0]?.textContent ?? "";
     const words = [label, element.textContent, element.getAttribute("placeholder"), element.getAttribute("title")];

@@ -8,8 +8,8 @@ declare const document: PageDocument;
 export type SomeElements = { readonly list: ElementList; readonly numbers: readonly number[] };
 
 /**
- * Runs in the page, on an eye: the texts that are in the document, or in some elements, and that no
- * person could see there. A text that can be seen anywhere among them is not told. Bounded.
+ * Runs in the page, on a `Visibility`: the texts in the document, or in some elements, that no
+ * person could see there. Leaves out a text that is visible anywhere among them. Bounded.
  */
 export function findUnseenText(visibility: Visibility, among?: SomeElements): string[] {
   const seen = new Set<string>();

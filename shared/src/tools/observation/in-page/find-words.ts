@@ -1,8 +1,8 @@
 import type { PageDocument, PageElement, PageNode, PageRect } from "./dom.ts";
 
 /**
- * Runs in the page, on an element: where in it words stand, from its upper left corner; undefined
- * when they do not, or not in one piece.
+ * Runs in the page, on an element: where in it the words are, from its upper left corner; undefined
+ * when they are not there, or not in one piece.
  */
 export function findWords(element: PageElement, words: string): { x: number; y: number } | undefined {
   const document = element.ownerDocument as PageDocument & {

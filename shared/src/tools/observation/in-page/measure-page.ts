@@ -4,8 +4,8 @@ declare const document: PageDocument;
 declare const window: PageWindow;
 
 /**
- * The size of a document and where its window stands in it, in CSS pixels. `origin` tells it from
- * every other document of its frame.
+ * The size of a document and its window's place in it, in CSS pixels. `origin` distinguishes it
+ * from every other document of its frame.
  */
 export type PageMeasure = {
   readonly origin: number;
@@ -14,7 +14,7 @@ export type PageMeasure = {
   readonly height: number;
   readonly above: number;
   readonly below: number;
-  /** What is in its password fields: never shown. */
+  /** The values of its password fields: never shown. */
   readonly passwords: readonly string[];
 };
 

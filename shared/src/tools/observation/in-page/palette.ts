@@ -11,18 +11,18 @@ declare const OffscreenCanvas: new (
 };
 
 /**
- * A colour in red, green and blue from 0 to 255, and how much of what is behind it covers, up to 1.
+ * A colour: red, green and blue from 0 to 255, and how much of the background it covers, up to 1.
  */
 export type Colour = readonly [red: number, green: number, blue: number, alpha: number];
 
-/** Reads the colours of a page's styles. Lives in the page, for one look. */
+/** Reads the colours of a page's styles. Exists in the page, for one look. */
 export type Palette = {
   read(text: string): Colour;
   /** A colour as it looks over another. */
   over(colour: Colour, behind: Colour): Colour;
 };
 
-/** Runs in the page: a palette. */
+/** Runs in the page: creates a palette. */
 export function openPalette(): Palette {
   const known = new Map<string, Colour>();
   const canvas = new OffscreenCanvas(1, 1).getContext("2d");

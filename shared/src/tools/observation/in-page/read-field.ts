@@ -3,7 +3,8 @@ import type { PageElement } from "./dom.ts";
 declare const KeyboardEvent: new (kind: string, options: { readonly key: string; readonly bubbles: boolean }) => object;
 
 /**
- * Runs in the page, on a field that was written into: lets go a key, and answers the text in it.
+ * Runs in the page, on a field that was written into: dispatches a key release, and returns the
+ * field's text.
  */
 export function endTyping(element: PageElement): string {
   const text = element.isContentEditable === true ? (element.textContent ?? "") : String(element.value ?? "");

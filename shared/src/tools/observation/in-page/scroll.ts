@@ -3,15 +3,15 @@ import type { PageDocument, PageElement, PageWindow } from "./dom.ts";
 declare const document: PageDocument;
 declare const window: PageWindow;
 
-/** How far and which way; without an amount by the height of what scrolls. */
+/** How far and in which direction; without an amount, by the height of the scrolled element. */
 export type ScrollOrder = { readonly amount: number | undefined; readonly sign: 1 | -1 };
 
-/** How far it went, and what is out of view now, in pixels. */
+/** How far it scrolled, and how much is out of view now, in pixels. */
 export type ScrollResult = { readonly moved: number; readonly above: number; readonly below: number };
 
 /**
- * Runs in the page: scrolls the page, or where that has nothing to scroll the part in the window's
- * middle that has.
+ * Runs in the page: scrolls the page or, when the page has nothing to scroll, the scrollable part
+ * in the window's middle.
  */
 export function scrollWindow({ amount, sign }: ScrollOrder): ScrollResult {
   const root: PageElement = document.scrollingElement ?? document.documentElement;
@@ -31,7 +31,7 @@ export function scrollWindow({ amount, sign }: ScrollOrder): ScrollResult {
   return { moved: Math.round(target.scrollTop - before), above, below };
 }
 
-/** Runs in the page, on an element: scrolls the nearest part around it that scrolls. */
+/** Runs in the page, on an element: scrolls the nearest scrollable part around it. */
 export function scrollElement(element: PageElement, { amount, sign }: ScrollOrder): ScrollResult {
   const { ownerDocument } = element;
   const root = ownerDocument.scrollingElement ?? ownerDocument.documentElement;

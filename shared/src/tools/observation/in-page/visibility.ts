@@ -2,23 +2,23 @@ import type { PageElement, PageStyle, PageWindow } from "./dom.ts";
 import type { Colour, Palette } from "./palette.ts";
 
 declare const window: PageWindow;
-/** What an element stands in. */
+/** What surrounds an element. */
 type Surroundings = {
   readonly clipped: boolean;
   readonly scrolled: boolean;
   readonly opacity: number;
   /** Whether its letters are cut out of a picture. */
   readonly cutOut: boolean;
-  /** The colour it stands on; undefined over a picture. */
+  /** The colour behind it; undefined over a picture. */
   readonly behind: Colour | undefined;
 };
 
-/** Tells which texts a person could see. Lives in the page, for one look. */
+/** Decides which texts a person could see. Exists in the page, for one look. */
 export type Visibility = { sees(element: PageElement): boolean };
 
 /**
- * Runs in the page, on a palette: an eye for its texts. They are unseen when transparent, tiny,
- * clipped away, outside the page, or of the colour they stand on.
+ * Runs in the page, on a palette: creates a `Visibility` for its texts. Texts are unseen when
+ * transparent, tiny, clipped away, outside the page, or of the colour behind them.
  */
 export function openVisibility({ read, over }: Palette): Visibility {
   const clippedAway = (style: PageStyle, element: PageElement) => {
@@ -52,14 +52,14 @@ export function openVisibility({ read, over }: Palette): Visibility {
     known.set(element, found);
     return found;
   };
-  /** Whether a colour is told from what it is on. */
+  /** Whether a colour is distinguishable from its background. */
   const stands = (text: string, { opacity, behind }: Surroundings) => {
     const [red, green, blue, own] = read(text);
     const alpha = own * opacity;
     if (behind === undefined) return alpha > 0.05;
     return over([red, green, blue, alpha], behind).some((part, index) => Math.abs(part - (behind[index] ?? 0)) > 11);
   };
-  /** The element that an element's text is laid out in: one that has a box. */
+  /** The element that lays out an element's text: one that has a box. */
   const boxOf = (element: PageElement, style: PageStyle): PageElement => {
     const parent = element.parentElement;
     return style.display === "contents" && parent !== null ? boxOf(parent, window.getComputedStyle(parent)) : element;
@@ -75,7 +75,7 @@ export function openVisibility({ read, over }: Palette): Visibility {
       const around = surroundings(element);
       if (around.clipped || (box.width < 1 && box.height < 1)) return false;
       if (!around.scrolled && (box.right + window.scrollX <= 0 || box.bottom + window.scrollY <= 0)) return false;
-      // A drawing's text has its colour elsewhere, and stands on what is drawn.
+      // The text of a drawing gets its colour from elsewhere, and its background is what is drawn.
       if (element.closest("svg") !== null || around.cutOut) return around.opacity > 0.05;
       const shadow = /^[a-z]+\([^)]*\)/.exec(style.textShadow)?.[0];
       const inked = [style.webkitTextFillColor, ...(shadow === undefined ? [] : [shadow])];

@@ -3,11 +3,12 @@ import type { PageDocument, PageObserver } from "./dom.ts";
 declare const document: PageDocument;
 declare const MutationObserver: PageObserver;
 
-/** How long nothing may change, and how long that is waited for, in milliseconds. */
+/** How long nothing may change, and the longest wait for that, in milliseconds. */
 export type QuietPage = { readonly quietMs: number; readonly mostMs: number };
 
 /**
- * Runs in the page: resolves once nothing in it has changed for a while, or when it never stops.
+ * Runs in the page: resolves once nothing in it has changed for `quietMs`, or after `mostMs` when
+ * it never stops changing.
  */
 export function waitForQuiet({ quietMs, mostMs }: QuietPage): Promise<void> {
   return new Promise((resolve) => {

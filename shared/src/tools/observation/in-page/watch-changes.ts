@@ -11,17 +11,17 @@ export type ChangeWatch = {
   changed: boolean;
   copied: boolean;
   noticed: () => void;
-  /** Ends it; answers what the page announced meanwhile. */
+  /** Ends the watch; returns what the page announced meanwhile. */
   stop(): string[];
 };
 
 /**
- * What came of a watch: whether anything changed, whether something was copied or cut, and what
- * alerts, states and fields that are wrong say now.
+ * The outcome of a watch: whether anything changed, whether something was copied or cut, and what
+ * alerts, statuses and invalid fields say now.
  */
 export type Changes = { readonly changed: boolean; readonly copied: boolean; readonly said: readonly string[] };
 
-/** Runs in the page: begins to watch it. */
+/** Runs in the page: starts watching it. */
 export function watchChanges(): ChangeWatch {
   const ended = new AbortController();
   const announcing =
@@ -83,7 +83,7 @@ export function watchChanges(): ChangeWatch {
 }
 
 /**
- * Runs in the page: what has changed since, or does within so many milliseconds. Ends the watch.
+ * Runs in the page: what has changed since, or changes within so many milliseconds. Ends the watch.
  */
 export function endWatch(watch: ChangeWatch, withinMs: number): Promise<Changes> {
   return new Promise((resolve) => {

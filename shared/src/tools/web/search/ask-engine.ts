@@ -5,8 +5,7 @@ import { decodeText } from "../../page/decode.ts";
 import { userAgent } from "../../page/robots.ts";
 
 /**
- * A request to a search engine: `query` goes encoded into the address, `json` as the body of a
- * POST.
+ * A request to a search engine: `query` is encoded into the address, `json` is the body of a POST.
  */
 export type EngineRequest = {
   readonly url: string;
@@ -20,8 +19,8 @@ const timeoutMs = 8_000;
 const maxBytes = 4_000_000;
 
 /**
- * The text an engine answers with, within 8 s. Rejects as `Egress.fetch` does, and with
- * `unavailable` or `rate_limited` for its refusals.
+ * The text of an engine's response, within 8 s. Rejects as `Egress.fetch` does, and with
+ * `unavailable` or `rate_limited` when the engine refuses.
  */
 export async function askForText(
   egress: Egress,
@@ -45,7 +44,7 @@ export async function askForText(
   return decodeText(answer.body, answer.headers["content-type"] ?? "");
 }
 
-/** As `askForText`, of an engine that answers in JSON of the given shape. */
+/** As `askForText`, for an engine that responds with JSON of the given shape. */
 export async function askForJson<Shape extends z.ZodType>(
   egress: Egress,
   request: EngineRequest,

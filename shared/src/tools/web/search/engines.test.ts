@@ -12,7 +12,7 @@ const packed = Buffer.from(first.url).toString("base64url");
 
 type Recorded = { readonly params: Record<string, string>; readonly headers: Headers; readonly body: unknown };
 
-/** Each engine's answer in its own form, and what it has to be asked. */
+/** Each engine's response in its own format, and the request it must receive. */
 const cases: Readonly<Record<EngineName, { answer: string; asks(request: Recorded): void }>> = {
   searxng: {
     answer: json({
@@ -164,7 +164,7 @@ const cases: Readonly<Record<EngineName, { answer: string; asks(request: Recorde
   },
 };
 
-/** The settings in which one engine alone is configured, at an address of this machine. */
+/** The settings that configure one engine alone, at an address of this machine. */
 function only(name: EngineName, url: string): EngineSettings {
   const none = { api_key: undefined, url: undefined };
   const settings = {

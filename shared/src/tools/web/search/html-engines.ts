@@ -5,7 +5,7 @@ import type { EngineName, Hit, SearchEngine, SearchQuery } from "./engine.ts";
 import { languageOf, languageWithScript, localeOf } from "./locale.ts";
 import { plainText } from "./plain-text.ts";
 
-/** As much of a parsed page as is looked at here. */
+/** The parts of a parsed page that are read here. */
 interface PageElement {
   readonly textContent: string | null;
   getAttribute(name: string): string | null;
@@ -14,17 +14,14 @@ interface PageElement {
   closest(selector: string): PageElement | null;
 }
 
-/** An engine that is read as the page people see. */
+/** An engine that is read from its page for people. */
 type PageEngine = {
   readonly name: EngineName;
   readonly url: string;
   query(query: SearchQuery): Readonly<Record<string, string>>;
-  /**
-   * The hits among the page's elements; those without a usable address are left out by whoever
-   * calls.
-   */
+  /** The hits among the page's elements; the caller leaves out those without a usable address. */
   hits(document: PageElement): (Hit | undefined)[];
-  /** What only a page that asks for proof of being human has. */
+  /** Matches only a page that asks for proof of being human. */
   readonly challenge: RegExp;
 };
 
@@ -90,7 +87,7 @@ const google: PageEngine = {
 
 const pageEngines = { duckduckgo, bing, baidu, google } as const;
 
-/** An engine without a key. `url` is where it answers unless it is somewhere else. */
+/** An engine without a key. `url` overrides its address. */
 export function htmlEngine(
   name: keyof typeof pageEngines,
   { egress, url }: { readonly egress: Egress; readonly url?: string | undefined },
@@ -130,7 +127,7 @@ function parameter(href: string, name: string): string | undefined {
   return target !== null && target !== undefined && /^https?:/i.test(target) ? target : undefined;
 }
 
-/** Bing puts the address as Base64 after two letters into its links. */
+/** Bing's links contain the address as Base64 after two letters. */
 function unwrapBing(href: string): string | undefined {
   const wrapped = /\/ck\/a\b/.test(href) ? URL.parse(href, "https://www.bing.com/")?.searchParams.get("u") : undefined;
   if (wrapped === null || wrapped === undefined) return undefined;

@@ -5,7 +5,7 @@ import type { Hit, SearchEngine } from "./engine.ts";
 import { countryName, languageOf, languageWithScript, localeOf } from "./locale.ts";
 import { plainText } from "./plain-text.ts";
 
-/** How an engine with a key is reached. `url` is where it answers unless it is somewhere else. */
+/** How to reach an engine with a key. `url` overrides its address. */
 type Keyed = { readonly egress: Egress; readonly key: string; readonly url?: string | undefined };
 
 const text = z
@@ -15,7 +15,7 @@ const text = z
 const hitsOf = (found: readonly { title: string; url: string; description: string }[]): Hit[] =>
   found.map(({ title, url, description }) => ({ title: plainText(title), url, description: plainText(description) }));
 
-/** SearXNG at `url`, with its JSON format switched on. */
+/** SearXNG at `url`, with its JSON format enabled. */
 export function searxng({ egress, url }: { readonly egress: Egress; readonly url: string }): SearchEngine {
   const shape = z.looseObject({ results: z.array(z.looseObject({ title: text, url: z.string(), content: text })) });
   return {
@@ -51,7 +51,7 @@ export function brave({ egress, key, url = "https://api.search.brave.com/res/v1/
   };
 }
 
-/** Tavily's search. It has no parameter for the language. */
+/** Tavily's search. It has no language parameter. */
 export function tavily({ egress, key, url = "https://api.tavily.com/search" }: Keyed): SearchEngine {
   const shape = z.looseObject({ results: z.array(z.looseObject({ title: text, url: z.string(), content: text })) });
   return {
@@ -65,7 +65,7 @@ export function tavily({ egress, key, url = "https://api.tavily.com/search" }: K
   };
 }
 
-/** Exa's search. It has no parameter for the language. */
+/** Exa's search. It has no language parameter. */
 export function exa({ egress, key, url = "https://api.exa.ai/search" }: Keyed): SearchEngine {
   const shape = z.looseObject({ results: z.array(z.looseObject({ title: text, url: z.string(), text })) });
   return {
@@ -83,7 +83,7 @@ export function exa({ egress, key, url = "https://api.exa.ai/search" }: Keyed): 
   };
 }
 
-/** Serper, which asks Google. */
+/** Serper, which queries Google. */
 export function serper({ egress, key, url = "https://google.serper.dev/search" }: Keyed): SearchEngine {
   const hit = z.looseObject({ title: text, link: z.string(), snippet: text });
   const shape = z.looseObject({ organic: z.array(hit).nullish() });

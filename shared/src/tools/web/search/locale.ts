@@ -1,6 +1,6 @@
 import type { SearchQuery } from "./engine.ts";
 
-/** The language alone: "zh" of "zh-CN". */
+/** The language alone: "zh" for "zh-CN". */
 export function languageOf({ lang }: SearchQuery): string {
   return lang.split(/[-_]/)[0]?.toLowerCase() ?? "en";
 }
@@ -10,7 +10,7 @@ export function localeOf(query: SearchQuery): string {
   return `${languageOf(query)}-${query.country.toUpperCase()}`;
 }
 
-/** Chinese in the script its country writes: "zh-CN" or "zh-TW"; any other language as it is. */
+/** Chinese in the script its country writes: "zh-CN" or "zh-TW"; any other language unchanged. */
 export function languageWithScript(query: SearchQuery): string {
   const language = languageOf(query);
   if (language !== "zh") return language;

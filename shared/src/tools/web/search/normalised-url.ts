@@ -1,8 +1,8 @@
 const tracking = /^(?:utm_\w+|fbclid|gclid|msclkid|mc_[ce]id|srsltid|ref_src)$/i;
 
 /**
- * A form of an address that is the same for addresses of the same page; undefined for what is no
- * web address.
+ * A form of an address that is the same for addresses of the same page; undefined when it is not an
+ * http(s) URL.
  */
 export function normalisedUrl(text: string): string | undefined {
   const url = URL.parse(text);

@@ -8,7 +8,7 @@ type Access = { readonly api_key?: string | undefined; readonly url?: string | u
 type OpenedPage = { readonly url?: string | undefined };
 
 /**
- * How the engines are reached: those with a key only when it is here, SearXNG only with its
+ * How to reach the engines: those with a key only when it is given here, SearXNG only with its
  * address.
  */
 export type EngineSettings = {
@@ -26,12 +26,12 @@ export type EngineSettings = {
   readonly google: OpenedPage;
 };
 
-/** How requests leave: the policy, and a proxy where there is one. */
+/** How requests leave: the policy, and a proxy if there is one. */
 export type EgressSettings = EgressPolicy & { readonly proxy?: string | undefined };
 
 /**
- * The engines that can be asked, in order: the configured one, its fallbacks, then the rest. An
- * address that somebody configured for an engine is reached wherever it is, by that engine alone.
+ * The available engines, in order: the configured one, its fallbacks, then the rest. An address
+ * that is configured for an engine is allowed wherever it is, for that engine alone.
  */
 export function openEngines(settings: EngineSettings, egress: EgressSettings): readonly SearchEngine[] {
   const order = new Set([settings.engine ?? [], settings.fallback_engines, engineNames].flat());

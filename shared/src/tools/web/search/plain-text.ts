@@ -1,6 +1,6 @@
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
-/** A snippet of an engine without markup and entities, on one line. */
+/** An engine's snippet without markup and entities, on one line. */
 export function plainText(snippet: string): string {
   return snippet
     .replace(/<\/?[a-z][^>]*>/gi, "")

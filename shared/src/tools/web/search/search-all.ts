@@ -2,20 +2,20 @@ import { AppError } from "../../../core/errors.ts";
 import type { EngineName, Hit, SearchEngine, SearchQuery } from "./engine.ts";
 import { normalisedUrl } from "./normalised-url.ts";
 
-/** A hit with the engine it is from. */
+/** A hit with the engine that found it. */
 export type Found = Hit & { readonly source: EngineName };
 
-/** An engine that gave nothing, and why. */
+/** An engine that returned nothing, and why. */
 export type Failure = { readonly engine: EngineName; readonly reason: string };
 
-/** What asking the engines came to. */
+/** The outcome of querying the engines. */
 export type SearchOutcome = { readonly found: readonly Found[]; readonly failures: readonly Failure[] };
 
 const allMs = 25_000;
 
 /**
- * Asks one engine after the other until `count` different pages are found, none is left, or 25 s
- * are over. An engine that fails costs its own deadline and nothing else. Rejects only with the
+ * Queries one engine after the other until `count` different pages are found, none is left, or 25 s
+ * have passed. An engine that fails costs its own deadline and nothing else. Rejects only with the
  * signal's reason.
  */
 export async function searchAll(
@@ -45,7 +45,7 @@ export async function searchAll(
   return { found: [...found.values()].slice(0, query.count), failures };
 }
 
-/** A page that cannot be read may throw anything, and is one engine's failure all the same. */
+/** A page that cannot be read may throw anything; it still counts as one engine's failure. */
 function reasonOf(error: unknown): string {
   if (error instanceof AppError) return error.message;
   return `answered in a form that is not known (${error instanceof Error ? error.message : error})`;
