@@ -24,8 +24,8 @@ const numbered: readonly JournalRow[] = [
 ];
 
 /**
- * Executes a body on the numbered journal to its end: what was executed and emitted, and under
- * which paths.
+ * Executes a body on the numbered journal to its end; returns what was executed and emitted, and
+ * under which paths.
  */
 async function goOn(telling: (run: Run, place: string) => void) {
   const store = new MemoryRunStore(emptyState());
