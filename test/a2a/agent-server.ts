@@ -49,7 +49,7 @@ export async function startAgentServer(
     engine?: (real: Engine) => Engine;
     home?: string;
     port?: number;
-    /** Where notifications may go; without it there are none. */
+    /** The receivers allowed for notifications; without it none are sent. */
     webhooks?: Webhooks;
     pushBounds?: PushBounds;
     cardStyle?: CardStyle;

@@ -51,7 +51,7 @@ export function textMessage(text: string, over: object = {}, configuration?: obj
 /** One event of a stream. */
 export type SseItem = { readonly id?: number; readonly event?: string; readonly data: unknown };
 
-/** The events of an SSE response as they come. */
+/** The events of an SSE response as they arrive. */
 export async function* sseItems(response: Response): AsyncGenerator<SseItem> {
   let text = "";
   const decoder = new TextDecoder();
@@ -80,7 +80,7 @@ function parseItem(block: string): SseItem | undefined {
   };
 }
 
-/** Asks `check` until it answers something other than undefined, for at most ten seconds. */
+/** Polls `check` until it returns something other than undefined, for at most ten seconds. */
 export async function eventually<Value>(check: () => Promise<Value | undefined> | Value | undefined): Promise<Value> {
   const deadline = Date.now() + 10_000;
   for (;;) {

@@ -56,7 +56,7 @@ async function record(code: string, to: string): Promise<void> {
   await writeFile(join(to, "ends.json"), lines(await endsOf(system)));
 }
 
-/** JSON with a line for each of the outermost values. */
+/** JSON with one line for each outermost value. */
 function lines(value: object): string {
   const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
   const entries = Object.entries(value).map(([key, one]) =>
