@@ -14,7 +14,7 @@ const scripts: readonly Script[] = [ordersReport, ...monthEnd, ...examples];
 
 /**
  * Starts the rehearsal model: a chat completions server on loopback that plays scripts for the demo
- * tasks over the real results of real tools, says that it is no language model, and refuses
+ * tasks over the real results of real tools, states that it is not a language model, and refuses
  * everything else. It keeps nothing between requests. The caller closes it.
  */
 export function startRehearsalModel(
