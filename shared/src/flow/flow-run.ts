@@ -83,8 +83,8 @@ function unheld(usd: number, model: string) {
 }
 
 /**
- * The result with data of the form that the caller wants: the agent's, the flow's own, what the
- * answer says as JSON, or what the model makes of the answer.
+ * The result with data in the form that the caller wants: the agent's, the flow's own, the answer's
+ * JSON, or data that the model extracts from the answer.
  */
 async function inForm(flow: Flow, result: FlowResult, { outputSchema, answerData }: FlowState): Promise<FlowResult> {
   if (outputSchema === undefined) return result;
