@@ -42,7 +42,7 @@ export const definition: AgentDefinition = {
   toolChoice: "auto",
 };
 
-/** Starts a server; the caller is whoever the `X-User` header names, and "nobody" is refused. */
+/** Starts a server; the `X-User` header names the caller, and "nobody" is refused. */
 export async function startAgentServer(
   options: {
     heartbeatMs?: number;

@@ -8,7 +8,7 @@ import { chromium } from "playwright";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
-/** Debian puts it where only root looks. */
+/** Debian installs it in a folder that is only on root's PATH. */
 const nginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
 const name = "agents.example";
 const token = "long-enough";

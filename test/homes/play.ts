@@ -4,8 +4,8 @@ import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testi
 import * as z from "zod";
 
 /**
- * A reply that is held back while a home is made, and given when its runs continue. `meanwhile`
- * replaces it until then.
+ * A reply that is held back while a home is made, and given when its runs continue. `meanwhile` is
+ * sent in its place.
  */
 type Held = { readonly held: ScriptedReply; readonly meanwhile?: ScriptedReply };
 type Reply = ScriptedReply | Held | ((request: ChatRequest) => ScriptedReply | Held);

@@ -1,12 +1,12 @@
 /**
- * Plants the faults of `faults.ts` one at a time into a copy of this checkout, and tells which of
+ * Plants the faults of `faults.ts` one at a time into a copy of this checkout, and reports which of
  * them the tests find:
  *
- *     bun test/planted/plant.ts all of them, which takes hours bun test/planted/plant.ts
- *     half-a-patch these
+ * - `bun test/planted/plant.ts`: all of them, which takes hours
+ * - `bun test/planted/plant.ts half-a-patch`: the named ones
  *
- * A fault is caught when a test fails with it, passes without it and fails with it again, and has
- * survived when all pass. Exit code 1 below 95 % caught. To add one see `faults.ts`.
+ * A fault is caught if a test fails with it, passes without it and fails with it again; it has
+ * survived if all pass. Exit code 1 below 95 % caught. To add one, see `faults.ts`.
  */
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
