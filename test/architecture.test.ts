@@ -86,8 +86,8 @@ test("planted faults are found", () => {
 });
 
 /**
- * Who needs the clock that people set: for what they show or compare with a date, never for how
- * long something takes.
+ * Files that need the settable wall clock: to show a time or compare it with a date, never to
+ * measure a duration.
  */
 const readsWall = [
   "gateway/src/registry/card-policy.ts",

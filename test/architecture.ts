@@ -4,17 +4,17 @@ import { dirname, join, relative, resolve } from "node:path";
 const root = resolve(import.meta.dir, "..");
 
 /**
- * A source file: its path relative to the workspace, what it imports, and whether it reads the
- * clock that people set.
+ * A source file: its path relative to the workspace, its imports, and whether it reads the settable
+ * wall clock.
  */
 export type SourceFile = { readonly path: string; readonly imports: readonly string[]; readonly readsWall?: boolean };
 
-/** A package of the workspace: its folder and the names its manifest depends on. */
+/** A package of the workspace: its folder and the dependencies in its manifest. */
 export type Package = { readonly folder: string; readonly name: string; readonly dependencies: readonly string[] };
 
 /**
  * For each room of `shared/src`, the other rooms it may import from. A room within a room is named
- * by its path; contracts import nothing, and files beside the rooms don't exist.
+ * by its path; contracts import nothing, and no files exist beside the rooms.
  */
 const productRooms: Readonly<Record<string, readonly string[]>> = {
   core: [],
@@ -109,8 +109,8 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Doubles, fixtures and processes that tests start stand above every room; only the public entries
- * may pass some of them on.
+ * Doubles, fixtures and processes for tests may import from every room; only the public entries may
+ * re-export some of them.
  */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   ...productRooms,
@@ -118,8 +118,8 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * For each package, the packages of the workspace it may depend on. The pattern that fits first
- * holds.
+ * For each package, the packages of the workspace it may depend on. The first matching pattern
+ * applies.
  */
 const packageRules: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^$/, []],
@@ -131,7 +131,7 @@ const packageRules: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^test$/, ["shared", "flows", "gateway", "agents/"]],
 ];
 
-/** The packages of the workspace, the root's manifest among them. */
+/** The packages of the workspace, including the root's manifest. */
 export async function readPackages(): Promise<Package[]> {
   const packages: Package[] = [];
   for (const pattern of ["package.json", "*/package.json", "agents/*/package.json"])
@@ -147,7 +147,7 @@ export async function readPackages(): Promise<Package[]> {
   return packages;
 }
 
-/** What readers copy: its tests too are written as a stranger's would be. */
+/** Examples that readers copy: even their tests are written as an outside user would write them. */
 const examples = "docs/examples/*.ts";
 const sourcePatterns = [
   "shared/**/src/**/*.ts",
@@ -158,8 +158,8 @@ const sourcePatterns = [
 ];
 
 /**
- * Every source file of the packages but tests, and what serves those of flows and gateway alone,
- * which may reach across; what serves those of `shared` is a room of it.
+ * Every source file of the packages except tests, and except test helpers of flows and gateway,
+ * which may import across packages; the test helpers of `shared` are one of its rooms.
  */
 export async function readSources(): Promise<SourceFile[]> {
   const sources: SourceFile[] = [];
@@ -173,14 +173,14 @@ export async function readSources(): Promise<SourceFile[]> {
   return sources;
 }
 
-/** What a TypeScript text imports, types too (which a transpiler would not report). */
+/** The imports of a TypeScript text, including types (which a transpiler would not report). */
 export function importsOf(source: string): string[] {
   const pattern =
     /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*["']([^"']+)["']|(?:^|\n)\s*import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/g;
   return [...source.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
 }
 
-/** Dependencies of manifests that point the wrong way. */
+/** Manifest dependencies that point the wrong way. */
 export function manifestFaults(packages: readonly Package[]): string[] {
   const folders = new Map(packages.map(({ name, folder }) => [name, folder]));
   return packages.flatMap(({ folder, dependencies }) => {
@@ -196,12 +196,12 @@ export function manifestFaults(packages: readonly Package[]): string[] {
   });
 }
 
-/** Where our own code is written as anybody's: with the public entries of the package. */
+/** Our own code that is written like outside code: with the package's public entries only. */
 const usesPublicEntriesOnly = /^(?:agents|flows|docs)\//;
 
 /**
- * Imports that leave their package by path, name an agent, pass by the public entries, or go up
- * between the rooms of shared.
+ * Imports that leave their package by path, name an agent, bypass the public entries, or point
+ * upwards between the rooms of shared.
  */
 export function importFaults(sources: readonly SourceFile[], packages: readonly Package[]): string[] {
   const agents = packages.filter(({ folder }) => folder.startsWith("agents/")).map(({ name }) => name);
@@ -242,7 +242,7 @@ function roomOf(path: string): string | undefined {
   return innermostFirst.find((room) => path.startsWith(`shared/src/${room}/`));
 }
 
-/** Files that import each other in a circle, types included; each circle once. */
+/** Cyclic imports, types included; each cycle once. */
 export function importCircles(sources: readonly SourceFile[]): string[][] {
   const targets = new Map(
     sources.map(({ path, imports }) => [

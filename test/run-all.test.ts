@@ -7,7 +7,7 @@ import { testCounts } from "./test-counts.ts";
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
 
-/** Runs the runner over one test file and answers its exit code and last line. */
+/** Runs the runner over one test file; returns its exit code and last line. */
 async function run(source: string | undefined): Promise<{ exitCode: number; lastLine: string | undefined }> {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-runner-"));
   folders.push(folder);

@@ -1,18 +1,18 @@
 /**
  * Runs every test below the working directory with `bun test`, passing arguments on, shows its
  * output, and ends with one plain line `N passed, N failed` that any reader of test runs
- * understands. Exit code 0 only when all passed.
+ * understands. Exit code 0 only if all passed.
  */
 import { testCounts } from "./test-counts.ts";
 
 const deadlineMs = 45 * 60_000;
 /**
- * A busy machine is slow; a test that hangs is ended all the same. Bun does not read this from
- * bunfig.toml.
+ * Generous, since a busy machine is slow; a hanging test is still ended. Bun does not read this
+ * from bunfig.toml.
  */
 const testMs = 30_000;
 /**
- * Files that run at the same time, each worker going from one to the next: much of a test waits.
+ * Files that run at the same time; each worker takes one after another. Much of a test is waiting.
  */
 const workers = 2;
 const runner = Bun.spawn(

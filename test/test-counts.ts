@@ -1,10 +1,9 @@
-/** How many tests passed and failed. A run that could not tell counts as one failure. */
+/** How many tests passed and failed. A run without counts counts as one failure. */
 export type TestCounts = { readonly passed: number; readonly failed: number };
 
 /**
- * Reads the last summary `bun test` printed. The exit code has the last word: a runner that ended
- * badly without counting a failure (a crash, a file that did not load, no test found) is one
- * failure.
+ * Reads the last summary that `bun test` printed. The exit code decides: a runner that ended badly
+ * without counting a failure (a crash, a file that did not load, no test found) is one failure.
  */
 export function testCounts(output: string, exitCode: number | null): TestCounts {
   const plain = Bun.stripANSI(output);

@@ -1,15 +1,15 @@
 import { flowSettings } from "manyhands/flows";
 import * as z from "zod";
 
-/** Milliseconds after which something is given up, as an option of a flow. */
+/** A flow option: milliseconds after which something is abandoned. */
 export const deadline = z
   .int()
   .min(100)
   .max(24 * 60 * 60 * 1000);
 
 /**
- * The fields by which a caller gives an agent something to do: a part of the options of several
- * flows.
+ * The fields by which a caller assigns work to an agent; several flows include them in their
+ * options.
  */
 export const assignment = {
   agent: z

@@ -1,12 +1,12 @@
 import { AppError } from "manyhands";
 import { type AskMessage, type AskOutcome, type Flow, outcomeText } from "manyhands/flows";
 
-/** How one of several branches came out. `canceled`: it was not needed any more, begun or not. */
+/** How a branch ended. `canceled`: it was no longer needed, whether it had started or not. */
 type BranchOutcome = "completed" | "failed" | "canceled";
 
 /**
- * One branch: which agent is asked what. `item` is what it is for, where the branches are for a
- * list of items.
+ * One branch: which agent is asked, and what. `item` is its list item, if the branches are for a
+ * list.
  */
 export type Branch = {
   /** Its number or name. */
@@ -19,24 +19,24 @@ export type Branch = {
   readonly isAnswer?: boolean;
 };
 
-/** What came of a branch. */
+/** The result of a branch. */
 export type BranchResult = {
   readonly branch: Branch;
   readonly outcome: BranchOutcome;
-  /** Empty for a branch that was canceled. */
+  /** Empty for a canceled branch. */
   readonly answer: string;
   readonly taskId: string;
   readonly files: AskOutcome["files"];
   /** Why it did not complete. */
   readonly reason: string;
   readonly error?: AskOutcome["error"];
-  /** Whether it was the flow's own bound that kept it from being asked. */
+  /** Whether a limit of the flow kept it from being asked. */
   readonly isBound: boolean;
 };
 
 /**
- * Does a branch's work. That a bound of the flow is reached is the branch's failure: others had
- * their share before.
+ * Does a branch's work. If a limit of the flow is reached, the branch fails and the flow continues:
+ * other branches had their share before.
  */
 export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResult> {
   const { name, agent, item, message, deadlineMs, isAnswer = false } = branch;
@@ -59,7 +59,7 @@ export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResu
   }
 }
 
-/** A branch that nothing more is wanted of. */
+/** The result of a branch that is no longer needed. */
 export function canceledBranch(branch: Branch): BranchResult {
   return { ...unasked(branch), outcome: "canceled", reason: "It was not needed any more." };
 }
@@ -68,7 +68,7 @@ function unasked(branch: Branch) {
   return { branch, answer: "", taskId: "", files: [], isBound: false };
 }
 
-/** Tells how a branch came out. */
+/** Emits how a branch ended. */
 export function tellBranch(flow: Flow, { branch: { name, agent }, outcome, reason }: BranchResult): void {
   flow.tell({
     type: "branch-ended",

@@ -6,7 +6,7 @@ import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { flows } from "./flows.ts";
 import { plan } from "./testing/planner.ts";
 
-/** What each flow is asked for two pieces of work by one agent, or by two. */
+/** What each flow is asked for: two pieces of work, by one agent or by two. */
 const requests: Readonly<Record<string, FlowStart>> = {
   planning: { text: "Go" },
   sequential: { text: "Go", agents: ["one", "two"] },
@@ -19,7 +19,7 @@ const requests: Readonly<Record<string, FlowStart>> = {
   },
 };
 
-/** Flows that ask both at the same time: what is one's is not the other's. */
+/** Flows that ask both at the same time, so neither sees the other's result. */
 const atOnce = new Set(["planning", "parallel", "debate"]);
 
 const steps = ["one", "two"].map((agent) => ({ text: `Work of ${agent}`, agent }));
@@ -37,7 +37,9 @@ function model({ tools }: ChatRequest): ScriptedReply {
   return name in replies ? { calls: [{ name, args: replies[name] }] } : { text: "the report" };
 }
 
-/** An agent that asks first where it may, and fits whatever form is wanted of its answer. */
+/**
+ * An agent that asks a question first if it may, and returns whatever form is wanted of its answer.
+ */
 const agent =
   (asks: boolean) =>
   ({ messages, tools = [] }: ChatRequest): ScriptedReply => {

@@ -13,7 +13,7 @@ import type * as z from "zod";
 import type { flowChildSettings } from "./testing/flow-process.ts";
 import { plan, plannerForTest, revision } from "./testing/planner.ts";
 
-/** A flow that is killed, and what has to come of it all the same. */
+/** A flow whose process is killed, and the result it must still produce. */
 type Case = {
   readonly kind: string;
   /** What is special about it. */
@@ -21,25 +21,25 @@ type Case = {
   readonly request: FlowStart;
   readonly agents: Readonly<Record<string, () => ModelScript>>;
   readonly model?: () => ModelScript;
-  /** Left out where it depends on who is first. */
+  /** Left out if it depends on which branch is first. */
   readonly answer?: string;
   readonly modelCalls: number;
-  /** How many of them can be in flight at the same time; one when left out. */
+  /** How many of them can be in flight at the same time; one if left out. */
   readonly callsAtOnce?: number;
-  /** How often an event has to be there. */
+  /** How many events of each type there must be. */
   readonly counts: { readonly [type: string]: number };
-  /** How many tasks each agent has in the end; one when left out. */
+  /** How many tasks each agent has at the end; one if left out. */
   readonly asks?: number | Readonly<Record<string, number>>;
-  /** Agents whose task is one at most, for it may not be needed any more. */
+  /** Agents with at most one task, which may no longer be needed. */
   readonly perhaps?: readonly string[];
   /**
-   * Every how many durable writes it is killed; `CRASH_STRIDE=1` is all of them, which takes some
+   * Kill at every n-th durable write; `CRASH_STRIDE=1` covers all of them, which takes some
    * minutes.
    */
   readonly stride: number;
 };
 
-/** Runs a process that carries out a flow until it ends; whether it killed itself. */
+/** Runs a process that executes a flow until it ends; returns whether it killed itself. */
 async function crashed(settings: z.input<typeof flowChildSettings>): Promise<boolean> {
   const program = new URL("./testing/flow-process.ts", import.meta.url).pathname;
   const child = Bun.spawn([process.execPath, program, JSON.stringify(settings)], { stdout: "ignore", stderr: "pipe" });
@@ -55,7 +55,7 @@ type Outcome = {
   readonly crashed: boolean;
   readonly status: string | undefined;
   readonly output: AgentOutput | undefined;
-  /** The branches that were told to have completed. */
+  /** The branches reported as completed. */
   readonly completed: readonly string[];
   readonly types: readonly string[];
   readonly seqs: readonly number[];
@@ -63,7 +63,7 @@ type Outcome = {
   readonly modelCalls: number;
 };
 
-/** One flow whose process kills itself at this point and is started again. */
+/** One flow whose process kills itself at this point and is restarted. */
 async function flowOnce({ kind, request, ...spec }: Case, crashAt: string): Promise<Outcome> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-flow-crash-"));
   const model = await startScriptedModel(spec.model?.() ?? []);
@@ -103,7 +103,7 @@ async function flowOnce({ kind, request, ...spec }: Case, crashAt: string): Prom
   }
 }
 
-/** Kills at points all over the flow, in two lanes: just before and just after a write. */
+/** Kills at points throughout the flow, in two lanes: just before and just after a write. */
 async function everyPoint(spec: Case): Promise<number> {
   const stride = Number(process.env.CRASH_STRIDE ?? spec.stride);
   let crashes = 0;
@@ -130,9 +130,9 @@ async function everyPoint(spec: Case): Promise<number> {
         at,
         ...counts,
       });
-      // Whatever was asked has come to its end.
+      // Every agent that was asked has ended.
       expect({ at, answered: count("agent-answered") }).toEqual({ at, answered: count("agent-asked") });
-      // Only a call in flight may be made again: its reply was not recorded.
+      // Only a call in flight may be repeated, since its reply was not recorded.
       expect(outcome.modelCalls - spec.modelCalls).toBeLessThanOrEqual(spec.callsAtOnce ?? 1);
       if (!outcome.crashed) return;
       crashes++;
@@ -146,7 +146,7 @@ function tasksOf({ asks = 1 }: Case, agent: string): number {
   return typeof asks === "number" ? asks : (asks[agent] ?? 1);
 }
 
-/** The branches that have completed by the flow's output. */
+/** The branches that completed, according to the flow's output. */
 function completedIn(output: AgentOutput | undefined): string[] {
   const { branches = [], choice } = (output?.data ?? {}) as {
     branches?: { branch: string; outcome: string }[];

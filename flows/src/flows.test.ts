@@ -17,7 +17,7 @@ test("the example of each is a request it takes, and its card tells the settings
     expect(flowRequest(flow, inputForTest(example))).toMatchObject({ goal: flow.example.text });
     const { settings } = flowExtension(flow).params;
     expect([flow.name, settings.properties.options.type]).toEqual([flow.name, "object"]);
-    // What a caller may leave out is not required of it.
+    // Optional options are not required.
     expect([flow.name, settings.properties.options.required]).toEqual([flow.name, undefined]);
   }
 });

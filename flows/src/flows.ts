@@ -6,5 +6,5 @@ import { parallel } from "./parallel/parallel.ts";
 import { planning } from "./planning/planning.ts";
 import { sequential } from "./sequential.ts";
 
-/** The flows there are. */
+/** All built-in flows. */
 export const flows: readonly FlowDefinition[] = [planning, sequential, parallel, conditional, loop, debate];

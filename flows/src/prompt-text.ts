@@ -1,14 +1,14 @@
 import type { StoredFile } from "manyhands";
 import { type AskOutcome, cut, type Flow } from "manyhands/flows";
 
-/** The task, after what was said before it in the conversation. */
+/** The task, preceded by the earlier conversation. */
 export function wholeGoal({ goal, earlier }: Pick<Flow, "goal" | "earlier">): string {
   return earlier === "" ? goal : `Earlier in this conversation:\n${earlier}\n\nNow:\n${goal}`;
 }
 
 /**
- * The template with its `{name}`s replaced, in one pass: what is put in is never read for names.
- * Unknown names stay as they are.
+ * The template with its `{name}`s replaced in one pass: inserted values are not searched for names.
+ * Unknown names stay unchanged.
  */
 export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) =>
@@ -17,8 +17,8 @@ export function fillTemplate(template: string, values: Readonly<Record<string, s
 }
 
 /**
- * A text that others wrote, between marks of this name, for a model to read as what it is. The same
- * marks within it are made harmless, so that it cannot end itself or begin another.
+ * A text by others, between marks of this name, so that a model reads it as data. The same marks
+ * inside it are made harmless, so that it cannot close itself or open another.
  */
 export function marked(mark: string, text: string, about: Readonly<Record<string, string | number>> = {}): string {
   const facts = Object.entries(about).map(
@@ -32,8 +32,8 @@ const longestReport = 16_000;
 
 /**
  * What an agent made, for a model to judge: its answer between `<report>` marks, the beginnings of
- * its files between `<file>` marks and of those it had been `given`, where they are still as they
- * came, between `<given>` marks.
+ * its files between `<file>` marks, and those of the files it was `given`, if still unchanged,
+ * between `<given>` marks.
  */
 export async function shownWork(
   flow: Flow,

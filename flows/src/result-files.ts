@@ -1,19 +1,19 @@
 import type { Part, StoredFile } from "manyhands";
 import type { Flow } from "manyhands/flows";
 
-/** Of each name the newest file of these results, given in their order. */
+/** The newest file of each name in these results, given in their order. */
 export function newestFiles(results: readonly (readonly StoredFile[])[]): StoredFile[] {
   return [...new Map(results.flat().map((file) => [file.name, file])).values()];
 }
 
-/** The files that go along from earlier results to the next agent: of each name the newest. */
+/** The files from earlier results for the next agent: the newest of each name. */
 export function carriedFiles(results: readonly (readonly StoredFile[])[]): Part[] {
   return newestFiles(results).map((file) => ({ type: "file", ...file }));
 }
 
 /**
- * Hands on what several branches made. Of two different files by the same name the later one is put
- * under its branch's name.
+ * Hands on the files of several branches. Of two different files with the same name, the later one
+ * is put in a folder named after its branch.
  */
 export function handOnBranches(
   flow: Flow,

@@ -34,7 +34,7 @@ const options = z.strictObject({
 
 type Options = z.output<typeof options>;
 
-/** One place in the line, and what came of it. */
+/** One stage of the sequence, and its result. */
 type Stage = {
   readonly agent: string;
   readonly instruction: string;
@@ -62,7 +62,7 @@ const middlePart = "Go on from there: do the part that is yours, and leave the r
 const lastPart =
   "Go on from there and do what is left. You are the last: your answer, on the whole task, is what the user gets.";
 
-/** Agents work one after the other, each with what those before it made. */
+/** Agents work one after the other, each with the results of those before it. */
 export const sequential = defineFlow({
   name: "sequential",
   title: "Sequential flow",
@@ -103,7 +103,7 @@ export const sequential = defineFlow({
   },
 });
 
-/** The steps with the agents they mean; a wrong one is found before any is begun. */
+/** The steps with their agents. Throws for a wrong agent before any step starts. */
 function stagesOf(flow: Flow, { steps, onFailure }: Options): Stage[] {
   const before = flow.earlier === "" ? "" : "Earlier in this conversation:\n{earlier}\n\nNow:\n";
   const given = steps ?? flow.agents.map(({ name }) => ({ agent: name }));
@@ -124,7 +124,7 @@ function instructionFor(index: number, stages: number): string {
   return laterInstruction + (index === stages - 1 ? lastPart : middlePart);
 }
 
-/** Who works in which order, for one of them to read. */
+/** Who works in which order, as text for one of them. */
 function lineText(flow: Flow, stages: readonly Stage[], at: number): string {
   return stages
     .map(({ agent }, index) => {

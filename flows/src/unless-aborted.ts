@@ -1,6 +1,6 @@
 /**
- * The promise's value, or the signal's reason if that comes first: other branches of an aborted
- * `all` never come to an end.
+ * The promise's value, or a rejection with the signal's reason if that comes first: other branches
+ * of an aborted `all` never settle.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -9,8 +9,8 @@ if (node === null) console.warn("The installed command is not tried: it needs No
 const commandLine = resolve(import.meta.dir, "../src/cli/main.ts");
 
 /**
- * The installed command in a folder as npm lays it out, with Bun beside it and this checkout's
- * command line behind it.
+ * Installs the command in a folder as npm does, with Bun and this checkout's command line beside
+ * it.
  */
 async function install(root: string): Promise<string> {
   const command = join(root, "node_modules/manyhands/bin/manyhands.js");
@@ -53,7 +53,7 @@ test.skipIf(node === null)(
     } finally {
       child.kill("SIGKILL");
     }
-    // It says no more only once the command line, which holds the other end, is gone.
+    // It stops printing only once the command line, which holds the other end, is gone.
     let rest = "";
     for (let piece = await said.read(); !piece.done; piece = await said.read()) rest += piece.value;
     expect(rest).toContain("Stopping: ");

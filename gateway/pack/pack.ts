@@ -1,6 +1,6 @@
 /**
- * Packs what is published into a folder, `dist` when none is named: `manyhands.tgz`, the workspace
- * as one package, and `create-manyhands.tgz`, which makes a project of it.
+ * Packs the published packages into a folder (default `dist`): `manyhands.tgz`, the workspace as
+ * one package, and `create-manyhands.tgz`, which creates a project with it.
  */
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { writePackage } from "./write-package.ts";
 const root = resolve(import.meta.dir, "../..");
 const target = resolve(process.argv[2] ?? join(root, "dist"));
 
-// Apart from the workspace, whose tests would find the template's a second time.
+// Outside the workspace, whose test run would otherwise find the template's tests a second time.
 const made = await mkdtemp(join(tmpdir(), "manyhands-pack-"));
 try {
   await mkdir(target, { recursive: true });

@@ -3,8 +3,8 @@ import { dirname, join, posix, relative, resolve } from "node:path";
 import * as z from "zod";
 
 /**
- * The folders whose modules are the package, where they lie as in the workspace: what one finds
- * beside itself, it finds there too.
+ * The folders whose modules make up the package. Their layout is the workspace's, so that relative
+ * paths keep working.
  */
 const sources = ["shared/src", "flows/src", "agents/*/src", "gateway/src"];
 const assets = [...sources.map((folder) => `${folder}/**/*.{js,css,html,py,sh}`), "gateway/demo/**/*"];
@@ -18,7 +18,7 @@ const manifestShape = z.looseObject({
 
 /**
  * Writes the package `manyhands` into a folder: every module of the workspace without its types,
- * what lies beside them, and the declarations that the public entries lead to.
+ * the files beside them, and the declarations that the public entries refer to.
  */
 export async function writePackage(root: string, folder: string, version: string): Promise<void> {
   await compile(root, folder);
@@ -62,7 +62,9 @@ async function compile(root: string, folder: string): Promise<void> {
   if ((await compiling.exited) !== 0) throw new Error("The sources cannot be compiled");
 }
 
-/** What the workspace's packages depend on, but each other; and Bun, which all of it runs on. */
+/**
+ * The dependencies of the workspace's packages, except each other; and Bun, which runs all of it.
+ */
 async function dependenciesOf(root: string): Promise<Readonly<Record<string, string>>> {
   const workspace = await readManifest(root, "package.json");
   const found: Record<string, string> = { bun: (workspace.packageManager ?? "").replace("bun@", "") };
@@ -70,7 +72,7 @@ async function dependenciesOf(root: string): Promise<Readonly<Record<string, str
     for (const path of new Bun.Glob(`${dirname(pattern)}/package.json`).scanSync({ cwd: root }))
       for (const [name, asked] of Object.entries((await readManifest(root, path)).dependencies))
         if (!asked.startsWith("workspace:")) found[name] = workspace.workspaces?.catalog[name] ?? asked;
-  // Schemas of a tool come from the project's own copy, which is to be the same as ours.
+  // Tool schemas use the project's copy, which must be the same as ours.
   return { ...found, zod: `^${found.zod}` };
 }
 
@@ -85,14 +87,14 @@ const entryOf = (source: string) => ({ types: `./${declarationOf(source)}`, defa
 const imported = /(\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)"([^"]+)"/g;
 
 /**
- * Has an entry's declarations bring the types of Node that they, and those of the libraries they
- * name, take to be there.
+ * Makes an entry's declarations refer to the Node types that they, and those of the libraries they
+ * use, require.
  */
 async function referToNode(path: string): Promise<void> {
   await Bun.write(path, `/// <reference types="node" />\n${await Bun.file(path).text()}`);
 }
 
-/** Removes the declarations that no entry leads to. */
+/** Removes the declarations that no entry refers to. */
 async function keepDeclarations(folder: string, entries: readonly string[]): Promise<void> {
   const kept = new Set<string>();
   const open = [...entries];
@@ -108,9 +110,9 @@ async function keepDeclarations(folder: string, entries: readonly string[]): Pro
 }
 
 /**
- * Points each module at the others where they lie in the package. Besides what is imported, that is
- * every name of a source file in quotes: of a worker, of a script for another process, of a
- * server's entry.
+ * Rewrites each module's references to other modules for the package. Besides imports, these are
+ * all quoted names of source files: of a worker, of a script for another process, of a server's
+ * entry.
  */
 async function rewriteModules(folder: string, exports: Readonly<Record<string, string>>): Promise<void> {
   const written = [...new Bun.Glob("**/*.{js,d.ts}").scanSync({ cwd: folder })];
@@ -131,7 +133,7 @@ async function rewriteModules(folder: string, exports: Readonly<Record<string, s
 }
 
 /**
- * The source file that a package of the workspace is imported by this name; undefined for what is
+ * The source file that a workspace package exports under this name; undefined for names that are
  * not ours.
  */
 function sourceOf(specifier: string, exports: Readonly<Record<string, string>>): string | undefined {

@@ -42,14 +42,14 @@ export const definition: AgentDefinition = {
   toolChoice: "auto",
 };
 
-/** Starts a server; the caller is whoever the `X-User` header names, and "nobody" is refused. */
+/** Starts a server; the `X-User` header names the caller, and "nobody" is refused. */
 export async function startAgentServer(
   options: {
     heartbeatMs?: number;
     engine?: (real: Engine) => Engine;
     home?: string;
     port?: number;
-    /** Where notifications may go; without it there are none. */
+    /** The receivers allowed for notifications; without it none are sent. */
     webhooks?: Webhooks;
     pushBounds?: PushBounds;
     cardStyle?: CardStyle;

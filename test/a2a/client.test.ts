@@ -30,7 +30,7 @@ const failure = async (work: Promise<unknown>): Promise<AppError> =>
     (error: AppError) => error,
   );
 
-/** A server of raw answers, one a request in turn; the last one stays. */
+/** A server of raw answers, one per request in turn; the last one repeats. */
 function rawServer(...answers: ((request: Request) => Response | Promise<Response>)[]) {
   let asked = 0;
   const raw = Bun.serve({
@@ -167,7 +167,7 @@ test("a connection that breaks again and again loses and repeats nothing", async
   });
 });
 
-/** The response, broken off by an error after some bytes. */
+/** The response, broken off with an error after some bytes. */
 function torn(response: Response, bytes: number): Response {
   let left = bytes;
   const reader = response.body?.getReader();

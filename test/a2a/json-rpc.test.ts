@@ -236,7 +236,7 @@ test("a task is listed under the state that it shows, a paused one too", async (
     const paused = await begin("ask ?");
     await eventually(async () => (await agent.engine.get(paused))?.status === "waiting" || undefined);
     await agent.stop();
-    // Its journal is now that of other code, for which a run is paused.
+    // Its journal is now that of other code, which pauses the run.
     using db = new Database(join(home, "runs.db"));
     db.run("UPDATE journal SET name = 'another'");
     agent = await startAgentServer({ home });

@@ -80,7 +80,8 @@ test("receivers are made, read, listed, replaced and removed over JSON-RPC, HTTP
     await eventually(() => hook.received.find(({ body }) => (body as Wire).status?.state === "completed"));
     const ofOld = hook.received.filter(({ path }) => path === "/hook/old");
     expect(ofOld.map(({ body }) => (body as Wire).kind)).toEqual(ofOld.map(() => "task"));
-    // The others were told how the task stood when they came, and nothing after they were removed.
+    // The others were sent the task's state when they subscribed, and nothing after they were
+    // removed.
     const ofOthers = hook.received
       .filter((one) => !ofOld.includes(one))
       .map(({ body }) => (body as Wire).task.status.state);
@@ -138,7 +139,8 @@ test("a receiver that is down is told in order when it is up again, also by the 
     await eventually(async () => ((await agent.engine.get(task.id))?.status === "completed" ? true : undefined));
     await agent.stop();
     let answers = 0;
-    // It takes some and refuses some: what is refused comes again before what follows it.
+    // It accepts some notifications and refuses others: a refused one is sent again before the
+    // next.
     hook.answer = () => new Response(null, { status: ++answers % 3 === 0 ? 500 : 200 });
     agent = await startAgentServer(options);
     await eventually(() => hook.received.map(stateOf).includes("TASK_STATE_COMPLETED") || undefined);

@@ -51,7 +51,7 @@ export function textMessage(text: string, over: object = {}, configuration?: obj
 /** One event of a stream. */
 export type SseItem = { readonly id?: number; readonly event?: string; readonly data: unknown };
 
-/** The events of an SSE response as they come. */
+/** The events of an SSE response as they arrive. */
 export async function* sseItems(response: Response): AsyncGenerator<SseItem> {
   let text = "";
   const decoder = new TextDecoder();

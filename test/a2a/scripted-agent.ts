@@ -9,9 +9,9 @@ import type { AgentInput } from "manyhands/internal/core/task";
 export const agentName = "scripted";
 
 /**
- * An agent that does what the first word of its message says and tells it in the events a real one
+ * An agent that does what the first word of its message says, and emits the events a real one
  * would: `answer TEXT`, `ask QUESTION`, `authorize`, `work STEPS`, `type WORDS…`, `wait MS`,
- * `quiet MS` (which tells nothing until its answer), `stubborn MS`, `fail CODE`, `bug`,
+ * `quiet MS` (which emits nothing until its answer), `stubborn MS`, `fail CODE`, `bug`,
  * `file NAME`, `listen`.
  */
 export const scriptedAgent: RunDefinition = {

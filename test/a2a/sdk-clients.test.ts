@@ -53,7 +53,7 @@ async function clientFor(
   return new ClientFactory({ transports, preferredTransports }).createFromUrl(server.url);
 }
 
-/** The 1.3 client on the wire of 0.3: its own compatibility layer against ours. */
+/** The 1.3 client with the wire format of 0.3: its own compatibility layer against ours. */
 async function legacyClient(): Promise<Client> {
   const legacyCompat = { enabled: true };
   const card = await new DefaultAgentCardResolver({ legacyCompat }).resolve(server.url);

@@ -21,7 +21,7 @@ const start = async (text: string): Promise<string> =>
   (await rpc(server.url, "SendMessage", textMessage(text, {}, { returnImmediately: true }))).body.result.task.id;
 const result = (item: SseItem | undefined): Wire => (item?.data as { result?: unknown } | undefined)?.result;
 
-/** The journal events in stream items, with their places. */
+/** The journal events in stream items, with their positions. */
 const told = (items: readonly SseItem[]) =>
   items.flatMap((item) => {
     const { statusUpdate, artifactUpdate } = result(item) ?? {};
@@ -139,7 +139,7 @@ test("a stream cut at 50 random places and resumed by Last-Event-ID adds up to t
   expect(told(items)).toEqual(await logOf(id));
 });
 
-/** The response, torn off after some bytes, in the middle of a character if it so happens. */
+/** The response, cut off after some bytes, possibly in the middle of a character. */
 function cutAfter(response: Response, bytes: number): Response {
   let left = bytes;
   const reader = response.body?.getReader();
@@ -259,7 +259,7 @@ test("readers that never read are bounded, and others are served meanwhile", asy
       return body.result.status.state === "TASK_STATE_COMPLETED" ? body.result : undefined;
     }, 40_000);
     expect(done.artifacts).toHaveLength(1);
-    // Both ends of every connection live in this process.
+    // This process holds both ends of every connection.
     expect(process.memoryUsage().rss - before).toBeLessThan(sockets.length * 300 * 1024);
   } finally {
     for (const socket of sockets) socket.destroy();

@@ -4,7 +4,7 @@ import { ClientFactory } from "a2a-sdk-v0/client";
 import { echo, startGateway, type TestGateway } from "../../gateway/src/testing/gateway.ts";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
 
-/** Clients of A2A 0.3 as their makers publish them. They are told an address and nothing else. */
+/** Clients of A2A 0.3 as published by their makers. They get only an address. */
 let agent: AgentServer;
 let gateway: TestGateway;
 let addresses: readonly (readonly [what: string, url: string])[];

@@ -4,14 +4,17 @@ export type Received = { readonly path: string; readonly headers: Headers; reado
 /** A receiver of notifications on a free port. */
 export type Receiver = AsyncDisposable & {
   readonly url: string;
-  /** `127.0.0.1:PORT`, as lists of hosts name it. */
+  /** `127.0.0.1:PORT`, as host lists write it. */
   readonly host: string;
   readonly received: Received[];
-  /** Answers in place of 204, when set. */
+  /** If set, answers in place of 204. */
   answer: ((request: Request) => Response) | undefined;
 };
 
-/** Starts one, on a free port or the one given. What it answers with an error was not received. */
+/**
+ * Starts one, on a free port or the given one. A notification that it answers with an error is not
+ * recorded as received.
+ */
 export function startReceiver(port = 0): Receiver {
   const received: Received[] = [];
   const server = Bun.serve({

@@ -62,7 +62,7 @@ for (const [adapter, ask] of Object.entries(adapters)) {
   test(`an agent asked by ${adapter} is told the form of its answer, and answers in it by itself`, async () => {
     const before = model.requests.length;
     expect(await ask()).toEqual({ total: 42 });
-    // No second call puts words into the form afterwards.
+    // No second model call converts the answer into the form.
     expect(model.requests.length - before).toBe(1);
   }, 60_000);
 }

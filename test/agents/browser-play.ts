@@ -5,7 +5,7 @@ type ChatRequest = Parameters<ScriptFunction>[0];
 type Reply = ReturnType<ScriptFunction>;
 
 /**
- * One move of a play: a call, a text, or either made of what the model sees now and the newest
+ * One move of a play: a call, a text, or a function of the current observation and the newest
  * result.
  */
 export type Move = Reply | ((seen: string, result: string) => Reply);
@@ -13,7 +13,7 @@ export type Move = Reply | ((seen: string, result: string) => Reply);
 /** A call, as a move's reply. */
 export const call = (name: string, args: object): Reply => ({ calls: [{ name, args }] });
 
-/** The ref of an element in what is seen, by how its line begins: `button "Next"`. */
+/** The ref of an element in an observation, by the beginning of its line: `button "Next"`. */
 export function refOf(seen: string, line: string): string {
   const at = seen.indexOf(line);
   const ref = /\[(e\d+)\]/.exec(at < 0 ? "" : (seen.slice(at).split("\n", 1)[0] ?? ""))?.[1];
@@ -28,8 +28,8 @@ export const on =
     call(name, { ref: refOf(seen, line), ...args });
 
 /**
- * A model that plays for each task the moves that stand under a word of its goal, one a turn, and
- * ends when they are over. `prompts` are what it was shown at the tails.
+ * A model that plays each task's moves, chosen by a word of its goal, one per turn, and ends after
+ * the last. `prompts` are the prompts' last messages.
  */
 export async function startPlays(plays: Readonly<Record<string, readonly Move[]>>) {
   const faults: string[] = [];

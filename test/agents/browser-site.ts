@@ -1,7 +1,7 @@
-/** A request a test's server got: its address with the query, its body as text, its cookies. */
+/** A request to a test's server: its address with the query, its body as text, its cookies. */
 export type SeenRequest = { readonly url: URL; readonly body: string; readonly cookie: string };
 
-/** A web site on a port of its own, and everything it was asked. */
+/** A web site on a free port, with every request to it. */
 export type Site = {
   readonly origin: string;
   readonly host: string;
@@ -11,7 +11,7 @@ export type Site = {
 
 type Served = string | Response;
 
-/** Serves what `answer` says; a text is a page. */
+/** Serves what `answer` returns; a text is a page. */
 export function startSite(answer: (request: SeenRequest, signal: AbortSignal) => Served | Promise<Served>): Site {
   const requests: SeenRequest[] = [];
   const server = Bun.serve({
@@ -35,7 +35,7 @@ export function startSite(answer: (request: SeenRequest, signal: AbortSignal) =>
 }
 
 /**
- * A form over three pages: who, the file, then a last look; `receipt` is a file to download.
+ * A form over three pages: the name, the file, a final review; `receipt` is a file to download.
  * Cookies carry the name.
  */
 export function startFormSite(): Site {

@@ -11,7 +11,7 @@ let home: string;
 let model: ScriptedModel;
 let agent: AgentServer;
 
-/** Describes, sums up, charts and reports; the answer is made of what the tools said. */
+/** Describes, sums up, charts and reports; the answer is made from the tools' results. */
 const script: ModelScript = (request) => {
   const results = request.messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
   const turns = [

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const each of cleanUp.splice(0).toReversed()) await each();
 });
 
-/** An agent as a process of its own with a model of its own, in a home of its own. */
+/** Starts an agent as a separate process, with a separate model and home. */
 async function start(name: string, script: ModelScript, env: Record<string, string>): Promise<Running> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-delegate-"));
   const model = await startScriptedModel(script);
@@ -25,7 +25,7 @@ async function start(name: string, script: ModelScript, env: Record<string, stri
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",
-    // No task here runs a command, and looking for a sandbox takes a while.
+    // No task here runs a command, and detecting a sandbox takes a while.
     SANDBOX: "off",
     ...env,
   };
@@ -51,7 +51,7 @@ async function start(name: string, script: ModelScript, env: Record<string, stri
   };
 }
 
-/** Manus that can ask SWE, and SWE. */
+/** Manus, allowed to ask SWE, and SWE. */
 async function pair(manus: ModelScript, swe: ModelScript, sweEnv: Record<string, string> = {}) {
   const helper = await start("swe", swe, sweEnv);
   const asker = await start("manus", manus, { SWE_URL: helper.server.url, MANYHANDS_AGENTS_MANUS_DELEGATES: "swe" });
@@ -64,7 +64,7 @@ const delegate = (task: string, files?: string[]) => ({
 const create = (path: string, file_text: string) => ({
   calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text } }],
 });
-/** Says what the last tool answered. */
+/** Repeats the last tool result. */
 const lastResult = (messages: readonly { role: string; content?: unknown }[]) =>
   String(messages.findLast(({ role }) => role === "tool")?.content ?? "");
 const file = (filename: string, text: string): Part => ({
@@ -90,12 +90,12 @@ async function listed({ url }: AgentServer) {
   return taskList.parse(await (await fetch(`${url}/tasks`, { headers: { "A2A-Version": "1.0" } })).json());
 }
 
-/** The states its tasks are in. */
+/** The states of its tasks. */
 async function states({ server }: Running): Promise<string[]> {
   return (await listed(server)).tasks.map(({ status }) => status.state.replace("TASK_STATE_", ""));
 }
 
-/** The tokens its one task says it has used. */
+/** The tokens that its only task reports. */
 async function usedBy({ server, client }: Running): Promise<number> {
   const { tasks } = await listed(server);
   const task = await client.get(tasks[0]?.id ?? "");

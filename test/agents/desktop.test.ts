@@ -11,7 +11,10 @@ const calls: readonly Attack[] = [
   { name: "see_image", args: { path: "seen.png" } },
 ];
 
-/** Runs a task on Manus with these settings: what its model was offered, and what it read. */
+/**
+ * Runs a task on Manus with these settings; returns the tools its model was offered, and what it
+ * read.
+ */
 async function taskWith(env: Record<string, string>) {
   const attacked = await startAttacked({ ...env, MANYHANDS_LLM_CAPABILITIES_VISION: "true" });
   try {

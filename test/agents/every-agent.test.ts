@@ -32,7 +32,7 @@ describe.each(Object.keys(agentDefaults))("%s, started alone,", (name) => {
     OPENAI_BASE_URL: model.url,
     MANYHANDS_MODEL: "scripted",
   });
-  // All four start at once, which takes its time on a busy machine.
+  // All four start at once, which is slow on a busy machine.
   beforeAll(() => agent.ready, 30_000);
   afterAll(() => agent.stop());
 

@@ -5,7 +5,10 @@ import { join, resolve } from "node:path";
 
 const entry = resolve(import.meta.dir, "../../agents/manus/src/server.ts");
 
-/** Starts Manus where it cannot start, and answers what it left on standard error. */
+/**
+ * Starts Manus in an environment in which it cannot start, and returns its exit code and standard
+ * error.
+ */
 async function refusal(env: Record<string, string>, ...args: string[]): Promise<{ exitCode: number; said: string }> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-start-"));
   await writeFile(join(home, "file"), "");

@@ -20,7 +20,7 @@ let manus: AgentServer;
 
 type Play = (said: readonly string[]) => { readonly name: string; readonly args: object };
 
-/** What the model calls for the word that a task begins with, one after another. */
+/** The model's calls for the first word of a task, in order. */
 const plays: Readonly<Record<string, readonly Play[]>> = {
   stdio: [() => ({ name: "every__echo", args: { message: "over stdio" } })],
   stream: [() => ({ name: "stream__echo", args: { message: "over streamable HTTP" } })],
@@ -95,8 +95,8 @@ afterAll(async () => {
 });
 
 /**
- * Has Manus do a task, over A2A: its answer, which is what the servers' tools said, and the names
- * of the files it hands over.
+ * Has Manus do a task over A2A; returns its answer, which is what the servers' tools returned, and
+ * the names of its files.
  */
 async function doneBy(text: string): Promise<{ answer: string; files: string[] }> {
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };

@@ -60,7 +60,7 @@ function turnsFor(text: string): readonly (readonly Call[])[] {
     [{ name: "str_replace_editor", args: spoil }],
     [{ name: "bash", args: { command: `rm ${folder}README.md` } }],
     [{ name: "checkpoints", args: { command: "list" } }],
-    // The state before the edit: the steps before it changed nothing that the tests did not.
+    // The state before the edit: the steps before it changed nothing that the tests did not change.
     [{ name: "checkpoints", args: { command: "restore", id: begin.length + 1 } }],
     [{ name: "apply_patch", args: { patch: patchFor(folder) } }],
     [{ name: "run_tests", args: { path } }],
@@ -78,7 +78,7 @@ const addressFor = (text: string) =>
 
 const canary = `canary-${crypto.randomUUID()}`;
 
-/** What a model does that obeys whoever attacks through it. */
+/** The calls of a model that obeys any attacker. */
 const attack = (): readonly (readonly Call[])[] => [
   ...[".git/hooks/post-checkout", ".mcp.json", ".bashrc", "manyhands.toml"].flatMap((path) => [
     [{ name: "bash", args: { command: `mkdir -p "$(dirname ${path})"; echo ${canary} > ${path}` } }],
@@ -144,8 +144,8 @@ afterAll(async () => {
 });
 
 /**
- * A server of git with a certificate of its own, which has the archive too; undefined where none
- * can be made.
+ * A git server with a self-signed certificate, which also serves the archive; undefined if no
+ * certificate can be made.
  */
 async function openSite(): Promise<GitServer | undefined> {
   if (Bun.which("openssl") === null || Bun.which("git") === null) return undefined;
@@ -174,7 +174,7 @@ async function artifact(task: Task, name: string): Promise<string> {
   return (await artifactBytes(task, name)).toString();
 }
 
-/** Applies the patch to the project as it was sent, and answers what its code is then. */
+/** Applies the patch to the project as it was sent, and returns the resulting code. */
 async function appliedToOriginal(patch: string): Promise<string> {
   expect(patch).toContain("-    result = 1\n+    result = 0\n");
   if (Bun.which("git") === null) return sums.replace("result = 1", "result = 0");
@@ -186,7 +186,7 @@ async function appliedToOriginal(patch: string): Promise<string> {
   return Bun.file(join(folder, "sums.py")).text();
 }
 
-/** What the model was told of a tool's calls in the task with this word in it, in order. */
+/** The results of a tool's calls that the model read in the task with this word, in order. */
 function toldOf(tool: string, word: string): string[] {
   const last = model.requests.findLast(({ body }) =>
     JSON.stringify(body.messages.find(({ role }) => role === "user")).includes(word),

@@ -5,15 +5,15 @@ import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
 
-/** An agent as users start it, on a model that obeys, and what its person was asked. */
+/** An agent as users start it, with a model that obeys, and the questions its person was asked. */
 export type AttackedAgent = AsyncDisposable & {
   readonly server: AgentServer;
   readonly url: string;
   /**
-   * Gives it a task and answers every question, until it ends; answers what was asked and the task.
+   * Gives it a task and answers every question until it ends; returns the questions and the task.
    */
   task(parts: readonly object[], options?: TaskOptions): Promise<{ asked: string[]; task: Wire }>;
-  /** Ends it by kill -9 and starts it on the same home. */
+  /** Kills it with kill -9 and restarts it on the same home. */
   kill(): Promise<void>;
 };
 
@@ -23,7 +23,7 @@ type TaskOptions = {
   readonly answer?: (question: string) => string;
 };
 
-/** Starts one; `env` goes into its environment. */
+/** Starts one with `env` in its environment. */
 export async function startAttackedAgent(
   name: string,
   model: ScriptedModel,
@@ -77,12 +77,12 @@ export async function startAttackedAgent(
   };
 }
 
-/** What a question is about: its sentence, without the call. */
+/** The sentence of a question, without the call. */
 export function sentenceOf(question: string): string {
   return question.split("\n").find((line, index) => index > 0 && line !== "") ?? question;
 }
 
-/** The answer that allows what is asked. */
+/** The answer that allows what a question asks. */
 export function yes(question: string): string {
   return /"(yes \w+)"/.exec(question)?.[1] ?? "no code";
 }

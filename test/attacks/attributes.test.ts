@@ -19,15 +19,15 @@ const numbers = JSON.stringify(
   Object.fromEntries(calls.map((call) => [call, processor && callNumber(call, processor)])),
 );
 
-/** All that a change of attributes leaves behind, the time of the change itself among it. */
+/** Everything that a change of attributes affects, including the time of the change itself. */
 const attributes = (path: string) => {
   const { mode, uid, gid, atimeNs, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
   return { mode, uid, gid, atimeNs, mtimeNs, ctimeNs };
 };
 
 /**
- * Not what no program does: naming files by what leads on in /proc, changing the names there
- * themselves, and calling what is held by its name only as if it had been opened.
+ * Excludes what no program does: naming files through links in /proc, changing the names there
+ * themselves, and treating a file held only by name as if it had been opened.
  */
 const programsDo = (line: string) =>
   !/by root|from a folder in proc|in its own number|beside in proc/.test(line) &&
@@ -38,8 +38,7 @@ describe.each(tiers)("tier %s", (tier) => {
   let open: OpenTier;
   const victims: string[] = [];
   let paths: SandboxPaths;
-  // Where processes are counted for all conversations together, other tests use up the usual
-  // number.
+  // If processes are counted for all conversations together, other tests use up the default limit.
   const limits = { processes: 4096 };
   const run = (argv: readonly string[], workspace = open.workspace) =>
     runCommand(open.sandbox, { argv, workspace, paths, limits }, { signal: AbortSignal.timeout(60_000) });

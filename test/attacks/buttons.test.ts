@@ -43,8 +43,8 @@ test("a password that the user gave for the site they named is typed and sent wi
 });
 
 test("buttons without a label wait for a person: a basket's bin, a drawn icon, a toolbar's sign", async () => {
-  // Where they are in a window of the usual size is told by the page itself, which the model
-  // cannot; so each is found by its ref.
+  // Their position in a window of the default size is known to the page but not to the model, so
+  // each is found by its ref.
   for (const [nth, said] of [
     [2, "which the page calls “id trash”"],
     [3, "Click something without a name"],

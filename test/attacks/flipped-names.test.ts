@@ -8,8 +8,7 @@ import { availableTiers, type OpenTier, openTier } from "../../shared/src/testin
 import { flipping, starts } from "./flipping.fixture.ts";
 
 /**
- * Every name that is guarded in a workspace, and what an attack has there in turn with a link that
- * leads out.
+ * Every guarded name in a workspace; the attack keeps swapping each with a link that leads outside.
  */
 const folders = [".git", ".vscode", ".idea", ".claude", ".envrc"];
 const files = [".bashrc", ".bash_profile", ".profile", ".mcp.json", "mcp.json", "manyhands.toml"];
@@ -20,7 +19,7 @@ for name in ${files.join(" ")}; do [ -e $name ] || : > $name; done
 for name in ${names.join(" ")}; do ln -sfn "$0" lure-$name; done
 exec python3 -c '${flipping}' ${names.map((name) => `${name} lure-${name}`).join(" ")}`;
 
-/** What a hostile command does with all that its view has in the folder it is in. */
+/** A hostile command that reads and writes everything visible in its folder. */
 const greedy = `
 cat .* * .*/* */* .*/hooks/* 2>/dev/null
 for there in .[a-z]* [a-z]* .*/hooks; do : > $there/planted; echo planted > $there/secret; done 2>/dev/null
@@ -47,8 +46,8 @@ describe.each(tiers)("tier %s", (tier) => {
   afterAll(() => open.close());
 
   /**
-   * Starts many commands one after the other, and answers how many of them ran; none saw or changed
-   * what is outside.
+   * Starts many commands one after the other, and returns how many of them ran; fails if one saw or
+   * changed anything outside.
    */
   const startMany = async (workspace: string, count: number, paths: SandboxPaths = { read: [], write: [] }) => {
     let ran = 0;
@@ -69,7 +68,7 @@ describe.each(tiers)("tier %s", (tier) => {
     return ran;
   };
 
-  // bwrap works in a root of its own, where this machine's is called /oldroot.
+  // bwrap has a separate root, in which this machine's root is called /oldroot.
   test.each([
     ["a folder", ""],
     ["a folder as bwrap sees it", "/oldroot"],

@@ -1,7 +1,7 @@
 /**
- * A Python program that exchanges names with `renameat2`, as fast as it can and without end: each
- * argument pair is a name and what takes its place. Says `flipping` once all of them have been
- * exchanged, or could not be. Pairs that cannot be exchanged are tried on.
+ * A Python program that exchanges names with `renameat2`, as fast as it can and forever: each
+ * argument pair is a name and its replacement. Prints `flipping` once each pair has been exchanged
+ * or has failed. Failed pairs are retried.
  */
 export const flipping = `
 import ctypes, sys
@@ -14,8 +14,5 @@ print("flipping", flush=True)
 while True: exchange()
 `;
 
-/**
- * How many starts an attack is given: a few by default, as many as the variable says for the whole
- * of it.
- */
+/** The number of starts per attack: a few by default; the variable sets it for the full test. */
 export const starts = Number(process.env.MANYHANDS_ATTACK_STARTS ?? 15);

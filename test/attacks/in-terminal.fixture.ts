@@ -4,8 +4,8 @@ import { createSandbox } from "../../shared/src/machine/confinement/create-sandb
 import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 
 /**
- * A server on a terminal: says whether it, and a command that it runs in the tier and workspace it
- * is told, can open that.
+ * A server on a terminal: reports whether it, and a command that it runs in the given tier and
+ * workspace, can open the terminal.
  */
 const [, , tier = "", workspace = ""] = process.argv;
 const sandbox = await createSandbox({ mode: tier as "bwrap", folder: dirname(workspace) });

@@ -9,7 +9,7 @@ import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
 /**
- * What comes to a command from the server that started it without being named: descriptors, keys,
+ * What a command inherits from the server that started it without being passed: descriptors, keys,
  * the terminal.
  */
 const tiers = await availableTiers();
@@ -44,7 +44,7 @@ print([number for number in range(1024) if there(number)])
   });
 
   test("what a command's environment tells the loader or the shell is told to nothing outside the sandbox", async () => {
-    // Each program that the loader starts by this leaves a file, where it can write one.
+    // Each program that the loader starts with this environment writes a file if it can.
     const place = await mkdtemp(join(tmpdir(), "loader-"));
     await chmod(place, 0o777);
     try {
@@ -55,7 +55,7 @@ print([number for number in range(1024) if there(number)])
         { argv, workspace: open.workspace, env },
         { signal: AbortSignal.timeout(30_000) },
       );
-      // The command has it, and what its own loader says before.
+      // The command has it, and its own loader's output comes first.
       for (const [name, value] of Object.entries(env)) expect(stdout).toContain(`${name}=${value}\0`);
       expect(await readdir(place)).toEqual([]);
     } finally {
@@ -78,8 +78,7 @@ pty.spawn(sys.argv[1:], lambda fd: os.read(fd, 4096))
 const processor = knownProcessor(process.arch);
 const keys = await readFile("/proc/keys", "utf8").catch(() => undefined);
 
-// Seen where nothing but the keyring itself would keep the key: the tiers that confine refuse to be
-// asked.
+// Tested where only the keyring itself protects the key: the confining tiers refuse the calls.
 test.if(keys !== undefined && processor !== undefined)(
   "a command does not have the keys of the session that the server was started in",
   async () => {

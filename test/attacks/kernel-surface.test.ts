@@ -21,7 +21,7 @@ const moreNamespaces = { NEWUSER: 0x10000000, NEWPID: 0x20000000, NEWNET: 0x4000
 const sigchld = 17;
 const noFile = -1;
 
-/** What is called with which arguments; an argument that is left out is 0. */
+/** A call and its arguments; an omitted argument is 0. */
 type Attempt = readonly [call: SystemCall, ...words: readonly number[]];
 
 const everywhere: Readonly<Record<string, readonly Attempt[]>> = {
@@ -71,7 +71,7 @@ const everywhere: Readonly<Record<string, readonly Attempt[]>> = {
     ["swapon"],
     ["syslog", 3],
     ["sethostname"],
-    // TIOCSTI and TIOCLINUX, also with something in the word that the kernel does not look at.
+    // TIOCSTI and TIOCLINUX, also with other bits set in the word, which the kernel ignores.
     ["ioctl", 0, 0x5412],
     ["ioctl", 0, 0x541c],
     ["ioctl", 0, 0x5412 + 2 ** 32],
@@ -100,7 +100,7 @@ const byTier: Readonly<Record<"namespaces" | "landlock", Readonly<Record<string,
       ["bind", noFile],
       ["listen", noFile],
       ["file_setattr", noFile],
-      // The limits and the turn of another process: whoever it is, pid 1 stands for them.
+      // The limits and the priority of another process; pid 1 represents all others.
       ["prlimit64", 1],
       ["setpriority", 0, 1],
       ["setpriority", 2, 0],
@@ -119,10 +119,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([...open.values()].map((one) => one.close())));
 
-/**
- * Runs the attempts inside; answers the names of those whose outcome is another than they should
- * have.
- */
+/** Runs the attempts inside; returns the names of those with an unexpected outcome. */
 async function attack(tier: string, expected: Readonly<Record<string, readonly Attempt[]>>) {
   if (processor === undefined) throw new Error(`no numbers for ${process.arch}`);
   const entries = Object.entries(expected).flatMap(([outcome, attempts]) =>

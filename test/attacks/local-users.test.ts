@@ -8,8 +8,8 @@ import { type AgentServer, freePort, startManus } from "../servers/manus-server.
 
 const secret = "long-enough";
 /**
- * Only root can become another user; elsewhere `shared/src/server/access.test.ts` tells users apart
- * by the kernel's word alone.
+ * Only root can become another user; elsewhere `shared/src/server/access.test.ts` distinguishes
+ * users by the kernel's report alone.
  */
 const canBeAnother = process.platform === "linux" && process.getuid?.() === 0;
 
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const another = ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups", "--"];
 
-/** What curl is answered when `who` executes it: the status and the body. */
+/** The status and the body that curl gets when `who` executes it. */
 async function curl(who: readonly string[], ...args: string[]): Promise<{ status: number; body: string }> {
   const child = Bun.spawn([...who, "curl", "-s", "-w", "\n%{http_code}", ...args], { stdout: "pipe" });
   const said = await new Response(child.stdout).text();
@@ -77,7 +77,7 @@ describe.skipIf(!canBeAnother)("another user of the machine", () => {
   });
 
   test("is not taken for root where it closes the connection before the server looks at it", async () => {
-    // The kernel forgets whose a socket was once its process has closed it, and says root then.
+    // Once its process has closed a socket, the kernel forgets the owner and reports root.
     const shell = `exec 3<>/dev/tcp/127.0.0.1/${new URL(gateway.url).port}; printf '%s' "$1" >&3; exec 3>&-`;
     const body = '{"input": "Hello"}';
     const request = `POST /flows/manus HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

@@ -3,7 +3,7 @@ import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import { availableTiers, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 import { bashTool, createShellSessions } from "../../shared/src/tools/shell/bash-tool.ts";
 
-/** Without `srt`, which is bwrap's own profile with another way out. */
+/** Without `srt`, which is bwrap's profile with another egress proxy. */
 const tiers = (await availableTiers()).filter((tier) => tier !== "srt");
 
 test.each(tiers)(
@@ -21,10 +21,10 @@ test.each(tiers)(
       const left = Number(/^\s*(\d+)$/m.exec(text)?.[1]);
       expect(left).toBeGreaterThan(0);
       expect(left).toBeLessThan(6);
-      // The session goes on, and is told of it once.
+      // The session continues, and is notified of it once.
       const next = await bashTool({ sessions }).call({ command: "echo on" }, context);
       expect([next.text, next.isError]).toEqual([expect.stringMatching(/^on\n\[exit code 0/), false]);
-      // What the session holds counts for a command beside it.
+      // The session's memory counts for a command beside it.
       const greedy = ["python3", "-c", `x = b"1" * (250 * 2 ** 20); import time; time.sleep(5); print("held")`];
       const beside = { argv: greedy, workspace: open.workspace };
       const outcome = await runCommand(open.sandbox, beside, { signal: AbortSignal.timeout(30_000) });

@@ -12,7 +12,7 @@ describe.each(tiers)("tier %s", (tier) => {
   let shown: string;
   beforeAll(async () => {
     open = await openTier(tier);
-    // Nothing but the sandbox keeps a command from writing there.
+    // Only the sandbox prevents a command from writing there.
     shown = await mkdtemp(join(tmpdir(), "manyhands-shown-"));
     await chmod(shown, 0o777);
     await writeFile(join(shown, "file"), "as it was");

@@ -10,7 +10,7 @@ const guarded = [
   ...[".bashrc", ".bash_profile", ".profile", ".mcp.json"],
 ];
 
-/** What a command puts at `$1`; `real` is a repository with hooks. */
+/** What a command creates at `$1`; `real` is a repository with hooks. */
 const things = {
   "a link to nothing": 'ln -s nowhere "$1"',
   "a link to itself": 'ln -s "$1" "$1"',
@@ -39,7 +39,7 @@ describe.each(tiers)("tier %s", (tier) => {
     open = await openTier(tier);
   });
   afterAll(async () => {
-    // What has no rights cannot be removed, unless by root.
+    // Only root can remove what has no permissions.
     await Bun.spawn(["chmod", "-R", "u+rwX", dirname(open.workspace)]).exited;
     await open.close();
   });

@@ -5,11 +5,11 @@ import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/c
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
-/** A call that an attacker has the model make. */
+/** A call that an attacker makes the model perform. */
 export type Attack = { readonly name: string; readonly args: Record<string, unknown> };
 
 /**
- * Manus as a process, with a model that does whatever a task's attacks say, one a turn, and then
+ * Manus as a process, with a model that does whatever a task's attacks say, one per turn, and then
  * ends.
  */
 export type Attacked = {
@@ -18,7 +18,7 @@ export type Attacked = {
   readonly model: ScriptedModel;
   readonly client: A2aClient;
   /**
-   * Makes the calls in a task of this conversation and answers their results as the model read
+   * Makes the calls in a task of this conversation and returns their results as the model read
    * them.
    */
   obey(contextId: string, attacks: readonly Attack[]): Promise<string[]>;
@@ -27,10 +27,7 @@ export type Attacked = {
   close(): Promise<void>;
 };
 
-/**
- * Starts both. `env` goes into the server's environment, `name` says what the task's text names the
- * attacks by.
- */
+/** Starts both. `env` goes into the server's environment. */
 export async function startAttacked(env: Record<string, string> = {}): Promise<Attacked> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-attack-"));
   await chmod(home, 0o711);

@@ -1,19 +1,20 @@
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 
-/** Stands in an order for the secret that the model has read. */
+/** A placeholder in an order for the secret that the model has read. */
 export const stolen = "STOLEN-SECRET";
 
 /**
- * An order to make a call, in words that pass through pages, files, queries and shells as they are.
+ * An order to make a call, in words that pass through pages, files, queries and shells unchanged.
  */
 export function order(name: string, args: object): string {
   return `ORDER-${Buffer.from(JSON.stringify({ name, args })).toString("hex")}-END`;
 }
 
 /**
- * A model without any sense: each call that anything it reads orders, it makes, one a turn, the
- * oldest first, whoever wrote it, and puts the secret it has read by then where the order wants it.
- * Without an order left it ends. `element` finds what an order names as `@button "Name"`.
+ * A model without any judgement: it makes every call ordered in anything it reads, one per turn,
+ * oldest first, whoever wrote it, and inserts the secret it has read by then where the order asks
+ * for it. With no order left, it ends. `element` resolves an element named `@button "Name"` in an
+ * order.
  */
 export async function startObeyingModel(secret: RegExp): Promise<ScriptedModel> {
   return startScriptedModel(({ messages }) => {
@@ -55,7 +56,7 @@ function contentText({ content }: { readonly content?: unknown }): string {
         .replaceAll("\\n", "\n");
 }
 
-/** The ref of a line of what is seen, by how it begins, or of the nth element (`#1`). */
+/** The ref of a line in an observation, by its beginning, or of the nth element (`#1`). */
 function refOf(seen: string, line: string): string {
   if (line.startsWith("#")) return [...seen.matchAll(/\[(e\d+)\]/g)][Number(line.slice(1)) - 1]?.[1] ?? "e0";
   return /\[(e\d+)\]/.exec(seen.slice(seen.indexOf(line)))?.[1] ?? "e0";

@@ -4,8 +4,8 @@ import { runCommand } from "../../shared/src/machine/sandbox/run-command.ts";
 import { availableTiers, type OpenTier, openTier } from "../../shared/src/testing/sandbox/tiers.ts";
 
 /**
- * What is refused must not cost those who attack nothing: programs as tasks use them, in every tier
- * of this machine.
+ * Restrictions must not break ordinary work: programs as tasks use them, in every tier of this
+ * machine.
  */
 const tiers = await availableTiers();
 const chromium = await findChromium(undefined).catch(() => undefined);
@@ -61,7 +61,7 @@ cp -p s p && test ! p -nt s && chmod -R go-rwx m s p && install -m 0750 s i && .
 tar cf s.tar s && mkdir -p out && tar xf s.tar -C out && out/s
 `;
 
-/** A program made, packed and installed from the pack; nothing is fetched. */
+/** A program created, packed and installed from the pack; nothing is fetched. */
 const npm = `
 mkdir -p made home && cd made && printf '#!/usr/bin/env node\nconsole.log("installed")' >program.js
 echo '{"name":"made","version":"1.0.0","bin":{"made":"./program.js"}}' >package.json && npm pack --silent --cache ../cache && cd ../home
@@ -86,7 +86,7 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(await run(["node", "-e", node])).toMatchObject({ stdout: "42 echoed Linux\n", stderr: "", exitCode: 0 });
   });
 
-  // Bun itself needs /proc, which Landlock does not let it see.
+  // Bun itself needs /proc, which Landlock hides.
   test.if(tier !== "landlock" && named("bun"))("Bun: a script with a child", async () => {
     const text = 'console.log(await new Response(Bun.spawn(["echo", "hi"]).stdout).text())';
     expect(await run(["bun", "-e", text])).toMatchObject({ stdout: "hi\n\n", exitCode: 0 });

@@ -5,7 +5,7 @@ import { badTask } from "manyhands/internal/testing/a2a/bad-agent";
 const headers = { Authorization: "Bearer the-agents-token" };
 const options = { headers, retry: { retries: 0, firstPauseMs: 1 } };
 
-/** A server that keeps every request it is sent. */
+/** A server that records every request. */
 function listener(hostname = "127.0.0.1") {
   const requests: Request[] = [];
   const server = Bun.serve({
@@ -21,7 +21,7 @@ function listener(hostname = "127.0.0.1") {
 
 type Interface = { readonly url: string; readonly protocolBinding: string; readonly protocolVersion: string };
 
-/** A server whose card says that its agent is elsewhere. */
+/** A server whose card says that its agent is at another address. */
 function cardServer(cardOf: (own: string) => object, hostname = "127.0.0.1") {
   const calls: string[] = [];
   const server: Bun.Server<undefined> = Bun.serve({

@@ -6,13 +6,13 @@ import { TaskState } from "@a2a-js/sdk";
 import { eventually, processesNamed } from "../../shared/src/testing/sandbox/tiers.ts";
 import { type Attack, type Attacked, startAttacked } from "./obedient-model.ts";
 
-/** Shows up in the command line of everything that an attack leaves behind. */
+/** Appears in the command line of every process that an attack leaves behind. */
 const mark = `3${Math.floor(Math.random() * 1e9)}`;
 const canary = `canary-${crypto.randomUUID()}`;
-/** Enough of it to look for; the whole is never in a command of ours. */
+/** A part of the canary to search for; our commands never contain the whole. */
 const lure = canary.slice(0, 14);
 const megabyte = 2 ** 20;
-/** The home of the server's own user. */
+/** The home of the server's user. */
 const owner = homedir();
 
 setDefaultTimeout(60_000);
@@ -68,7 +68,7 @@ test("what floods, forks and never ends is stopped by its bound; the server keep
     expect.stringMatching(/MemoryError|memory 2 GB|exit code 137/),
     expect.stringContaining("wall time 1 s"),
     expect.stringContaining("output 50 MB"),
-    // A fast disk reaches the size of a file first: 128 + SIGXFSZ.
+    // A fast disk reaches the file size limit first: 128 + SIGXFSZ.
     expect.stringMatching(/wall time 2 s|ended with 153/),
     expect.stringContaining("started"),
     expect.stringContaining("started"),
@@ -172,14 +172,14 @@ test("what something outside would run or obey later is not written, by shell, P
   const workspace = await workspaceOf("planter");
   const names = [".bashrc", ".mcp.json", "manyhands.toml", ".git/hooks/pre-commit"];
   await attacked.obey("planter", [python("import os; os.makedirs('.git/hooks'); open('manyhands.toml', 'w').close()")]);
-  // A session guards what is there when it starts.
+  // A session guards the names that exist when it starts.
   await attacked.obey("planter", [{ name: "bash", args: { restart: true } }]);
   const { sandbox } = (await (await fetch(`${attacked.manus.url}/healthz`)).json()) as { sandbox: string };
   const refused = await attacked.obey(
     "planter",
     names.flatMap((name) => {
       const edit = editor({ command: "create", path: name, file_text: "attack" });
-      // Landlock knows no names inside the workspace.
+      // Landlock does not restrict names inside the workspace.
       if (sandbox === "landlock") return [edit];
       const move = bash(`mkdir -p x; echo attack >x/y; mv -f x/y ${name}`);
       return [edit, bash(`echo attack >${name}`), python(`open('${name}', 'w').write('attack')`), move];

@@ -8,7 +8,7 @@ const name = `manyhands-${crypto.randomUUID().slice(0, 8)}`;
 const system = { PATH: "/usr/local/bin:/usr/bin:/bin" };
 
 /**
- * Outside: memory of System V and of POSIX, a semaphore's file, and abstract sockets for streams
+ * Outside: System V and POSIX shared memory, a semaphore's file, and abstract sockets for streams
  * and datagrams, all open to everyone.
  */
 const outside = `
@@ -76,8 +76,8 @@ describe.each(tiers)("tier %s", (tier) => {
         {
           argv: ["python3", "-c", inside, segment],
           workspace: open.workspace,
-          // Where processes are counted for all conversations together, other tests use up the
-          // usual number.
+          // If processes are counted for all conversations together, other tests use up the default
+          // limit.
           limits: { processes: 4096 },
         },
         { signal: AbortSignal.timeout(30_000) },

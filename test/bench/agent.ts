@@ -15,18 +15,17 @@ import * as z from "zod";
 import { freePort, startAgent, startManus } from "../servers/manus-server.ts";
 
 /**
- * What an agent costs around its model: a step against a bare loop over the same `openai` SDK and
- * the same server in the same minute, the time from process start to card, and the memory of an
- * idle server and of all four together. Run it with `bun test/bench/agent.ts`; it exits with 1 when
- * a target is missed.
+ * What an agent costs around its model: a step compared with a bare loop over the same `openai` SDK
+ * and the same server in the same minute, the time from process start to card, and the memory of an
+ * idle server and of all four together. Run it with `bun test/bench/agent.ts`; it exits with 1 if a
+ * target is missed.
  */
 const steps = 60;
 const rounds = 7;
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
 
 /**
- * A model without latency: asks for the same tool with another argument until it has been asked
- * often enough, then answers.
+ * A model without latency: calls the same tool with another argument often enough, then answers.
  */
 const model = await startScriptedModel((request) => {
   const done = request.messages.filter(({ role }) => role === "tool").length;
@@ -110,7 +109,7 @@ for (let round = 0; round < rounds; round++) {
 }
 const ratio = median(ours.map((value, round) => value / (bare[round] ?? Number.NaN)));
 
-/** A server has the user's own home, where Bun keeps what it once transpiled. */
+/** A server uses the user's real home, where Bun caches transpiled code. */
 const HOME = process.env.HOME ?? folder;
 const starts: number[] = [];
 let rssMb = 0;
@@ -136,7 +135,7 @@ const servers = names.map((name) =>
 );
 await Promise.all(servers.map(({ ready }) => ready));
 await Bun.sleep(3_000);
-/** What each process has of its own and its share of what it shares, in MB. */
+/** Each process's private memory and its share of the shared memory, in MB. */
 const shares = await Promise.all(
   servers.map(async ({ pid }) => {
     const rollup = await Bun.file(`/proc/${pid}/smaps_rollup`).text();

@@ -10,9 +10,9 @@ import { observe } from "manyhands/internal/tools/observation/observe";
 import { createSnapshotStates } from "manyhands/internal/tools/observation/snapshot-state";
 
 /**
- * What a browser tool costs over Playwright's own call on the same page in the same minute, and
- * what a look at a page of 2,000 elements takes in time and tokens. Run it with
- * `bun test/bench/browser.ts`; it exits with 1 when a target is missed.
+ * What a browser tool costs compared with Playwright's own call on the same page in the same
+ * minute, and the time and tokens of observing a page of 2,000 elements. Run it with
+ * `bun test/bench/browser.ts`; it exits with 1 if a target is missed.
  */
 const rounds = 40;
 const row = (i: number) =>
@@ -54,12 +54,12 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Lets the page draw what the act before changed, as it has while a model thinks: or that would be
- * counted as part of whatever comes next.
+ * Lets the page draw the previous action's changes, as it would while a model thinks; otherwise the
+ * next measurement would include that.
  */
 const rest = () => page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
 
-/** What one takes longer than the other, which comes first in turn. */
+/** How much longer one takes than the other; they alternate in going first. */
 async function over(tool: () => Promise<unknown>, bare: () => Promise<unknown>, toolFirst: boolean): Promise<number> {
   const order = toolFirst ? [tool, bare] : [bare, tool];
   const took: number[] = [];

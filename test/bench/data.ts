@@ -10,10 +10,10 @@ import { sqlQuery } from "manyhands/internal/tools/data/sql-query";
 import { freePort, startAgent } from "../servers/manus-server.ts";
 
 /**
- * What `sql_query` costs over DuckDB in this process, for the same query over the same file in the
- * same minute; how long a CSV file of 100 MB takes and the most memory that needs; the time from
+ * What `sql_query` costs compared with DuckDB in this process, for the same query over the same
+ * file in the same minute; how long a CSV file of 100 MB takes and its peak memory; the time from
  * process start of the agent to its card, and its idle memory. Run it with
- * `bun test/bench/data.ts`; it exits with 1 when a target is missed.
+ * `bun test/bench/data.ts`; it exits with 1 if a target is missed.
  */
 const rounds = 60;
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
@@ -40,10 +40,7 @@ async function viaTool(): Promise<void> {
   if (isError) throw new Error(text);
 }
 
-/**
- * The most memory in MB that the process working in a folder has had; 0 where the system does not
- * tell.
- */
+/** The peak memory in MB of the process working in a folder; 0 if the system does not report it. */
 async function peakMemory(folder: string): Promise<number> {
   for (const id of await readdir("/proc").catch(() => [])) {
     if ((await readlink(`/proc/${id}/cwd`).catch(() => "")) !== folder) continue;

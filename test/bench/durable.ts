@@ -7,13 +7,13 @@ import type { Run, RunDefinition } from "manyhands/internal/core/run";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 
 /**
- * What a durable step costs, against a raw insert of the same size on the same disk in the same
- * minute. Run it with `bun test/bench/durable.ts`; it exits with 1 when a target is missed.
+ * What a durable step costs compared with a raw insert of the same size on the same disk in the
+ * same minute. Run it with `bun test/bench/durable.ts`; it exits with 1 if a target is missed.
  */
 const payload = "x".repeat(500);
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
 
-/** Median milliseconds of one insert in a transaction of its own, synced like the engine's. */
+/** Median milliseconds of one insert in a separate transaction, synced like the engine's. */
 function rawInsert(count: number): number {
   const db = new Database(join(folder, "raw.db"));
   db.run("PRAGMA journal_mode = WAL");
@@ -30,7 +30,7 @@ function rawInsert(count: number): number {
   return median(times);
 }
 
-/** Runs the body as many times as asked, at once, and returns how long all of them took. */
+/** Runs the body this many times concurrently; returns how long all of them took. */
 async function timed(runs: number, execute: (run: Run) => Promise<null>): Promise<number> {
   const engine: Engine = createEmbeddedEngine({ path: join(folder, `${crypto.randomUUID()}.db`) });
   const left = { count: runs, done: Promise.withResolvers<void>() };

@@ -14,10 +14,10 @@ import { createModel } from "manyhands/internal/models/create-model";
 import * as z from "zod";
 
 /**
- * What the gateway costs over asking an agent directly, in the same minute; how long many branches
- * take beside the slowest of them; what 500 runs at once and 1,000 idle readers of events need.
- * Gateway and agent are processes of their own. Run it with `bun test/bench/gateway.ts`; it exits
- * with 1 when a target is missed.
+ * What the gateway costs compared with asking an agent directly, in the same minute; how long many
+ * branches take compared with the slowest of them; what 500 concurrent runs and 1,000 idle readers
+ * of events need. Gateway and agent are separate processes. Run it with
+ * `bun test/bench/gateway.ts`; it exits with 1 if a target is missed.
  */
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
 const rounds = 150;
@@ -27,7 +27,7 @@ const branches = 50;
 
 type Server = { readonly url: string; rssMb(): Promise<number>; stop(): Promise<void> };
 
-/** Starts a server that prints where it is. */
+/** Starts a server that prints its address. */
 async function start(name: string, entry: string): Promise<Server> {
   const home = mkdtempSync(join(folder, `${name}-`));
   const child = Bun.spawn([process.execPath, entry], {
@@ -80,8 +80,8 @@ const gateway = await start("gateway", resolve(import.meta.dir, "../../gateway/s
 await post(`${gateway.url}/agents`, { url: agent.url, name: "no-op" });
 
 /**
- * Milliseconds of the same message to the agent, and through the gateway, as one A2A client each
- * sees them.
+ * Milliseconds of the same message to the agent directly and through the gateway, as an A2A client
+ * measures them.
  */
 async function overhead(): Promise<{ direct: number; through: number; extra: number }> {
   const clients = [await createA2aClient(agent.url), await createA2aClient(`${gateway.url}/a2a/no-op`)] as const;
@@ -102,8 +102,8 @@ async function overhead(): Promise<{ direct: number; through: number; extra: num
 }
 
 /**
- * Many branches at once, each an ask of the same agent, against the slowest of them; one alone for
- * comparison.
+ * Many concurrent branches, each an ask of the same agent, compared with the slowest of them; one
+ * alone for comparison.
  */
 async function fanOut(): Promise<{ alone: number; slowest: number; all: number }> {
   const artifacts = createArtifactStore(join(folder, "artifacts"));
@@ -152,7 +152,7 @@ async function fanOut(): Promise<{ alone: number; slowest: number; all: number }
   return { alone: median(alone), slowest: Number.NaN, all: Number.NaN, ...middle };
 }
 
-/** Milliseconds of the ask that took longest. */
+/** Milliseconds of the slowest ask. */
 function slowestAsk(events: readonly { readonly at: number; readonly event: RunEvent }[]): number {
   const asked = new Map<unknown, number>();
   let slowest = 0;
@@ -163,14 +163,14 @@ function slowestAsk(events: readonly { readonly at: number; readonly event: RunE
   return slowest;
 }
 
-/** Reads a run's events to its end, and tells whether any is missing. */
+/** Reads a run's events to its end; returns whether none is missing. */
 async function isWhole(runId: string): Promise<boolean> {
   const text = await (await fetch(`${gateway.url}/runs/${runId}/events`)).text();
   const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
   return text.includes('"run-ended"') && ids.length > 0 && ids.every((id, index) => id === index + 1);
 }
 
-/** Runs that are all at work at once, and every event of each read. */
+/** Many concurrent runs, with every event of each read. */
 async function crowd(): Promise<{ startedMs: number; lost: number; moreMb: number }> {
   const before = await gateway.rssMb();
   const ids: string[] = [];
@@ -185,9 +185,7 @@ async function crowd(): Promise<{ startedMs: number; lost: number; moreMb: numbe
   return { startedMs, lost: whole.filter((is) => !is).length, moreMb: (await gateway.rssMb()) - before };
 }
 
-/**
- * Megabytes more with readers of a run in which nothing happens, each on a connection of its own.
- */
+/** Additional megabytes for readers of an idle run, each on a separate connection. */
 async function idle(): Promise<number> {
   const { runId } = await post(`${gateway.url}/flows/no-op`, { input: "wait 600000" });
   await Bun.sleep(1_000);

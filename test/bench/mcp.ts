@@ -4,9 +4,9 @@ import { fixture, type HostForTest, hostForTest } from "../mcp/host-for-test.ts"
 import { startHttpServer } from "../mcp/http-server.ts";
 
 /**
- * What a call of a mounted tool costs over the bare client's call to the same kind of server in the
- * same minute, with what an agent does before each call, and how long it takes until 20 servers of
- * 50 tools are mounted. Run it with `bun test/bench/mcp.ts`; it exits with 1 when a target is
+ * What a call of a mounted tool costs compared with the bare client's call to the same kind of
+ * server in the same minute, including what an agent does before each call, and how long mounting
+ * 20 servers of 50 tools takes. Run it with `bun test/bench/mcp.ts`; it exits with 1 if a target is
  * missed.
  */
 const rounds = 300;
@@ -18,7 +18,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - begun;
 }
 
-/** Medians of both, taken in turns. */
+/** Medians of both, measured alternately. */
 async function compare(bare: Client, tool: string, it: HostForTest, mounted: string) {
   const input = { text: "hello" };
   const taken: { bare: number[]; mounted: number[] } = { bare: [], mounted: [] };

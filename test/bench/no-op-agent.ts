@@ -7,8 +7,8 @@ import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 
 /**
- * An agent of ours that does nothing, as a process of its own: it answers with what it was told,
- * after as many milliseconds as the text says behind "wait". Prints its address. For the benches.
+ * One of our agents that does nothing, as a separate process: it answers with its input, after the
+ * number of milliseconds that follows "wait" in the text. Prints its address. For the benches.
  */
 const home = process.env.MANYHANDS_HOME ?? mkdtempSync(join(tmpdir(), "no-op-"));
 const engine = createEmbeddedEngine({ path: join(home, "runs.db") });

@@ -47,9 +47,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/**
- * An example as it is printed, against a server of ours in place of the one at the port it names.
- */
+/** An example as printed, with our server in place of the one at its port. */
 function against({ text }: Block): string {
   const { host } = new URL((text.includes("Bearer") ? guarded : open).url);
   return text.replaceAll("localhost:4101", host);

@@ -15,8 +15,8 @@ const folder = await mkdtemp(join(tmpdir(), "manyhands-docs-"));
 afterAll(() => rm(folder, { recursive: true }));
 
 /**
- * Key by key what the table says: several keys may share a row, a `*` at the end stands for all
- * that follow.
+ * The rows of the table by key: several keys may share a row, and a `*` at the end covers all that
+ * follow.
  */
 const documented = rowsOf(guide)
   .filter((cells) => cells.length === 5 && /^`[a-z]/.test(cells[0] ?? ""))
@@ -85,7 +85,7 @@ test("every TOML example of every page loads", async () => {
     for (const { language, text, line } of blocksOf(await Bun.file(join(docs, page)).text())) {
       if (language !== "toml") continue;
       await writeFile(join(folder, "example.toml"), text);
-      // A block may name the model of an endpoint that an earlier one set up.
+      // A block may name the model of an endpoint from an earlier block.
       const { notes } = await loadConfig({ cwd: folder, file: "example.toml", env: { OPENAI_API_KEY: "none" } });
       expect({ page, line, notes }).toEqual({ page, line, notes: [] });
     }

@@ -1,6 +1,6 @@
 /**
- * As much of curl as the guides' examples use, for machines without it: `-s`, `-N`, `-H`, `-X`,
- * `-d`, several URLs.
+ * The subset of curl that the guides' examples use, for machines without it: `-s`, `-N`, `-H`,
+ * `-X`, `-d`, several URLs.
  */
 const headers = new Headers({ "Content-Type": "application/x-www-form-urlencoded", "User-Agent": "curl" });
 const urls: string[] = [];

@@ -50,7 +50,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** An example as it is printed, against servers of ours in place of those at the ports it names. */
+/** An example as printed, with our servers in place of those at its ports. */
 function against({ text }: Block): string {
   const { host } = new URL((text.includes("Bearer") ? guarded : open).url);
   return text.replaceAll("localhost:4100", host).replaceAll("localhost:4101", new URL(manus.url).host);

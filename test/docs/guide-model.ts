@@ -2,10 +2,10 @@ import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "many
 
 type Message = ScriptedModel["requests"][number]["body"]["messages"][number];
 
-/** A model that does the tasks of the guides' examples, each by the tools it would really use. */
+/** A model that does the tasks of the guides' examples, with the tools a real model would use. */
 export function startGuideModel(): Promise<ScriptedModel> {
   return startScriptedModel(({ messages, tools }) => {
-    // Hints of the loop come as users' messages too, after the task.
+    // Hints of the loop are also user messages, after the task.
     const task = messageText(messages.find(({ role }) => role === "user"));
     const results = messages.filter(({ role }) => role === "tool");
     const inFixedForm = tools?.some((tool) => tool.function.name === "create_chat_completion") ?? false;

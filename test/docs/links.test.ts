@@ -12,7 +12,7 @@ function pagesOfDocs(): string[] {
   return pages.filter((path) => !path.includes("node_modules"));
 }
 
-/** The anchors that headings make. */
+/** The anchors of the headings. */
 function anchorsOf(markdown: string): string[] {
   const headings = [...markdown.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm)];
   return headings.map(([, heading]) => slug(heading ?? ""));

@@ -41,7 +41,7 @@ export function rowsOf(markdown: string): string[][] {
     );
 }
 
-/** What stands between backticks in a cell. */
+/** The text between backticks in a cell. */
 export function codesIn(cell: string | undefined): string[] {
   return [...(cell ?? "").matchAll(/`([^`]*)`/g)].map((match) => match[1] ?? "");
 }

@@ -1,8 +1,8 @@
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /**
- * What OpenManus calls its tools, and the actions and parameters of each, by the section of
- * `docs/reference/openmanus.md` that tells of it.
+ * OpenManus's tool names, and the actions and parameters of each, by their section of
+ * `docs/reference/openmanus.md`.
  */
 export const openManusNames: Readonly<Record<string, readonly string[]>> = {
   python_execute: words("code code_type"),

@@ -11,7 +11,7 @@ const proofs = rows.flatMap(([, , shown = ""]) =>
   [...shown.matchAll(/`([^`]+)` "([^"]+)"/g)].map(([, path = "", name = ""]) => ({ path, name })),
 );
 
-/** The text of a section, to the next heading of its depth or above. */
+/** The text of a section, up to the next heading of its depth or above. */
 function sectionOf(heading: string): string {
   return new RegExp(`^(##+) ${heading}$\n([\\s\\S]*?)(?=^##|$(?![\\s\\S]))`, "m").exec(guide)?.[2] ?? "";
 }

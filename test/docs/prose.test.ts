@@ -10,7 +10,7 @@ const pages = [
   ...new Bun.Glob("docs/{tutorial,how-to,reference,decisions}/*.md").scanSync({ cwd: root }),
 ];
 
-/** Lines of prose: outside code, and no table, heading or picture. */
+/** Lines of prose: not code, tables, headings or pictures. */
 function proseOf(markdown: string): string[] {
   const text = markdown.replaceAll(/^```[\s\S]*?^```$/gm, "");
   return text.split("\n").filter((line) => !/^(?:#|\||!\[)/.test(line));

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Runs a program on an example's text; expects it to end well and silently, and resolves with what
+ * Runs a program on an example's text; expects success and no error output, and resolves with what
  * it printed.
  */
 export async function run(argv: string[], input: string, env: Record<string, string>): Promise<string> {

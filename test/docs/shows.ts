@@ -1,5 +1,5 @@
 /**
- * Whether a shortened output is what really came: the same but for white space, with anything, or
+ * Whether a shortened output matches the real one: equal except for white space, with anything, or
  * nothing, in place of each `…`.
  */
 export function shows(shortened: string, real: string): boolean {

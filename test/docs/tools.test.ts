@@ -43,17 +43,14 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/**
- * A browser that is never started: what its tools are called and take is asked of them, nothing
- * else.
- */
+/** A browser that is never started: only the names and inputs of its tools are used. */
 function browsing() {
   const policy = { allow: [], deny: [], only: [] };
   const browsers = createBrowsers({ ...browserDefaults, folder: join(home, "browser"), policy });
   return { browsers, looks: createSnapshotStates(), search: async () => [] };
 }
 
-/** Every tool there can be, whatever this machine has. */
+/** Every possible tool, whatever this machine has. */
 function allTools(): readonly Tool[] {
   const { sandbox } = toolbox;
   const shell = [
@@ -67,7 +64,7 @@ function allTools(): readonly Tool[] {
   return [...own, ...browserTools(browsing()), extract, delegateForDocs(), createChatCompletion()];
 }
 
-/** The tool as an agent has it that may ask another. */
+/** The delegate tool as an agent that may ask another has it. */
 function delegateForDocs(): Tool {
   const peers = createPeers({
     engine: createEmbeddedEngine({ path: join(home, "runs.db") }),
@@ -99,7 +96,7 @@ test("every example answers what the guide shows", async () => {
   for (const [example, shown] of examples) {
     const { tool: name, ...input } = z.looseObject({ tool: z.string() }).parse(JSON.parse(example.text));
     const tool = tools.find((one) => one.name === name);
-    // Without a sandbox there are no tools that run code.
+    // Without a sandbox there are no tools that execute code.
     if (tool === undefined && shellTools.includes(name)) continue;
     const { signal } = new AbortController();
     const key = `docs/${example.line}`;

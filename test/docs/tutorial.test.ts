@@ -10,7 +10,7 @@ import { tutorialReply } from "./tutorial-model.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const examples = join(root, "docs/examples");
-/** In the order in which a reader takes them. */
+/** In the order in which readers take them. */
 const order = ["first-task", "first-agent", "first-tool", "first-flow", "first-mcp-server"];
 
 const files = await textsOf(examples, "*.{ts,toml}");
@@ -81,7 +81,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** `bun` as the tutorial says it, for a folder that is no checkout. */
+/** The tutorial's `bun` commands, for a folder that is not a checkout. */
 const prelude = `bun() {
   if [ "$1" = manyhands ]; then shift; "$BUN" "$MANYHANDS" "$@"; else "$BUN" "$@"; fi
 }
@@ -108,7 +108,7 @@ test.each(order)(
     const settings = join(folder, "docs/examples/manyhands.toml");
     await writeFile(settings, files.get("manyhands.toml") ?? "");
     for (const [index, block] of all.entries()) {
-      // What a page says of the settings holds for the commands after it.
+      // Settings on a page apply to the commands after them.
       if (block.language === "toml") await writeFile(settings, withModel(block.text));
       if (block.language !== "sh") continue;
       const out = await answerOf(block.text);
@@ -120,9 +120,7 @@ test.each(order)(
   120_000,
 );
 
-/**
- * The settings of the block for the system that the test has: its only model is the scripted one.
- */
+/** The settings of the block for the test's system: its only model is the scripted one. */
 function withModel(text: string): string {
   return text.replace(/^model = .*$/m, 'model = "scripted"');
 }

@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** An agent that answers every message at once; its card is what a test makes it. */
+/** An agent that answers every message at once; each test sets its card. */
 async function greeter() {
   let asked = 0;
   let answerCard: () => AgentCard;

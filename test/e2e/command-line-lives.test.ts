@@ -39,7 +39,7 @@ async function manyhands(home: string, ...args: string[]) {
       OPENAI_API_KEY: "none",
       MANYHANDS_MODEL: "scripted",
       SANDBOX: "off",
-      // Where another server of this shell is reached; none of those that are started here.
+      // The address of another server of this shell; the servers started here do not use it.
       PUBLIC_URL: "http://127.0.0.1:1",
     },
     stdin: "ignore",

@@ -15,10 +15,10 @@ import { applyEvent, emptyProjection, projectedUsage } from "../../shared/src/ru
 import { flowForTest } from "../../shared/src/testing/flow.ts";
 import { fixture, hostForTest } from "../mcp/host-for-test.ts";
 
-/** What model servers counted, as a bill would have it. */
+/** What model servers counted, as a bill would show it. */
 function countingServer() {
   const bill = { input: 0, output: 0, calls: 0 };
-  /** The answer with the usage that its server reports, another one each time. */
+  /** The answer with the usage that its server reports, different each time. */
   const counted = (request: ChatRequest, answer: ScriptedReply): ScriptedReply => {
     bill.calls++;
     const usage = {
@@ -37,7 +37,7 @@ type Counted = ReturnType<typeof countingServer>["counted"];
 const turns = 60;
 const system = (request: ChatRequest) => JSON.stringify(request.messages[0]);
 
-/** Asks the model for the gist of a page, as `browser_extract_content` does. */
+/** Asks the model to summarize a page, as `browser_extract_content` does. */
 const extract = defineTool({
   name: "extract",
   description: "Extracts.",
@@ -46,7 +46,10 @@ const extract = defineTool({
   run: (_, { ask }) => ask({ instructions: "EXTRACT", text: "A page. ".repeat(200) }),
 });
 
-/** Works for sixty turns: extracts, samples by an MCP server, delegates once, and says much. */
+/**
+ * Works for sixty turns: extracts, samples through an MCP server, delegates once, and writes much
+ * text.
+ */
 function worker(counted: Counted) {
   let turn = 0;
   return (request: ChatRequest): ScriptedReply => {
@@ -128,7 +131,7 @@ test("the counts of sixty turns with compaction, extraction, sampling, delegatio
   expect(taskUsage(task)).toEqual(answered?.usage);
 }, 60_000);
 
-/** An agent that lets a tool ask the model once, which costs much, and then answers. */
+/** An agent with a tool that asks the model once at a high cost; then it answers. */
 function extractor(request: ChatRequest, n: number): ScriptedReply {
   if (/EXTRACT/.test(system(request)))
     return { text: "gist", usage: { prompt_tokens: 29_900, completion_tokens: 100 } };

@@ -43,9 +43,9 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** A way in: what a run that waits for an answer is there, and what can be done with it. */
+/** An adapter under test: the state of a waiting run there, and what can be done with it. */
 type Adapter = {
-  /** Starts a run and answers its id once it asks something. */
+  /** Starts a run and returns its id once it asks something. */
   start(): Promise<string>;
   /** Its state, in the words all adapters share. */
   state(id: string): Promise<string>;
@@ -159,7 +159,7 @@ test("a chat is such a run too: its question is answered over REST, and it is in
   expect((await gateway.call("/runs?name=sequential")).body.runs[0].id).toBe(flow.id);
 }, 60_000);
 
-/** A page of the console that shows a run; it goes away with `await using`. */
+/** A console page that shows a run; `await using` closes it. */
 async function consoleOf(id: string) {
   const executablePath = Bun.which("chromium") ?? Bun.which("google-chrome") ?? undefined;
   const browser = await chromium.launch({ args: ["--no-sandbox"], ...(executablePath && { executablePath }) });
@@ -168,13 +168,13 @@ async function consoleOf(id: string) {
   return { page, [Symbol.asyncDispose]: () => browser.close() };
 }
 
-/** A call of A2A 0.3, on the same address as the others. */
+/** A call of A2A 0.3, at the same address as the others. */
 async function former(name: string, method: string, params: object) {
   const headers = { "A2A-Version": "0.3" };
   return (await rpc(`${gateway.url}/a2a/${name}`, method, params, { headers })).body.result;
 }
 
-/** The numbers of the events that a stream tells; it has ended. */
+/** The numbers of the events in a stream that has ended. */
 async function numbersOf(response: Response): Promise<number[]> {
   const items = await Array.fromAsync(sseItems(response));
   return items.flatMap(({ id }) => (id === undefined ? [] : [id]));

@@ -16,11 +16,11 @@ let model: ScriptedModel;
 let manus: AgentServer;
 let env: Parameters<typeof startManus>[0];
 
-/** Plays what the task's first word names; `said` are the results so far. */
+/** Plays the script named by the task's first word; `said` are the results so far. */
 const script: ModelScript = ({ messages }) => {
   const said = messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
   if (JSON.stringify(messages).includes("six times seven")) return { text: "42, of course." };
-  // What it is told of the dead server rides behind the task in every prompt.
+  // The note about the dead server follows the task in every prompt.
   const words = messages.flatMap(({ role, content }) => (role === "user" ? [JSON.stringify(content)] : []));
   const task = words.findLast((text) => !text.includes("not there now")) ?? "";
   const plays: Record<string, readonly { name: string; args: object }[]> = {

@@ -83,7 +83,7 @@ let env: Record<string, string>;
 let system: ReturnType<typeof startSystem>;
 let gateway: string;
 
-/** Plans for the concierge, and answers as an agent by what it was told. */
+/** Plans for the concierge, and, as an agent, answers from its input. */
 const planner = plannerForTest({ plans: [plan({ text: "Plan a day in Rome", agent: "concierge" })] });
 const isAgent = /You plan days out\.|You serve the house\.|You are Manus/;
 function answer(request: ChatRequest) {

@@ -9,7 +9,7 @@ import { startReady } from "../servers/ready-process.ts";
 
 const root = resolve(import.meta.dir, "../..");
 
-/** An agent with a tool of its own, as somebody outside this repository writes it. */
+/** An agent with a custom tool, as somebody outside this repository writes it. */
 const concierge = `import { defineAgent, defineTool, serveAgent } from "manyhands";
 import { askHuman, files } from "manyhands/tools";
 import * as z from "zod";
@@ -29,7 +29,7 @@ let model: ScriptedModel;
 let env: Record<string, string>;
 
 const quiet = { stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const;
-/** Whether packages can be had here: what is in no cache is fetched. */
+/** Whether the package registry is reachable: uncached packages are fetched. */
 const isReachable =
   (await Bun.spawn([process.execPath, "info", "zod", "version"], { ...quiet, timeout: 10_000 }).exited) === 0;
 const node = Bun.which("node");
@@ -212,7 +212,7 @@ packaged(
   120_000,
 );
 
-/** What a process says until it has said this, or ended. */
+/** A process's output up to this text, or up to its end. */
 async function saidUntil(stream: ReadableStream<Uint8Array>, awaited: string): Promise<string> {
   const decoder = new TextDecoder();
   let said = "";

@@ -29,7 +29,7 @@ test("an agent of another make rings when its task is done, and nobody else can 
     const { body } = await gateway.call("/flows/sequential", { input: "take 6 s", agents: ["sdk-sample"] });
     const path = `/runs/${body.runId}`;
     await until(async () => (await gateway.call(path)).body.status === "completed");
-    // From two seconds on it is looked at by itself only every half minute.
+    // From two seconds on, polling alone would check it only every half minute.
     expect(performance.now() - started).toBeLessThan(10_000);
     const events = await (await fetch(`${gateway.url}${path}/events`)).text();
     expect(events.split("\n").filter((line) => line.includes('"agent-progressed"'))).toHaveLength(1);

@@ -8,13 +8,13 @@ import { chromium } from "playwright";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
 
-/** Debian puts it where only root looks. */
+/** Debian installs it in a folder that is only on root's PATH. */
 const nginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
 const name = "agents.example";
 const token = "long-enough";
 const port = freePort();
 const origin = `http://${name}:${port}`;
-/** The gateway below a path of the proxy, Manus below another. */
+/** The gateway under one path of the proxy, Manus under another. */
 const outside = `${origin}/team`;
 const manusOutside = `${origin}/of/manus`;
 
@@ -25,8 +25,8 @@ let gateway: GatewayServer;
 let proxy: Bun.Subprocess;
 
 /**
- * As somebody elsewhere does whose name server knows the proxy's name: nothing is reached but the
- * proxy.
+ * Requests as from outside, where the name server knows the proxy's name: nothing but the proxy is
+ * reachable.
  */
 const asked: string[] = [];
 const fromOutside = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
@@ -122,7 +122,7 @@ delegates = []
   }, 60_000);
 
   test("the system's own servers reach each other without the proxy, a flow another flow too", async () => {
-    // The name leads nowhere from here: what went out by it would fail.
+    // The name does not resolve here: requests that used it would fail.
     const steps = [{ agent: "sequential", settings: { agents: ["manus"] } }];
     const run = await post("/flows/sequential", { input: "Write a card", agents: ["sequential"], options: { steps } });
     expect(run).toMatchObject({ status: "completed", answer: "It is written.", files: [{ name: "card.txt" }] });
@@ -167,8 +167,8 @@ delegates = []
 });
 
 /**
- * nginx as this user, with its files below the home: the gateway and Manus each below a path that
- * it takes off.
+ * nginx as this user, with its files below the home: the gateway and Manus each under a path that
+ * it strips.
  */
 async function startNginx({ gateway, manus }: { gateway: string; manus: string }): Promise<Bun.Subprocess> {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(

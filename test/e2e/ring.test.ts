@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startGatewayServer, until } from "../servers/gateway-server.ts";
 
-/** An agent that hands every call on to another address, under its own card. */
+/** An agent that forwards every call to another address, under its own card. */
 function forwarder(target: () => string) {
   const messages = new Set<string>();
   const server: Bun.Server<undefined> = Bun.serve({

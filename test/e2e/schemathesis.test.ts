@@ -8,8 +8,9 @@ const schemathesis = Bun.which("schemathesis");
 const seed = process.env.SCHEMATHESIS_SEED ?? String(Date.now() % 100_000);
 
 /**
- * Where schemathesis is installed it tries every operation but the endless one. What no schema can
- * tell is left out: that a cursor is one the list gave, that an agent is at the address.
+ * If schemathesis is installed, it tries every operation except the endless one. Conditions that no
+ * schema can express are left out: that a cursor came from the list, that an agent exists at the
+ * address.
  */
 test.skipIf(schemathesis === null)(
   "schemathesis finds no answer that the description does not foresee, and none of a server that broke",

@@ -6,7 +6,7 @@ import { A2AClient } from "a2a-sdk-v0/client";
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /**
- * The task that a text and files, or links to them, sent by the SDK's client become, once it has
+ * The task that a text and files, or links to them, sent by the SDK's client, become, once it has
  * ended or asks something.
  */
 export async function sendBySdk(
@@ -24,8 +24,8 @@ export async function sendBySdk(
 }
 
 /**
- * As `sendBySdk`, by the client of A2A 0.3 that the card at the old address leads. Throws what the
- * server answers instead of a task.
+ * Like `sendBySdk`, with the client of A2A 0.3 that the card at the old address serves. Throws the
+ * server's answer if it is not a task.
  */
 export async function sendByOldSdk(url: string, text: string, files: Files = {}): Promise<TaskOf03> {
   const client = await A2AClient.fromCardUrl(`${url}/.well-known/agent.json`);
@@ -46,7 +46,7 @@ export async function sendByOldSdk(url: string, text: string, files: Files = {})
 }
 
 /**
- * What an artifact of a task holds: its text, or the bytes behind its address. Empty when there is
+ * The content of a task's artifact: its text, or the bytes behind its address. Empty if there is
  * none of that name.
  */
 export async function artifactBytes({ artifacts }: Pick<Task, "artifacts">, name: string): Promise<Buffer> {
@@ -55,7 +55,7 @@ export async function artifactBytes({ artifacts }: Pick<Task, "artifacts">, name
   return Buffer.from(content?.$case === "url" ? await (await fetch(content.value)).bytes() : []);
 }
 
-/** The same of a task of A2A 0.3. */
+/** The same for a task of A2A 0.3. */
 export async function oldArtifactText({ artifacts = [] }: TaskOf03, name: string): Promise<string> {
   const [part] = artifacts.find((artifact) => artifact.name === name)?.parts ?? [];
   return part?.kind === "file" && "uri" in part.file ? await (await fetch(part.file.uri)).text() : "";

@@ -14,7 +14,10 @@ let model: ScriptedModel;
 let manus: AgentServer;
 let gateway: GatewayServer;
 
-/** Asks for a name first, then writes a greeting into a file, with a word on it, and says so. */
+/**
+ * Asks for a name first, then writes a greeting into a file, with a progress message, and reports
+ * it.
+ */
 function greeter({ messages }: ChatRequest) {
   const results = messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
   const [name] = results;

@@ -13,7 +13,7 @@ const beside = (file: string) => resolve(import.meta.dir, file);
 const hasPythonSdk = Bun.spawnSync(["python3", "-c", "import a2a, uvicorn, starlette"]).exitCode === 0;
 
 /**
- * Agents made with the SDKs of the protocol's own project; the Python one where it is installed.
+ * Agents made with the SDKs of the protocol's own project; the Python one only if it is installed.
  */
 const makes: readonly Make[] = [
   { maker: "the A2A SDK", name: "sdk-sample", command: [process.execPath, beside("../servers/sdk-agent.fixture.ts")] },
@@ -42,8 +42,8 @@ afterAll(async () => {
 });
 
 /**
- * Plans two steps for the agent that the goal names, the second with the first's result, and writes
- * down what it is shown.
+ * Plans two steps for the agent that the goal names, the second with the first's result, and
+ * records what it is shown.
  */
 function planner() {
   const planned = (text: string) => {

@@ -64,8 +64,8 @@ test("a gateway that was stopped past its lease finds its runs done, and changes
   const [first, second] = [await gateway(), await gateway()];
   const started = await first.call("/flows/manus", { input: "wait 1500" });
   const { runId } = started.body;
-  // Stopped in the middle of a write it would hold the file's lock; what is to be seen here is a
-  // lease that runs out.
+  // If stopped in the middle of a write, it would hold the file's lock; this test needs an expiring
+  // lease.
   await until(async () => (await first.call(`/runs/${runId}`)).body.lastEvent >= 5);
   process.kill(first.pid, "SIGSTOP");
   const seen = async () => (await second.call(`/runs/${runId}`)).body;
@@ -73,7 +73,7 @@ test("a gateway that was stopped past its lease finds its runs done, and changes
   const before = await seen();
   process.kill(first.pid, "SIGCONT");
   await until(async () => (await first.call(`/runs/${runId}`)).body.status === "completed");
-  // Time for what it still had in hand to be refused.
+  // Gives its pending writes time to be refused.
   await Bun.sleep(300);
   expect(await seen()).toEqual(before);
   const events = await (await fetch(`${second.url}/runs/${runId}/events`)).text();

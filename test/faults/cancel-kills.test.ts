@@ -7,7 +7,7 @@ import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { startGatewayServer, until } from "../servers/gateway-server.ts";
 import { freePort, startManus } from "../servers/manus-server.ts";
 
-/** Runs begun while their agent is away. */
+/** Runs started while their agent is away. */
 const begun = 5;
 
 for (const killed of [false, true])

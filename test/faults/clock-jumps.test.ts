@@ -11,8 +11,8 @@ const preload = resolve(import.meta.dir, "set-clock.fixture.ts");
 const hour = 3_600_000;
 
 /**
- * What the agent says to everything, once it has thought for a while; as the judge of a debate it
- * gives a verdict.
+ * The agent's answer to everything, after thinking for a while; as the judge of a debate it gives a
+ * verdict.
  */
 const verdict = { decision: "Yes", confidence: 0.9, reasons: ["It holds [1]."], dissent: "", citations: [1] };
 const replies = ({ tools = [] }: ChatRequest) =>
@@ -20,7 +20,7 @@ const replies = ({ tools = [] }: ChatRequest) =>
     ? { calls: [{ name: "create_chat_completion", args: { response: verdict } }] }
     : { text: "done", delayMs: 5_000 };
 
-/** A gateway whose clock can be set, and the way to its agent. */
+/** A gateway whose clock can be set, and the route to its agent. */
 async function place() {
   const home = await mkdtemp(join(tmpdir(), "clock-jumps-"));
   const offset = join(home, "offset");

@@ -1,6 +1,6 @@
 import { startRehearsalModel } from "manyhands/internal/models/rehearsal/start-rehearsal-model";
 
-/** The rehearsal model behind a counter: how often it was really asked. */
+/** The rehearsal model behind a counter of its real requests. */
 export type CountedModel = { readonly url: string; asked(): number; close(): Promise<void> };
 
 /** Starts one that answers without pauses. */

@@ -25,8 +25,8 @@ type Outcome = {
 };
 
 /**
- * The demo task against a server that kills itself at the given durable write, and is started again
- * once it has.
+ * The demo task against a server that kills itself at the given durable write, and is then
+ * restarted.
  */
 async function demo(crashAt: string): Promise<Outcome> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-crash-"));
@@ -78,7 +78,7 @@ async function demo(crashAt: string): Promise<Outcome> {
   }
 }
 
-/** Everything the client tells of the demo, over as many connections as it takes. */
+/** Everything the client reports of the demo, over as many connections as it takes. */
 async function followDemo(url: string, message: OutgoingMessage): Promise<TaskUpdate[]> {
   const signal = AbortSignal.timeout(patience);
   const retry = { retries: 40, firstPauseMs: 50 };
@@ -89,8 +89,8 @@ async function followDemo(url: string, message: OutgoingMessage): Promise<TaskUp
 }
 
 /**
- * The report without its last section: an interrupted call may have the numbers computed another
- * way, which it says there.
+ * The report without its last section: after an interrupted call the numbers may be computed
+ * another way, which that section says.
  */
 function numbersOf(report: string): string {
   return report.split("## How it was counted")[0] ?? "";

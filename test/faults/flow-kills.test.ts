@@ -9,13 +9,13 @@ import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { freePort, startManus } from "../servers/manus-server.ts";
 
 const child = resolve(import.meta.dir, "../../flows/src/testing/flow-process.ts");
-/** `KILL_FLOWS=25 KILL_SEEDS=1,2,3,4,5` is the long way, which takes some minutes. */
+/** `KILL_FLOWS=25 KILL_SEEDS=1,2,3,4,5` is the full test, which takes some minutes. */
 const flows = Number(process.env.KILL_FLOWS ?? 16);
 const seeds = (process.env.KILL_SEEDS ?? "20261,7").split(",").map(Number);
 const kills = 8;
 const patience = 90_000;
 
-/** Numbers that follow from the seed alone. */
+/** Numbers determined by the seed alone. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -24,9 +24,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-/**
- * A process that is started again whenever it was killed, until it ends by itself or is stopped.
- */
+/** A process that is restarted whenever it was killed, until it ends by itself or is stopped. */
 function kept(start: () => { readonly pid: number; readonly exited: Promise<number> }) {
   let current = start();
   let isStopped = false;

@@ -53,8 +53,8 @@ async function typesOf({ url }: GatewayServer, id: string): Promise<{ types: str
 const count = (types: readonly string[], type: string) => types.filter((one) => one === type).length;
 
 /**
- * Sends a request until a gateway answers it: a sender cannot know whether the one that died had
- * it.
+ * Repeats a request until a gateway answers it: a sender cannot know whether the gateway that died
+ * had received it.
  */
 async function insistently(current: () => Promise<GatewayServer>, path: string, body: unknown, key: string) {
   for (;;) {
@@ -69,8 +69,8 @@ async function insistently(current: () => Promise<GatewayServer>, path: string, 
 }
 
 /**
- * Starts a flow at a gateway that kills itself at this durable write, and sees it through at the
- * next one.
+ * Starts a flow at a gateway that kills itself at this durable write, and finishes it at the next
+ * one.
  */
 async function throughCrash(at: string): Promise<boolean> {
   const folder = join(home, at);
@@ -114,7 +114,7 @@ test("a gateway killed at a durable write: the start that was sent again is the 
   };
   const flows = points.length;
   await Promise.all([lane(), lane()]);
-  // Writes that come together are one: the last points may lie behind the end.
+  // Simultaneous writes share one commit, so the last points may be after the end.
   expect(crashes.filter((crashed) => crashed).length).toBeGreaterThanOrEqual(flows - 2);
   expect(await agent.tasks()).toHaveLength(2 * flows);
   expect(agent.model.requests).toHaveLength(2 * flows);

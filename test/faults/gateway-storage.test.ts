@@ -46,7 +46,7 @@ test("while the journal cannot be written new work is refused and why is told; t
     expect((await gateway.call("/readyz")).status).toBe(503);
     const refused = await gateway.call("/flows/manus", { input: "answer yes" });
     expect([refused.status, refused.body.code, refused.body.retryable]).toEqual([503, "storage_unavailable", true]);
-    // What is on disk can be read.
+    // Data on disk can be read.
     expect(["running", "waiting"]).toContain((await seen(runId)).status);
   } finally {
     other.close();
@@ -107,8 +107,8 @@ test("a journal that is damaged is never overwritten: the gateway says so, takes
 }, 30_000);
 
 /**
- * Runs a command in a mount namespace of its own, where a small file system can be mounted that
- * vanishes with it.
+ * Runs a command in a separate mount namespace, where a small file system can be mounted that
+ * disappears with it.
  */
 const namespace = ["unshare", "--mount", ...(process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"])];
 
@@ -120,7 +120,7 @@ function canMount(): boolean {
   }
 }
 
-/** Takes every byte of a file system; answers what gives them back. */
+/** Fills a file system completely; returns a function that frees it. */
 function fill(folder: string): () => void {
   const path = join(folder, "filler");
   const file = openSync(path, "w");
@@ -136,8 +136,8 @@ function fill(folder: string): () => void {
 }
 
 /**
- * Takes the journal's lock, which another writer may do as long as it likes; answers what gives it
- * back.
+ * Takes the journal's lock, which another writer may hold for any time; returns a function that
+ * releases it.
  */
 function lock(folder: string): () => void {
   const other = open(join(folder, "state", "runs.db"));
@@ -154,8 +154,8 @@ test("a full disk ends no run: it stands still, new work is refused, and once th
   const server = await startGatewayServer(folder, { MANUS_URL: agent.url }, through);
   try {
     const { runId } = (await server.call("/flows/manus", { input: "wait 500" })).body;
-    // The gateway's file system is seen by its process alone, and through it. Where none can be
-    // mounted, a lock stands for the full disk.
+    // Only the gateway's process sees its file system, so it is reached through that process. If
+    // none can be mounted, a lock replaces the full disk.
     const makeRoom = isMounted ? fill(`/proc/${server.pid}/root${folder}`) : lock(folder);
     const start = (input: string) => server.call("/flows/manus", { input });
     await until(async () => (await start("answer yes")).status === 503);

@@ -94,7 +94,7 @@ const failed = (code: string, words: string) => ({
   error: { code, message: expect.stringContaining(words) },
 });
 
-/** What each does, and what a run that asks it comes to. */
+/** What each agent does, and the outcome of a run that asks it. */
 const cases: Readonly<Record<string, Bad>> = {
   disordered: {
     ours: true,

@@ -19,8 +19,8 @@ const patience = 120_000;
 const lanes = 2;
 
 /**
- * Where the gateway or the Browser agent kills itself: before or after (`+`) so many of its durable
- * writes.
+ * Where the gateway or the Browser agent kills itself: before or after (`+`) this many of its
+ * durable writes.
  */
 const gatewayCrashes = ["2", "9+", "16", "23+"];
 const browserCrashes = ["9+", "24"];
@@ -31,7 +31,7 @@ type Server = { readonly url: string; stop(): Promise<void>; crashed(): boolean 
 let home: string;
 let model: CountedModel;
 let agents: Readonly<Record<string, string>>;
-/** Every server that was started, those of tries that failed too. */
+/** Every server that was started, including those of failed attempts. */
 const servers: Server[] = [];
 const sites: RegistrationSite[] = [];
 let nextSite = 0;
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 }, 30_000);
 
-/** A server that is started again, once, when it has killed itself. */
+/** A server that is restarted once, after it has killed itself. */
 async function restarted(start: (env: Record<string, string>) => ReturnType<typeof startAgent>, crashAt = "") {
   let crashed = false;
   let server = start(crashAt === "" ? {} : { CRASH_AT: crashAt });
@@ -106,7 +106,7 @@ type Outcome = {
   readonly browses: boolean;
 };
 
-/** The demo's task to a gateway of its own, and what came of it. */
+/** Sends the demo's task to a separate gateway; returns the outcome. */
 async function handover(
   folder: string,
   crash: { readonly gateway?: string; readonly browser?: string },

@@ -6,10 +6,7 @@ import { startAttacked } from "../attacks/obedient-model.ts";
 
 setDefaultTimeout(20_000);
 
-/**
- * A folder with a bwrap that says what the real one says where the kernel gives it no user
- * namespace.
- */
+/** A folder with a bwrap that fails like the real one if the kernel allows no user namespaces. */
 async function refusedBwrap(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-bwrap-"));
   const script = "#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n";

@@ -1,7 +1,7 @@
 /**
  * Loaded into a process before its program (`bun --preload`): its wall clock is off by the
- * milliseconds in the file that SET_CLOCK names, also when that changes while it runs, as a
- * machine's clock is set. What counts evenly (performance.now, timers) is as it was.
+ * milliseconds in the file that SET_CLOCK names, which may change while it runs, as a machine's
+ * clock is set. Monotonic time (performance.now, timers) is unchanged.
  */
 import { readFileSync } from "node:fs";
 

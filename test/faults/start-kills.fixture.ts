@@ -1,7 +1,7 @@
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { findPython } from "../../shared/src/tools/python/find-python.ts";
 
-/** A server that starts, over the home it is told, as often as it is let. */
+/** A server that starts over the given home, repeatedly, as often as it is allowed. */
 const [, , folder = ""] = process.argv;
 process.stdout.write("starting\n");
 for (;;) {

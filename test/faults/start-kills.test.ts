@@ -31,7 +31,7 @@ test("servers that are killed while they start leave nothing that the next start
       left += (await leftovers()).filter((name) => name.includes(`-${server.pid}-`)).length;
     }
     await besideBegan;
-    // It has been at work among all those that swept, and nothing of its own was taken away.
+    // It was running while all the others swept, and nothing of it was removed.
     expect(beside.exitCode ?? beside.signalCode).toBeNull();
     beside.kill("SIGKILL");
     await beside.exited;

@@ -4,12 +4,10 @@ import { setGoing, stored } from "./store.ts";
 import { eventually, type System } from "./system.ts";
 import { eventsOf } from "./views.ts";
 
-/**
- * How the runs of a home end: what model and tools were asked for that, and what each run came to.
- */
+/** How the runs of a home end: the requests to model and tools, and each run's outcome. */
 export type Ends = { readonly asked: readonly string[] } & Readonly<Record<string, Wire>>;
 
-/** What the person answers, by what the question says. */
+/** The person's answers, by a pattern of the question. */
 const answers: readonly (readonly [question: RegExp, answer: (question: string) => string])[] = [
   [/Which way should/, () => "words"],
   [/This is the plan/, () => "yes"],
@@ -20,8 +18,8 @@ const answers: readonly (readonly [question: RegExp, answer: (question: string) 
 const over = ["completed", "failed", "canceled"];
 
 /**
- * Lets a home's runs go on, answers what they ask, resumes what is paused, and waits until each has
- * ended.
+ * Lets a home's runs continue, answers their questions, resumes paused ones, and waits until each
+ * has ended.
  */
 export async function endsOf(system: System): Promise<Ends> {
   const { gateway } = system.urls;
@@ -49,10 +47,7 @@ export async function endsOf(system: System): Promise<Ends> {
   return JSON.parse(stored(JSON.stringify(ends), system.names));
 }
 
-/**
- * How often each type of event was told, but for lines of progress, whose number depends on the
- * time.
- */
+/** How often each type of event was emitted, except progress, whose number depends on the time. */
 function countsOf(types: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const type of types.toSorted()) if (type !== "agent-progressed") counts[type] = (counts[type] ?? 0) + 1;

@@ -66,7 +66,7 @@ describe.each(homes)("a home of %s", (name) => {
     expect(system.play.done.filter((one) => /do:(picture|twice)/.test(one))).toEqual([]);
   }, 30_000);
 
-  /** The run that began with these words, as it was recorded. */
+  /** The run whose input starts with these words, as recorded. */
   function runOf(input: string): Wire {
     const found = Object.entries(recorded).find(([key, view]) => /^GET \/runs\/\S+$/.test(key) && view.input === input);
     return JSON.parse(here(JSON.stringify(found?.[1]), system.names));

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { Wire } from "../a2a/rpc.ts";
 import type { Views } from "./views.ts";
 
-/** What is said of a home by its database alone. */
+/** Facts about a home from its database alone. */
 export type Facts = {
-  /** How its failed runs failed, by their ids. */
+  /** The errors of its failed runs, by their ids. */
   readonly errors: Readonly<Record<string, { readonly code: string; readonly message: string }>>;
 };
 
@@ -15,8 +15,8 @@ type Difference = {
 };
 
 /**
- * Every difference between what a home of 2026-11 showed then and what it shows now. The views as
- * they were recorded are never changed.
+ * Every difference between what a home of 2026-11 showed then and what it shows now. The recorded
+ * views themselves never change.
  */
 const differences: readonly Difference[] = [
   {
@@ -56,7 +56,7 @@ const differences: readonly Difference[] = [
 ];
 
 /**
- * What the recorded views look like now. Fails for a difference that makes none, which is to be
+ * What the recorded views look like now. Fails for a difference without effect, which must be
  * removed.
  */
 export function viewsNow(recorded: Views, facts: Facts): Views {
@@ -69,7 +69,7 @@ export function viewsNow(recorded: Views, facts: Facts): Views {
   return views;
 }
 
-/** A copy with every object in it as `change` makes it. */
+/** A copy in which `change` has been applied to every object. */
 function everywhere(value: Wire, change: (one: Wire) => Wire): Wire {
   if (Array.isArray(value)) return value.map((one) => everywhere(one, change));
   if (typeof value !== "object" || value === null) return value;

@@ -13,8 +13,8 @@ const steps = (...words: readonly string[]) => ({
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
 
 /**
- * A message that is sent when a home is made, and once more when it is opened: the same id and
- * content are the same task.
+ * A message that is sent when a home is made, and again when it is opened: the same id and content
+ * are the same task.
  */
 export const sentTwice = {
   message: {
@@ -30,7 +30,7 @@ export const sentTwice = {
 };
 
 /**
- * A request that starts a flow, with an idempotency key: it too is made once more when the home is
+ * A request that starts a flow, with an idempotency key: it too is repeated when the home is
  * opened.
  */
 export const begunTwice = { input: "Once. do:twice", options: steps("twice") };
@@ -48,7 +48,7 @@ export async function makeRuns(system: System): Promise<void> {
   await makeQueued(system);
 }
 
-/** Starts a run over REST and answers its id. */
+/** Starts a run over REST and returns its id. */
 export async function begin(
   { urls }: System,
   name: string,
@@ -96,7 +96,7 @@ export async function say({ urls }: System, id: string, input: string): Promise<
   if (!response.ok) throw new Error(`${id} did not take ${input}: ${await response.text()}`);
 }
 
-/** Waits until the model or a tool was asked this and holds it back. */
+/** Waits until the model or a tool has received this and holds it back. */
 async function held({ play }: System, ...words: readonly string[]): Promise<void> {
   for (const word of words)
     await eventually(
@@ -105,7 +105,7 @@ async function held({ play }: System, ...words: readonly string[]): Promise<void
     );
 }
 
-/** Cancels a run once what has this word is held. */
+/** Cancels a run once the request with this word is held back. */
 async function canceled(system: System, id: string, word: string): Promise<void> {
   await held(system, word);
   await fetch(`${system.urls.gateway}/runs/${id}/cancel`, { method: "POST" });
@@ -113,7 +113,7 @@ async function canceled(system: System, id: string, word: string): Promise<void>
 }
 
 /**
- * A run that is paused, since other code took it up: its journal has another step than the code
+ * A run that is paused because other code continued it: its journal has another step than the code
  * asks for.
  */
 async function makePaused(system: System): Promise<void> {
@@ -135,7 +135,7 @@ async function makePaused(system: System): Promise<void> {
   rename("model-of-others", "model");
 }
 
-/** The parameters of a message whose answer is the task as it was accepted. */
+/** The parameters of a message whose answer is the task as accepted. */
 function quick(text: string, over: object = {}): object {
   return textMessage(text, over, { returnImmediately: true });
 }
@@ -219,7 +219,7 @@ async function makeFinishedFlows(system: System): Promise<void> {
   await canceled(system, unending, "unending");
 }
 
-/** Runs that are begun over MCP, A2A and OpenAI's API. */
+/** Runs started over MCP, A2A and OpenAI's API. */
 async function makeOverAdapters(system: System): Promise<void> {
   const { gateway } = system.urls;
   const mcp = new Client({ name: "test", version: "1" });
@@ -261,8 +261,8 @@ function isWaiting({ path }: System, id: string): boolean {
 }
 
 /**
- * Runs that are at work when their servers are killed: in a model call, a tool call, an ask,
- * between steps.
+ * Runs in progress when their servers are killed: in a model call, a tool call, an ask, between
+ * steps.
  */
 async function makeHalfDone(system: System): Promise<void> {
   const { urls } = system;
@@ -301,7 +301,7 @@ async function makeHalfDone(system: System): Promise<void> {
   await rpc(urls.manus, "SendMessage", quick("And be brief.", { taskId: id }));
 }
 
-/** Runs that no server has begun. */
+/** Runs that no server has started. */
 async function makeQueued(system: System): Promise<void> {
   const { urls } = system;
   await begin(system, "sequential", { input: "Later.", options: steps("queued", "queued_too") });

@@ -1,22 +1,23 @@
 /**
  * Makes a stored home, which tests open with later code: `bun test/homes/make.ts CHECKOUT FOLDER`.
  * CHECKOUT holds the version that writes the home, with its packages installed; FOLDER is named
- * after the month of that version.
+ * after the month of that version. For example:
  *
- *     git worktree add /tmp/then COMMIT && (cd /tmp/then && bun install) bun test/homes/make.ts
- *     /tmp/then test/homes/2026-11
+ * - `git worktree add /tmp/then COMMIT && (cd /tmp/then && bun install)`
+ * - `bun test/homes/make.ts /tmp/then test/homes/2026-11`
  *
  * Processes of that version make runs of every kind and are killed. FOLDER then holds:
- * - `runs.sql`, the database, and `names.json`, what its names in braces stand for: ids, and texts
- *   that come often. Addresses, folders and the machine have names too, which the system that opens
- *   the home fills in. Times are those of the real runs.
+ *
+ * - `runs.sql`, the database, and `names.json`, the values of its names in braces: ids and repeated
+ *   texts. Addresses, folders and the machine have names too; the system that opens the home fills
+ *   them in. Times are those of the real runs.
  * - `files.json`, the other files of the home.
- * - `done.json`, what model and tools had done by then, and may not be asked to do again.
+ * - `done.json`, what model and tools had done by then; they must not be asked to do it again.
  * - `views.json`, what that version shows of the home, and `ends.json`, how the unfinished runs end
  *   under it.
  *
- * Make one for a version before a later one changes what is stored. Never change one: the code that
- * it stands for does not change either.
+ * Make one for a version before a later one changes what is stored. Never change one: the code it
+ * represents does not change either.
  *
  * 2026-11 was written by commit 1c4630b.
  */
@@ -56,7 +57,7 @@ async function record(code: string, to: string): Promise<void> {
   await writeFile(join(to, "ends.json"), lines(await endsOf(system)));
 }
 
-/** JSON with a line for each of the outermost values. */
+/** JSON with one line for each outermost value. */
 function lines(value: object): string {
   const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
   const entries = Object.entries(value).map(([key, one]) =>

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { holdStill, restoreFiles, restoreStore } from "./store.ts";
 import { type System, startSystem } from "./system.ts";
 
-/** A stored home with the servers of a checkout up. None of its runs goes on before `setGoing`. */
+/**
+ * A stored home with the servers of a checkout up. None of its runs continues before `setGoing`.
+ */
 export async function openHome(checkout: string, folder: string): Promise<System> {
   const system = await startSystem(checkout, { hold: false, names: await readJson(folder, "names") });
   try {

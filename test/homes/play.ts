@@ -4,8 +4,8 @@ import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testi
 import * as z from "zod";
 
 /**
- * A reply that is held back while a home is made, and given when its runs go on. `meanwhile` is
- * what comes in its place.
+ * A reply that is held back while a home is made, and given when its runs continue. `meanwhile` is
+ * sent in its place.
  */
 type Held = { readonly held: ScriptedReply; readonly meanwhile?: ScriptedReply };
 type Reply = ScriptedReply | Held | ((request: ChatRequest) => ScriptedReply | Held);
@@ -17,7 +17,7 @@ const ask = (inquire: string) => call("ask_human", { inquire });
 const text = (words: string): ScriptedReply => ({ text: words });
 const held = (reply: ScriptedReply): Held => ({ held: reply });
 
-/** Says what the last tool answered. */
+/** Repeats the last tool result. */
 const told = ({ messages }: ChatRequest) =>
   text(`It says: ${chatText(messages.findLast(({ role }) => role === "tool") ?? { role: "tool" })}`);
 
@@ -27,18 +27,18 @@ const isSecondRound = (messages: readonly ChatMessage[]) => JSON.stringify(messa
 const summary = "Summed up: three notes.";
 const isSummedUp = (messages: readonly ChatMessage[]) =>
   messages.some((message) => chatText(message).includes(summary));
-/** What a provider says of a prompt that is too long for its model. */
+/** A provider's error for a prompt that is too long for its model. */
 const tooLong = {
   status: 400,
   error: { message: "This model's maximum context length is exceeded.", code: "context_length_exceeded" },
 };
 
-/** The answer of whoever has nothing else to do. */
+/** The answer if there is nothing else to do. */
 const done = text("Done.");
 
 /**
- * What an agent does for the word after `do:` in its task, turn by turn; what has no word here is
- * done at once.
+ * What an agent does for the word after `do:` in its task, turn by turn; without an entry here, a
+ * task is done at once.
  */
 const agents: Readonly<Record<string, readonly Reply[]>> = {
   // Finished.
@@ -84,8 +84,8 @@ const agents: Readonly<Record<string, readonly Reply[]>> = {
 };
 
 /**
- * The plan of the flow whose task has the word `goal`: two agents, of which the second needs what
- * the first found.
+ * The plan of the flow whose task has the word `goal`: two agents, of which the second needs the
+ * first's result.
  */
 function planOf(goal: string) {
   const step = { expected: "an answer", delivers: [] };
@@ -96,8 +96,8 @@ function planOf(goal: string) {
 }
 
 /**
- * What a flow's own model answers, by the one tool it is given; `goal` is the word after `flow:` in
- * the flow's task.
+ * The answer of a flow's own model, with the one tool it is given; `goal` is the word after `flow:`
+ * in the flow's task.
  */
 function flowReply(tool: string, goal: string, request: ChatRequest): ScriptedReply | Held {
   const prompt = JSON.stringify(request.messages);
@@ -119,15 +119,14 @@ export type Play = AsyncDisposable & {
   readonly modelUrl: string;
   readonly toolsUrl: string;
   /**
-   * The requests that the model has answered and the tool calls that have ended, by names that tell
-   * one from another.
+   * The requests that the model has answered and the tool calls that have ended, by unique names.
    */
   readonly done: readonly string[];
   /** The requests and calls that are held back. */
   readonly open: readonly string[];
 };
 
-/** Starts both. With `hold`, replies that can be held back never come. */
+/** Starts both. With `hold`, replies that can be held back are never sent. */
 export async function startPlay({ hold }: { readonly hold: boolean }): Promise<Play> {
   const ended: string[] = [];
   const open: string[] = [];
@@ -179,7 +178,7 @@ function wordIn(kind: "do" | "flow", message: ChatMessage): string | undefined {
   return new RegExp(`\\b${kind}:(\\w+)`).exec(chatText(message))?.[1];
 }
 
-/** Tools of which `slow` never answers while what is held is kept waiting. */
+/** Tools; with `hold`, `slow` never answers. */
 function startTools(called: (name: string) => void, hold: boolean) {
   const server = () => {
     const made = new McpServer({ name: "tools", version: "1.0.0" });

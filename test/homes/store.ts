@@ -4,17 +4,17 @@ import { dirname, join } from "node:path";
 import { ownIdentity } from "manyhands/internal/durable/sqlite/process-identity";
 
 /**
- * What stands for what in a stored home: addresses and folders, which differ from system to system,
- * ids, and texts that come often.
+ * The placeholders in a stored home and their values: addresses and folders, which differ from
+ * system to system, ids, and repeated texts.
  */
 export type Names = Readonly<Record<`{${string}}`, string>>;
 
-/** A text of this machine as it is stored. */
+/** A text of this machine in its stored form. */
 export function stored(text: string, names: Names): string {
   return Object.entries(names).reduce((rest, [name, meant]) => rest.replaceAll(meant, name), text);
 }
 
-/** A stored text as it reads on this machine. */
+/** A stored text in this machine's form. */
 export function here(text: string, names: Names): string {
   return Object.entries(names).reduceRight((rest, [name, meant]) => rest.replaceAll(name, () => meant), text);
 }
@@ -22,8 +22,8 @@ export function here(text: string, names: Names): string {
 const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
 
 /**
- * Short names for the ids in a text and, as each flow's journal has the cards of all agents, for
- * what is long and comes often.
+ * Short names for the ids in a text and for long repeated texts: each flow's journal has the cards
+ * of all agents.
  */
 export function shortNames(text: string): Names {
   const ids = [...new Set(text.match(uuid))].map((id, n) => [`{id${n}}`, id] as const);
@@ -38,12 +38,12 @@ export function shortNames(text: string): Names {
   ]);
 }
 
-/** No process has it: it is larger than Linux gives. */
+/** A process id that never exists: it is larger than Linux assigns. */
 const nobody = 2 ** 22 + 1;
 
 /**
- * The database as SQL text. Whoever worked on it is a process of `{host}` that is gone, and its
- * clock stood at `{then}` when it was killed: a minute ago, whenever the home is opened.
+ * The database as SQL text. Its workers are processes of `{host}` that are gone, and its clock was
+ * at `{then}` when they were killed: a minute ago, whenever the home is opened.
  */
 export function dumpStore(path: string): string {
   using db = new Database(path);
@@ -69,7 +69,7 @@ function rowsOf(db: Database, table: string): string[] {
   return rows.map(({ row }) => `(${row})`);
 }
 
-/** Makes the database of such a text. */
+/** Restores the database from such a text. */
 export function restoreStore(text: string, path: string, names: Names): void {
   using db = new Database(path, { create: true });
   const machine = { "{host}": ownIdentity().host, "{boot}": "before", "{then}": String(Date.now() - 60_000) } as const;
@@ -77,8 +77,8 @@ export function restoreStore(text: string, path: string, names: Names): void {
 }
 
 /**
- * Nobody may take a run on, or be found gone, until `setGoing`: the home stays as it is, while its
- * servers show it.
+ * Prevents runs from continuing and workers from being declared dead until `setGoing`: the home
+ * stays unchanged while its servers show it.
  */
 export function holdStill(path: string): void {
   using db = new Database(path);
@@ -88,7 +88,7 @@ export function holdStill(path: string): void {
   db.run("CREATE TRIGGER still_workers BEFORE DELETE ON workers BEGIN SELECT RAISE(IGNORE); END");
 }
 
-/** The runs of a home that was held still go on. */
+/** Lets the runs of a held home continue. */
 export function setGoing(path: string): void {
   using db = new Database(path);
   db.run("PRAGMA busy_timeout = 5000");
@@ -96,7 +96,7 @@ export function setGoing(path: string): void {
   db.run("DROP TRIGGER still_workers");
 }
 
-/** What a server makes for itself anew, and what says nothing about runs. */
+/** Files that a server recreates, or that say nothing about runs. */
 const left = /^(runs\.db.*|logs(\/.*)?|.*key.*|.*\.lock|mcp\.json)$/;
 
 /** The files of a home beside the database, by their paths; bytes as base64. */
@@ -118,7 +118,7 @@ function fileText(bytes: Buffer, names: Names): string {
   return Buffer.from(text).equals(bytes) ? stored(text, names) : binary + bytes.toString("base64");
 }
 
-/** Lays them into a home. */
+/** Writes them into a home. */
 export async function restoreFiles(files: Readonly<Record<string, string>>, home: string, names: Names) {
   for (const [name, text] of Object.entries(files)) {
     const path = join(home, name);

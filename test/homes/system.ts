@@ -16,13 +16,13 @@ export type System = AsyncDisposable & {
   readonly path: string;
   readonly play: Play;
   readonly urls: Readonly<Record<ServerName, string>>;
-  /** What stands for what in what is stored of it. */
+  /** The placeholders in its stored form. */
   readonly names: Names;
   start(name: ServerName): Promise<void>;
   startAll(): Promise<void>;
-  /** Ends servers as `kill -9` does. */
+  /** Kills servers with `kill -9`. */
   kill(...some: readonly ServerName[]): Promise<void>;
-  /** What the command line prints. */
+  /** Runs the command line; resolves with its output. */
   cli(...args: readonly string[]): Promise<string>;
 };
 
@@ -36,13 +36,13 @@ type ServerName = keyof typeof entries;
 const servers = Object.keys(entries) as ServerName[];
 
 /**
- * `hold`: whether the replies that the play can hold back never come. `names`: those beside its
- * addresses and folder.
+ * `hold`: whether replies that the play can hold back are never sent. `names`: placeholders besides
+ * its addresses and folder.
  */
 type SystemOptions = { readonly hold: boolean; readonly names?: Names };
 
 /**
- * Makes one with an empty home and no server up; it goes away with `await using`. `checkout` is the
+ * Creates one with an empty home and no server up; `await using` removes it. `checkout` is the
  * folder whose code runs.
  */
 export async function startSystem(checkout: string, { hold, names = {} }: SystemOptions): Promise<System> {
@@ -137,7 +137,7 @@ function mcpEntry({ toolsUrl }: Play) {
   return { url: toolsUrl, type: "http", approve: "never", timeout: 600_000 };
 }
 
-/** Looks again and again until there is something; fails with `what` after a while. */
+/** Polls until there is a value; fails with `what` after a while. */
 export async function eventually<Value>(
   what: string | (() => string),
   look: () => Promise<Value | undefined | false> | Value | undefined | false,

@@ -3,12 +3,10 @@ import { rpc, sseItems, type Wire, wire } from "../a2a/rpc.ts";
 import { stored } from "./store.ts";
 import type { System } from "./system.ts";
 
-/**
- * Everything a home's servers and its command line show of its runs, by the request that shows it.
- */
+/** Everything that a home's servers and its command line show of its runs, by request. */
 export type Views = Readonly<Record<string, Wire>>;
 
-/** Asks for all of it, of a home that is held still. */
+/** Requests all of it, from a home that is held still. */
 export async function viewsOf(system: System): Promise<Views> {
   const views: Record<string, Wire> = {};
   const { gateway } = system.urls;
@@ -28,7 +26,7 @@ export async function viewsOf(system: System): Promise<Views> {
   return eachOnce(JSON.parse(stored(JSON.stringify(views), system.names)));
 }
 
-/** What is shown in several places stands in one of them; in the others is where. */
+/** Keeps a repeated value in one place only; the other places refer to it. */
 function eachOnce(views: Views): Views {
   const keys = new Map(Object.entries(views).map(([key, value]) => [sortedJson(value), key]));
   const within = (value: Wire, isView: boolean): Wire => {
@@ -41,7 +39,7 @@ function eachOnce(views: Views): Views {
   return Object.fromEntries(Object.entries(views).map(([key, value]) => [key, within(value, true)]));
 }
 
-/** The same for equal values, whatever the order of their keys. */
+/** The same text for equal values, whatever the order of their keys. */
 function sortedJson(value: Wire): string {
   return JSON.stringify(value, (_, one) =>
     typeof one !== "object" || one === null || Array.isArray(one)
@@ -50,7 +48,7 @@ function sortedJson(value: Wire): string {
   );
 }
 
-/** A run's events up to the `last`: of one that goes on the stream stays open after it. */
+/** A run's events up to number `last`: the stream of an unfinished run stays open after it. */
 export async function eventsOf({ urls }: System, id: string, last: number): Promise<Wire[]> {
   const url = `${urls.gateway}/runs/${id}/events`;
   const events: Wire[] = [];
@@ -65,8 +63,8 @@ export async function eventsOf({ urls }: System, id: string, last: number): Prom
 }
 
 /**
- * An agent's or a flow's tasks over A2A; over 0.3, which shows the same in other words, the oldest
- * in each state.
+ * An agent's or a flow's tasks over A2A; over 0.3, which shows the same in other words, only the
+ * oldest in each state.
  */
 async function a2aViews(name: string, url: string): Promise<Views> {
   const views: Record<string, Wire> = {};
@@ -95,7 +93,7 @@ async function mcpViews(gateway: string, runs: readonly Wire[]): Promise<Views> 
 }
 
 /**
- * What the terminal shows: of one run in each state, of another name where there is one. Two
+ * The terminal's output for one run in each state, with different names where possible. Runs two
  * commands at a time.
  */
 async function commandLineViews({ cli }: System, runs: readonly Wire[]): Promise<Views> {
@@ -124,7 +122,7 @@ async function commandLineViews({ cli }: System, runs: readonly Wire[]): Promise
   return views;
 }
 
-/** One document, or one a line. */
+/** One document, or one per line. */
 function jsonOf(text: string): Wire {
   return text.startsWith("[")
     ? JSON.parse(text)

@@ -15,7 +15,8 @@ beforeAll(() => {
 afterAll(() => Promise.all([allowed.stop(true), other.stop(true)]));
 
 /**
- * One that uses its proxy for addresses of this machine too, which programs leave out otherwise.
+ * A server that uses its proxy for addresses of this machine too, which programs exclude by
+ * default.
  */
 const proxied = (network: string[]) => ({ ...fixture("hostile"), network, env: { NO_PROXY: "", no_proxy: "" } });
 
@@ -27,7 +28,7 @@ test("a server reaches the hosts its entry names, and no other, whichever way it
   expect(await fetched(at(allowed))).toContain("200 allowed");
   expect(await fetched(at(other))).toContain("403");
   expect(await fetched("example.com")).toContain("403");
-  // A name may be allowed and still lead into this machine.
+  // An allowed name may still lead to this machine.
   for (const name of ["localhost", hostname()]) expect(await fetched(at(other, name))).toContain("403");
   for (const server of [allowed, other])
     expect((await it.call("s__dial", { text: at(server) })).text).toContain("kept out");
@@ -62,7 +63,7 @@ test("a server reads neither the home nor another server's folder, and writes to
     expect((await it.call("s__read", { text: path })).text).toContain("kept out");
   const own = join(it.home, "mcp", "s", "new");
   const foreign = [...hidden, join(it.home, "new"), "/usr/new"];
-  // Where it thinks it has written something, that is in a file system of its own.
+  // If a write seems to succeed, it went to a separate file system.
   for (const text of [...foreign, own]) await it.call("s__write", { text });
   for (const path of hidden) expect(await readFile(path, "utf8")).toBe(canary);
   expect([join(it.home, "new"), "/usr/new", own].map(existsSync)).toEqual([false, false, true]);
@@ -70,7 +71,7 @@ test("a server reads neither the home nor another server's folder, and writes to
 
 /**
  * A project as a user has it: the home, the settings, a server's script and a secret in one folder,
- * which is the user's own.
+ * which the user owns.
  */
 async function project(home: string) {
   const names = {

@@ -1,11 +1,11 @@
 import { freePort } from "../servers/manus-server.ts";
 
-/** server-everything over HTTP, as its users start it. Ended with `await using`. */
+/** server-everything over HTTP, as its users start it. `await using` stops it. */
 export type EverythingServer = AsyncDisposable & { readonly url: string };
 
 /**
- * Starts one with this transport, on a free port unless told which. Rejects when it cannot be
- * reached in time.
+ * Starts one with this transport, on a free port by default. Rejects if it cannot be reached in
+ * time.
  */
 export async function startEverything(kind: "sse" | "streamableHttp", port = freePort()): Promise<EverythingServer> {
   const entry = Bun.resolveSync("@modelcontextprotocol/server-everything/dist/index.js", import.meta.dir);

@@ -9,13 +9,16 @@ import { createEgress } from "../../shared/src/machine/egress/egress.ts";
 import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace.ts";
 import { contextForTest } from "../../shared/src/testing/tool-context.ts";
 
-/** Where the installed servers are, and what our own import, which their entries let them read. */
+/**
+ * The folders of the installed servers and of our fixtures' imports, which their entries allow them
+ * to read.
+ */
 const folders = [resolve(import.meta.dir, "../../node_modules"), resolve(import.meta.dir, "..")];
 
-/** How an entry names a variable. */
+/** A variable as an entry writes it. */
 export const variable = (name: string) => `\${${name}}`;
 
-/** The entry of a server of ours, run by Bun. */
+/** The entry of one of our servers, run by Bun. */
 export function fixture(name: string, ...args: string[]) {
   return {
     command: process.execPath,
@@ -29,13 +32,13 @@ export function installed(entry: string, ...args: string[]) {
   return { command: "node", args: [Bun.resolveSync(entry, import.meta.dir), ...args], read: folders };
 }
 
-/** A host in a folder that goes away with `await using`. */
+/** A host in a folder that `await using` removes. */
 export type HostForTest = AsyncDisposable & {
   readonly host: McpHost;
   readonly home: string;
   readonly file: string;
   readonly workspace: Workspace;
-  /** What was logged as a warning. */
+  /** The messages logged as warnings. */
   readonly warnings: string[];
   write(servers: object): Promise<void>;
   tools(principal?: string): Promise<readonly Tool[]>;
@@ -47,16 +50,16 @@ type Options = {
   readonly definitionTokens?: number;
   readonly env?: Record<string, string>;
   readonly sandbox?: "auto" | "off";
-  /** Domains that commands may reach, which is no matter of servers. */
+  /** Domains that commands may reach; servers ignore it. */
   readonly allowDomains?: readonly string[];
   readonly proxy?: string;
   readonly patienceMs?: number;
-  /** The home of another host, which stays; one of its own when left out. */
+  /** The home of another host, which is kept; a new one if left out. */
   readonly home?: string;
   readonly policy?: { readonly deny?: readonly string[]; readonly allow?: readonly string[] };
 };
 
-/** Makes one, with these entries in its `mcp.json`. For tests. */
+/** Creates one with these entries in its `mcp.json`. For tests. */
 export async function hostForTest(servers: object, options: Options = {}): Promise<HostForTest> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "manyhands-mcp-")));
   await chmod(home, 0o711);

@@ -57,7 +57,7 @@ test("a call that gets no answer ends at its time, and the server is told", asyn
 test("an abort is passed on with its own reason", async () => {
   await using it = await hostForTest({ s: fixture("hostile") });
   const stop = new AbortController();
-  // The call is to be under way when it is aborted, however long the server takes to start.
+  // The call must be under way when it is aborted, however long the server takes to start.
   await it.tools();
   const call = it.call("s__hang", {}, { signal: stop.signal });
   setTimeout(() => stop.abort(new Error("enough")), 300);

@@ -1,12 +1,12 @@
 import { acceptedContent, createMcpHandler, inputRequired, McpServer } from "@modelcontextprotocol/server";
 import * as z from "zod";
 
-/** A server of the 2026 revision over HTTP, and what it was sent. */
+/** A server of the 2026 revision over HTTP, with the headers it received. */
 export type HttpServer = Disposable & { readonly url: string; readonly headers: Headers[] };
 
 const confirmation = z.object({ confirm: z.boolean() });
 
-/** What its tools did that its further answers show. */
+/** Changes by its tools that its later answers show. */
 type Grown = { done: boolean; tell(): void };
 
 function server(grown: Grown): McpServer {

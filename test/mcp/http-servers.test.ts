@@ -77,7 +77,7 @@ test("a server elsewhere is reached by the proxy of the configuration, one of th
   expect(new Set(asked)).toEqual(new Set(["http://mcp.example/mcp"]));
 });
 
-/** A proxy that sends every request to one server; `asked` hears where it was to go. */
+/** A proxy that sends every request to one server; `asked` is called with each original target. */
 async function startProxy(to: string, asked: (url: string) => void) {
   const proxy = createServer((request, response) => {
     asked(request.url ?? "");
@@ -131,7 +131,7 @@ test.each(["sse", "streamableHttp"] as const)(
     await first[Symbol.asyncDispose]();
     expect((await echo()).isError).toBe(true);
     await using _ = await startEverything(kind, new URL(first.url).port);
-    // An event stream is found broken only by what does not come; a session is refused at once.
+    // A broken event stream is noticed only by its silence; a session is refused at once.
     let again = await echo();
     for (let tries = 1; kind === "sse" && again.isError && tries < 3; tries++) again = await echo();
     expect(again.text).toContain("Echo: hello");

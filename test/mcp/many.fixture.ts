@@ -1,7 +1,4 @@
-/**
- * An MCP server over its standard streams with as many small tools as its argument says, which
- * echo.
- */
+/** An MCP server over its standard streams with as many small echo tools as its argument says. */
 const count = Number(process.argv[2] ?? 50);
 const tools = Array.from({ length: count }, (_, n) => ({
   name: `tool_${n}`,

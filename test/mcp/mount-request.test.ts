@@ -26,7 +26,7 @@ afterAll(() => agent[Symbol.asyncDispose]());
 
 type Sending = { readonly headers?: Record<string, string>; readonly method?: string; readonly path?: string };
 
-/** Sends entries with the key, unless told otherwise. */
+/** Sends entries with the key, unless the options say otherwise. */
 function send(mcpServers: object | undefined, { headers = {}, method = "POST", path = "/mcp" }: Sending = {}) {
   return fetch(`${agent.url}${path}`, {
     method,

@@ -1,13 +1,14 @@
 import { type HttpServer, startHttpServer } from "./http-server.ts";
 
 /**
- * An MCP server that wants OAuth, with its authorization server beside it, and what came to pass.
+ * An MCP server that requires OAuth, with its authorization server beside it, and a record of
+ * events.
  */
 export type OAuthServer = HttpServer & { readonly granted: string[]; revoke(): void };
 
 type Lies = { readonly metadata?: string; readonly authorizationEndpoint?: string };
 
-/** Starts one on a free port. `lies` are told in place of its own addresses. */
+/** Starts one on a free port. `lies` replace its own addresses. */
 export function startOAuthServer(lies: Lies = {}): OAuthServer {
   const granted: string[] = [];
   const codes = new Map<string, string>();

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** The servers as an agent and the command line have them. */
+/** Opens the servers as an agent and the command line do. */
 async function open(servers: Record<string, object>) {
   await writeFile(join(home, "mcp.json"), JSON.stringify({ mcpServers: servers }));
   const config = await loadConfig({ cwd: home, env: { MANYHANDS_HOME: home } });
@@ -32,7 +32,7 @@ async function open(servers: Record<string, object>) {
   return openMcp(config, { sandbox, logger, env: {} });
 }
 
-/** Signs in the way a browser would. */
+/** Signs in as a browser would. */
 async function signInTo(server: OAuthServer): Promise<void> {
   const mcp = await open({ web: { url: server.url } });
   try {

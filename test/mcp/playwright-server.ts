@@ -12,7 +12,8 @@ export async function playwrightServer() {
   const cli = join(dirname(Bun.resolveSync("@playwright/mcp/package.json", import.meta.dir)), "cli.js");
   const program = await findChromium(undefined);
   const options = ["--headless", "--isolated", "--no-sandbox", "--executable-path", program];
-  // Where a distribution's start script reads its flags from, and where a browser of our own lies.
+  // Where a distribution's start script reads its flags, and the folder of a browser that we
+  // installed.
   const own = ["/etc/chromium.d", "/etc/chromium", dirname(program)].filter((path) => existsSync(path));
   return { command: entry.command, args: [cli, ...options], read: [...entry.read, ...own] };
 }

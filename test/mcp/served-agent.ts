@@ -5,7 +5,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 
-/** An agent's process that is an MCP server too. */
+/** An agent's process that is also an MCP server. */
 export type ServedAgent = AsyncDisposable & {
   readonly url: string;
   readonly home: string;
@@ -14,8 +14,8 @@ export type ServedAgent = AsyncDisposable & {
 };
 
 /**
- * Starts Manus with these keys in its table. Its model answers every task with "done", unless told
- * otherwise.
+ * Starts Manus with these keys in its table. Its model answers every task with "done", unless
+ * scripted otherwise.
  */
 export async function startServedAgent(
   keys: string,
@@ -43,7 +43,7 @@ export async function startServedAgent(
   };
 }
 
-/** What points an agent's process at a scripted model. */
+/** The environment that points an agent's process at a scripted model. */
 export function modelEnv(model: ScriptedModel, home: string): Record<string, string> {
   return {
     PORT: "0",
@@ -54,9 +54,7 @@ export function modelEnv(model: ScriptedModel, home: string): Record<string, str
   };
 }
 
-/**
- * What a stock client brings: the revisions it speaks, what a person says when asked, and headers.
- */
+/** The properties of a stock client: the revisions it speaks, a person's answers, and headers. */
 export type Bringing = {
   readonly mode: "auto" | "legacy";
   readonly allow?: boolean;

@@ -7,7 +7,7 @@ const post = (url: string, body: object, more: Record<string, string> = {}) =>
   fetch(url, { method: "POST", headers: { ...headers, ...more }, body: JSON.stringify({ jsonrpc: "2.0", ...body }) });
 const list = { id: 2, method: "tools/list", params: {} };
 
-/** Begins a session, with these headers; the headers of its further requests. */
+/** Starts a session with these headers; returns the headers of its further requests. */
 async function begin(url: string, more: Record<string, string> = {}): Promise<Record<string, string>> {
   const version = "2025-11-25";
   const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "t", version: "1" } };
@@ -37,7 +37,9 @@ test("a client without a session is served all the same, request by request", as
 
 const slow = { id: 7, method: "tools/call", params: { name: "test_tool_with_progress", _meta: { progressToken: 1 } } };
 
-/** Reads an event stream up to its first message, and leaves it. The id to go on from. */
+/**
+ * Reads an event stream up to its first message, and leaves it. Returns the id to continue from.
+ */
 async function leaveEarly(response: Response): Promise<string> {
   let text = "";
   for await (const chunk of response.body ?? []) {
@@ -81,7 +83,7 @@ for (const mode of ["auto", "legacy"] as const)
     await client.close();
   });
 
-/** Looks again after longer and longer pauses: each look keeps a session alive. */
+/** Polls with increasing pauses, since each request keeps a session alive. */
 async function until(holds: () => Promise<boolean>, pauseMs: number): Promise<void> {
   for (let pause = pauseMs; pause < 10_000; pause *= 2) {
     await Bun.sleep(pause);

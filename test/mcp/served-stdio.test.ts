@@ -43,7 +43,7 @@ for (const mode of ["auto", "legacy"] as const)
       while (await runs(command)) await Bun.sleep(10);
       const { pid } = transport;
       await client.close();
-      // It ends with its input; the transport would wait and then kill it.
+      // It exits when its input ends; otherwise the transport would wait and then kill it.
       expect(() => process.kill(pid ?? 0, 0)).toThrow();
       expect(faults).toEqual([]);
     } finally {

@@ -7,10 +7,10 @@ import { fixture, type HostForTest, hostForTest } from "./host-for-test.ts";
 
 const { signal } = new AbortController();
 
-/** A server that starts as a file says, which another start may find changed. */
+/** A server that starts as a file says; the file may change before the next start. */
 async function lateServer(start: object) {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-late-"));
-  // A program is never root.
+  // The program does not run as root.
   await chmod(folder, 0o755);
   const file = join(folder, "start.json");
   const set = (next: object) => writeFile(file, JSON.stringify(next));
@@ -22,7 +22,7 @@ async function lateServer(start: object) {
   };
 }
 
-/** What a task would have, what it was told meanwhile, and how long that took. */
+/** The tools a task would have, the messages it was sent meanwhile, and how long that took. */
 async function listed({ host }: HostForTest) {
   const told: string[] = [];
   const before = performance.now();

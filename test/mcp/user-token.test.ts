@@ -46,7 +46,7 @@ test("what our user shows us is never shown to a server", async () => {
   expect(sent).not.toMatch(/authorization/i);
 });
 
-/** A token that is well made and for somebody else. */
+/** A valid token for another audience. */
 function tokenFor(audience: string): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part({ alg: "none" })}.${part({ aud: audience, exp: 4_102_444_800 })}.`;

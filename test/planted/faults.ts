@@ -1,14 +1,14 @@
 /** A small mistake in the product that somebody could make. */
 export type Fault = {
   readonly id: string;
-  /** Where it is planted, from the workspace's root. */
+  /** The file to change, relative to the workspace's root. */
   readonly file: string;
-  /** What stands there exactly once, and what stands there instead once it is planted. */
+  /** The text to replace, which must occur exactly once, and its replacement. */
   readonly find: string;
   readonly becomes: string;
-  /** What goes wrong, for whom. */
+  /** What goes wrong, and for whom. */
   readonly harm: string;
-  /** What is run to find it, in this order: the room it is in, and what spans that room. */
+  /** The tests to run, in this order: the room's own, then those that span it. */
   readonly tests: readonly string[];
 };
 
@@ -31,8 +31,8 @@ const gateway = ["gateway/src"];
 const models = ["shared/src/models"];
 
 /**
- * Faults that tests have to find. To add one: choose it by reading the product, plant it, and where
- * it survives write the test that it wants.
+ * Faults that tests have to find. To add one: choose it by reading the product, plant it, and if it
+ * survives, write the missing test.
  */
 export const faults: readonly Fault[] = [
   {

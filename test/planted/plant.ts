@@ -1,12 +1,12 @@
 /**
- * Plants the faults of `faults.ts` one at a time into a copy of this checkout, and tells which of
+ * Plants the faults of `faults.ts` one at a time into a copy of this checkout, and reports which of
  * them the tests find:
  *
- *     bun test/planted/plant.ts all of them, which takes hours bun test/planted/plant.ts
- *     half-a-patch these
+ * - `bun test/planted/plant.ts`: all of them, which takes hours
+ * - `bun test/planted/plant.ts half-a-patch`: the named ones
  *
- * A fault is caught when a test fails with it, passes without it and fails with it again, and has
- * survived when all pass. Exit code 1 below 95 % caught. To add one see `faults.ts`.
+ * A fault is caught if a test fails with it, passes without it and fails with it again; it has
+ * survived if all pass. Exit code 1 below 95 % caught. To add one, see `faults.ts`.
  */
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Fault, faults } from "./faults.ts";
 
-/** What came of one fault; `by` is the first test that failed. */
+/** The result for one fault; `by` is the first test that failed. */
 export type Finding = { readonly id: string } & (
   | { readonly caught: true; readonly by: string }
   | { readonly caught: false; readonly why: string }
@@ -24,12 +24,14 @@ const root = resolve(import.meta.dir, "../..");
 const enough = 0.95;
 const deadlineMs = 15 * 60_000;
 const testMs = 60_000;
-/** Times a fault is planted where a test fails with it that fails without it too, or not again. */
+/**
+ * How often a fault is planted if the failing test also fails without it, or does not fail again.
+ */
 const tries = 3;
 
 /**
- * Plants each fault in its turn. Rejects where a fault's text is not in its file exactly once, with
- * the signal's reason, and where no copy can be made.
+ * Plants the faults one after another. Rejects if a fault's text is not in its file exactly once,
+ * if no copy can be made, or with the signal's reason.
  */
 export async function plantAll(
   planted: readonly Fault[],
@@ -51,7 +53,7 @@ export async function plantAll(
   }
 }
 
-/** The file with the fault in it. Throws unless what it replaces stands there exactly once. */
+/** The file with the fault in it. Throws unless the replaced text occurs exactly once. */
 export function withFault({ id, find, becomes }: Omit<Fault, "tests">, source: string): string {
   const [before, after, ...more] = source.split(find);
   if (before === undefined || after === undefined || more.length > 0)
@@ -72,7 +74,7 @@ async function plant(fault: Fault, copy: string, signal: AbortSignal): Promise<F
   while (unsound.length < tries) {
     const { passed, by, files } = await withIt(tests);
     if (passed) return { id, caught: false, why: `all pass in ${tests.join(", ")}` };
-    // A test that fails by itself, or once for want of time on a busy machine, has found nothing.
+    // A test that fails by itself, or once because a busy machine was slow, has found nothing.
     const again = files.length > 0 ? files : tests;
     const isSound = (await runTests(copy, again, signal)).passed && !(await withIt(again)).passed;
     if (isSound) return { id, caught: true, by };
@@ -83,10 +85,7 @@ async function plant(fault: Fault, copy: string, signal: AbortSignal): Promise<F
 
 type Outcome = { readonly passed: boolean; readonly by: string; readonly files: readonly string[] };
 
-/**
- * Runs these tests in their order, the room's own before those that span it, up to the first
- * failure.
- */
+/** Runs these tests in order, the room's own before those that span it, up to the first failure. */
 async function runTests(cwd: string, tests: readonly string[], signal: AbortSignal): Promise<Outcome> {
   for (const some of tests) {
     const outcome = await runSome(cwd, some, signal);
@@ -95,12 +94,12 @@ async function runTests(cwd: string, tests: readonly string[], signal: AbortSign
   return { passed: true, by: "", files: [] };
 }
 
-/** Runs test files in a process group of their own, and ends what is left of the group. */
+/** Runs test files in a separate process group, and kills what is left of the group. */
 async function runSome(cwd: string, tests: string, signal: AbortSignal): Promise<Outcome> {
   signal.throwIfAborted();
   const argv = [process.execPath, "test", "--bail", "--timeout", String(testMs), tests];
   const env = { ...process.env, NO_COLOR: "1" };
-  // A file, for what a test leaves behind would hold a pipe open.
+  // A file, since processes that a test leaves behind would hold a pipe open.
   const log = Bun.file(join(cwd, "planted.log"));
   const runner = Bun.spawn(argv, { cwd, env, stdin: "ignore", stdout: "ignore", stderr: log, detached: true });
   const end = () => endGroup(runner.pid);
@@ -124,7 +123,7 @@ function endGroup(leader: number): void {
   }
 }
 
-/** What `bun test` printed of its first failure: the test, and the file it is in. */
+/** The first failure in the output of `bun test`: the test, and the file it is in. */
 function outcomeOf(output: string, exitCode: number): Outcome {
   const lines = output.split("\n");
   const at = lines.findIndex((line) => line.startsWith("(fail) "));
@@ -134,8 +133,8 @@ function outcomeOf(output: string, exitCode: number): Outcome {
 }
 
 /**
- * Copies the checkout as it stands, what is not committed yet included, and gives it packages of
- * its own. Sandboxes of other users may look into it.
+ * Copies the checkout including uncommitted changes, and installs its packages. Sandboxes of other
+ * users may read it.
  */
 async function copyCheckout(copy: string): Promise<void> {
   const list = Bun.spawn(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
@@ -143,7 +142,7 @@ async function copyCheckout(copy: string): Promise<void> {
   if ((await list.exited) !== 0 || files.length === 0) throw new Error("This is no git checkout.");
   await chmod(copy, 0o755);
   for (const file of files) {
-    // Listed and not there is what was removed before a commit says so.
+    // A listed but missing file was removed without a commit.
     if (!existsSync(join(root, file))) continue;
     await cp(join(root, file), join(copy, file), { verbatimSymlinks: true });
   }

@@ -4,9 +4,9 @@ import { type ReadyProcess, startReady } from "./ready-process.ts";
 
 const entry = resolve(import.meta.dir, "../../gateway/src/server/main.ts");
 
-/** A gateway as users start it: a process of its own. */
+/** A gateway as users start it: a separate process. */
 export type GatewayServer = ReadyProcess & {
-  /** A request with a JSON body, and the answer's body. */
+  /** Sends a request with a JSON body; returns the answer's status and body. */
   call(path: string, body?: unknown, headers?: Record<string, string>): Promise<{ status: number; body: Shown }>;
 };
 
@@ -15,8 +15,8 @@ export type GatewayServer = ReadyProcess & {
 type Shown = any;
 
 /**
- * Starts a gateway on a free port with nothing of this process's environment but the PATH, and
- * waits until it listens. `through` is a command that executes it.
+ * Starts a gateway on a free port with only PATH from this process's environment, and waits until
+ * it listens. `through` is a command that executes it.
  */
 export async function startGatewayServer(
   home: string,
@@ -39,7 +39,7 @@ export async function startGatewayServer(
   };
 }
 
-/** Looks again and again until it is so; fails after a while. */
+/** Polls until the condition holds; fails after a while. */
 export async function until(isSo: () => Promise<boolean>, withinMs = 20_000): Promise<void> {
   for (const deadline = Date.now() + withinMs; !(await isSo()); await Bun.sleep(20))
     if (Date.now() > deadline) throw new Error("It did not come to be in time");

@@ -2,26 +2,26 @@ import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dir, "../..");
 
-/** An agent's server as users start it: a process of its own, on a port of its own. */
+/** An agent's server as users start it: a separate process on a free port. */
 export type AgentServer = {
   readonly url: string;
   /** Resolves with the exit code; 137 after a kill -9. */
   readonly exited: Promise<number>;
-  /** Resolves once it printed that it is ready; rejects when it ended before. */
+  /** Resolves once it has printed that it is ready; rejects if it exits before. */
   readonly ready: Promise<void>;
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for the exit. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   readonly pid: number;
 };
 
 type ServerEnvironment = Record<string, string> & { MANYHANDS_HOME: string; PORT: string };
 
-/** Starts Manus, as `startAgent` does. */
+/** Starts Manus, like `startAgent`. */
 export function startManus(env: ServerEnvironment): AgentServer {
   return startAgent("manus", env);
 }
 
-/** Starts an agent from its entry, or from another of its kind, as `startServer` does. */
+/** Starts an agent from its entry, or from another entry like it, with `startServer`. */
 export function startAgent(
   name: string,
   env: ServerEnvironment,
@@ -30,10 +30,7 @@ export function startAgent(
   return startServer(entry, env);
 }
 
-/**
- * Starts a server from its entry with nothing of this process's environment but the PATH, and what
- * `env` says.
- */
+/** Starts a server from its entry with only PATH from this process's environment, plus `env`. */
 export function startServer(entry: string, env: ServerEnvironment): AgentServer {
   const child = Bun.spawn([process.execPath, resolve(root, entry)], {
     cwd: env.MANYHANDS_HOME,

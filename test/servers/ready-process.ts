@@ -4,13 +4,13 @@ export type ReadyProcess = {
   readonly pid: number;
   /** Resolves with the exit code; 137 after a kill -9. */
   readonly exited: Promise<number>;
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for the exit. */
   stop(signal?: NodeJS.Signals): Promise<number>;
 };
 
 /**
- * Starts a process with nothing of this one's environment but the PATH, and waits until it listens.
- * Rejects with its last words.
+ * Starts a process with only PATH from this one's environment, and waits until it listens. Rejects
+ * with its last output.
  */
 export async function startReady(
   command: readonly string[],

@@ -13,10 +13,10 @@ import {
 } from "@a2a-js/sdk/server";
 
 /**
- * A server of another make: the A2A SDK's own handlers and store, in a process of its own, over
- * plain HTTP. It prints `ready URL`. What it does depends on how the task begins: "greet" is
- * answered with a message and no task, "ask" asks first, as a step of a plan too, "take N s" takes
- * so long, anything else makes a file and an answer.
+ * A server of another implementation: the A2A SDK's own handlers and store, in a separate process,
+ * over plain HTTP. It prints `ready URL`. The beginning of the task decides what it does: "greet"
+ * is answered with a message and no task, "ask" asks first, also as a step of a plan, "take N s"
+ * takes that long, anything else makes a file and an answer.
  */
 const executor: AgentExecutor = {
   async execute({ taskId, contextId, task, userMessage }: RequestContext, bus: ExecutionEventBus) {

@@ -3,8 +3,7 @@ import { askHuman, browser as browserTools, editor, planning, terminate, web } f
 import { instructions } from "./prompt.ts";
 
 /**
- * Browser, the agent that operates web pages. Where there is no browser its card and its prompt say
- * so.
+ * Browser, the agent that operates web pages. Without a browser, its card and its prompt say so.
  */
 export const browser = (({ browserMissing: missing, readsWeb }) => {
   const browses = missing === undefined;

@@ -33,8 +33,8 @@ How you work
 const withoutAnything = `You are Browser, an agent for web pages. This machine has no browser and no way to read the web, so you can do nothing of what you are for. Call terminate with status failure and say so.`;
 
 /**
- * What the agent is told in every task of a server: of no tool that is not there. Stable, so that
- * provider caches hit.
+ * The agent's instructions for every task of a server, without tools that are missing. Stable, so
+ * that provider caches hit.
  */
 export function instructions({ browses, readsWeb }: { readonly browses: boolean; readonly readsWeb: boolean }): string {
   if (!browses) return readsWeb ? [withoutBrowser, part.trust, part.end].join("\n\n") : withoutAnything;

@@ -22,8 +22,8 @@ const part = {
 };
 
 /**
- * What the agent is told in every task on this machine: stable, and of no tool that is not there.
- * `libraries` are those that Python has; undefined without Python.
+ * The agent's instructions for every task on this machine: stable, and without tools that are
+ * missing. `libraries` are those that Python has; undefined without Python.
  */
 export function instructions({ libraries }: { readonly libraries: readonly string[] | undefined }): string {
   const charts = libraries === undefined ? part.charts : `${part.charts}\n${python(libraries)}`;

@@ -2,7 +2,7 @@ import { type AgentSource, defineAgent } from "manyhands";
 import { askHuman, browser, desktop, editor, images, planning, python, shell, terminate, web } from "manyhands/tools";
 import { guided, instructionsFor } from "./prompt.ts";
 
-/** Manus, the general agent: it promises what the machine offers. */
+/** Manus, the general agent; it promises what the machine offers. */
 export const manus = ((offers) => {
   const { runsCode, readsWeb } = offers;
   const browses = offers.browserMissing === undefined;

@@ -24,7 +24,7 @@ export const swe = (({ runsCode, fetches: clones }) =>
     skills: skillsFor({ runsCode, clones }),
   })) satisfies AgentSource;
 
-/** What the card promises of SWE on this machine. */
+/** The skills that SWE's card promises on this machine. */
 function skillsFor({ runsCode, clones }: { readonly runsCode: boolean; readonly clones: boolean }): Skill[] {
   const sources = clones
     ? "Takes files, packed repositories and the addresses of public ones."

@@ -9,8 +9,8 @@ const sandboxed = `
 const untested = "There is no sandbox on this machine, so nothing can be run: say plainly that the change is untested.";
 
 /**
- * What SWE is told in every task of a server, by what it has there. Stable, so that provider caches
- * hit.
+ * SWE's instructions for every task of a server, according to the tools there. Stable, so that
+ * provider caches hit.
  */
 export function instructionsFor({
   runsCode,

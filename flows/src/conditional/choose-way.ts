@@ -4,18 +4,18 @@ import { classify } from "./classify.ts";
 import { ruleReason } from "./rule.ts";
 import type { Choice, Unsure, Way } from "./way.ts";
 
-/** How a way is chosen. */
+/** How a branch of the task is chosen. */
 type ChooseOptions = {
   readonly classify: "both" | "rules" | "model";
   readonly confidence: number;
   readonly unsure: "default" | "ask";
-  /** The name of the way that is taken when none fits. */
+  /** The name of the way to take if none fits. */
   readonly default?: string | undefined;
 };
 
 /**
- * Chooses one way: by the rules, by the model, by the person, else the default. Rejects with
- * `rejected` when none fits.
+ * Chooses one way: by the rules, the model, the person, or else the default. Rejects with
+ * `rejected` if none fits.
  */
 export async function chooseWay(flow: Flow, ways: readonly Way[], options: ChooseOptions): Promise<Choice> {
   const found = await findWay(flow, ways, options);
@@ -37,7 +37,9 @@ async function findWay(flow: Flow, ways: readonly Way[], options: ChooseOptions)
   return { unsure: "No rule holds." };
 }
 
-/** The first way of which a rule holds. Recorded: a later version may read rules in another way. */
+/**
+ * The first way with a rule that holds. Recorded, since a later version may read rules differently.
+ */
 async function applyRules(flow: Flow, ways: readonly Way[]): Promise<Choice | undefined> {
   if (ways.every(({ rules }) => rules.length === 0)) return undefined;
   const held = await flow.run.step(
@@ -53,12 +55,12 @@ async function applyRules(flow: Flow, ways: readonly Way[]): Promise<Choice | un
   return way === undefined ? undefined : { way, by: "rule", reason: held?.reason ?? "" };
 }
 
-/** How often the person is asked, when an answer names no way. */
+/** How often the person is asked if an answer names no way. */
 const mostQuestions = 3;
 
 /**
- * Has the person behind the task choose, by number or name; in other words too where the model may
- * say what they mean, with this confidence.
+ * Asks the person behind the task to choose, by number or name. If the model may interpret other
+ * words, it needs this confidence.
  */
 async function askWay(
   flow: Flow,

@@ -39,7 +39,7 @@ const options = z.strictObject({
 
 type Options = z.output<typeof options>;
 
-/** A task is sorted, and exactly one agent does it. */
+/** Classifies a task; exactly one agent does it. */
 export const conditional = defineFlow({
   name: "conditional",
   title: "Conditional flow",
@@ -80,7 +80,7 @@ export const conditional = defineFlow({
   },
 });
 
-/** What is wrong with options that are right one by one. */
+/** What is wrong with options that are valid individually. */
 function faultOf({ branches, classify, default: fallback }: Options): string | undefined {
   if (branches === undefined) return classify === "rules" ? "options.branches: rules need branches" : undefined;
   const names = branches.map(({ name }) => name);
@@ -92,7 +92,9 @@ function faultOf({ branches, classify, default: fallback }: Options): string | u
   return classify === "rules" && !isRuled ? "options.branches: none of them has rules" : undefined;
 }
 
-/** The ways; a wrong agent, or a default that no way is, is found before anything is decided. */
+/**
+ * The ways. Throws for a wrong agent or a default that names no way, before anything is decided.
+ */
 function waysOf(flow: Flow, { branches, default: fallback }: Options): Way[] {
   const distinct = [...new Set(flow.agents.map(({ name }) => name))];
   const given = branches ?? distinct.map((name): Way => ({ name, when: "", rules: [], agent: name }));

@@ -2,7 +2,9 @@ import type { Json, Part } from "manyhands";
 import { RE2JS } from "re2js";
 import * as z from "zod";
 
-/** When a task is for a branch, to be told without a model: all that a rule names has to hold. */
+/**
+ * When a task belongs to a branch, decided without a model: every condition of the rule must hold.
+ */
 export const rule = z
   .strictObject({
     keywords: z
@@ -40,13 +42,13 @@ export const rule = z
 
 export type Rule = z.output<typeof rule>;
 
-/** What rules go by: the task and what came with it. */
+/** What rules examine: the task and its files. */
 type RuleFacts = { readonly goal: string; readonly files: readonly Part[] };
 
-/** Characters of the task that rules look at. */
+/** How many characters of the task rules examine. */
 const mostText = 100_000;
 
-/** Why a rule holds, in a sentence; undefined when it does not. */
+/** Why a rule holds, in a sentence; undefined if it does not. */
 export function ruleReason({ keywords, regex, file, data }: Rule, facts: RuleFacts): string | undefined {
   const reasons: (string | undefined)[] = [];
   const text = facts.goal.slice(0, mostText);
@@ -105,8 +107,7 @@ function isRegex(text: string): boolean {
 }
 
 /**
- * The steps of a path like `$.order.items[0].kind` or `order.items.0.kind`; undefined when it is
- * none.
+ * The steps of a path like `$.order.items[0].kind` or `order.items.0.kind`; undefined if invalid.
  */
 function stepsOf(path: string): readonly string[] | undefined {
   const plain = path
@@ -123,7 +124,7 @@ function isDataPath(path: string): boolean {
   return stepsOf(path) !== undefined;
 }
 
-/** What stands at a path; undefined where nothing does. Only what the data itself has is found. */
+/** The value at a path, or undefined. Finds only own properties of the data. */
 export function valueAt(data: Json, path: string): Json | undefined {
   let value: Json | undefined = data;
   for (const step of stepsOf(path) ?? []) {

@@ -5,7 +5,7 @@ import type { Rule } from "./rule.ts";
 /** One of the ways a task can go. */
 export type Way = {
   readonly name: string;
-  /** For what tasks it is, in words for the model and for people. */
+  /** Which tasks it is for, in words for the model and for people. */
   readonly when: string;
   readonly rules: readonly Rule[];
   readonly agent: string;
@@ -20,14 +20,14 @@ export type Way = {
  */
 type ChosenBy = "rule" | "model" | "person" | "default";
 
-/** The way that was chosen, by whom and why. */
+/** The way chosen, by whom and why. */
 export type Choice = {
   readonly way: Way;
   readonly by: ChosenBy;
   readonly reason: string;
   /** The model's, from 0 to 1. */
   readonly confidence?: number;
-  /** What the person said in choosing, beside a number or a name: it may say more of the task. */
+  /** What the person said when choosing, besides a number or a name: it may add to the task. */
   readonly said?: readonly string[];
 };
 

@@ -34,7 +34,7 @@ const fair = {
 };
 const refusal = (summary: string) => ({ calls: [{ name: "terminate", args: { status: "failure", summary } }] });
 
-/** The model of a debate: it answers by the tool it is given. */
+/** The model of a debate: it answers with the tool it is given. */
 const chair =
   (answers: Readonly<Record<string, (n: number) => object>>) =>
   ({ tools }: ChatRequest, n: number): ScriptedReply => {
@@ -45,7 +45,7 @@ const differing = chair({
   check_agreement: () => ({ agreed: false, reason: "they differ" }),
   give_verdict: () => fair,
 });
-/** A debater that says what it has been told of: its own name, and the numbers it was shown. */
+/** A debater that repeats what it was sent: its own name, and the numbers it was shown. */
 const echo = (name: string) => (request: ChatRequest) => {
   const shown = [...asked(request).matchAll(/argument number=\\"(\d+)\\"/g)].map(([, number]) => number);
   return { text: `${name} answers ${shown.join() || "nobody"}` };

@@ -40,7 +40,7 @@ type Options = z.output<typeof options>;
 type Stop = "agreed" | "rounds" | "alone" | "silence";
 
 /**
- * Agents argue for different answers, first each by itself, then answering each other; a judge
+ * Agents argue for different answers, first independently, then in reply to each other; a judge
  * decides by their arguments.
  */
 export const debate = defineFlow({
@@ -94,8 +94,8 @@ export const debate = defineFlow({
 });
 
 /**
- * Holds rounds until the debaters agree, too few are left, or it was the last one. Rejects with
- * `task_failed` when nobody says anything at all.
+ * Holds rounds until the debaters agree, too few are left, or the last round is over. Rejects with
+ * `task_failed` if nobody says anything at all.
  */
 async function holdRounds(
   flow: Flow,

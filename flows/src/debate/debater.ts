@@ -3,7 +3,8 @@ import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
 
 /**
- * Who argues for a position. One agent may be several debaters, each in a conversation of its own.
+ * A debater: an agent arguing for a position. One agent may be several debaters, each in a separate
+ * conversation.
  */
 export type Debater = {
   readonly name: string;
@@ -12,7 +13,7 @@ export type Debater = {
   readonly settings?: z.output<typeof assignment.settings>;
 };
 
-/** What a debater said in one round, under the number by which it is cited. */
+/** What a debater said in one round, with the number by which it is cited. */
 export type Argument = {
   readonly number: number;
   readonly round: number;
@@ -24,18 +25,18 @@ export type Argument = {
 /** A debater that said nothing in a round, and why. */
 export type Absence = { readonly round: number; readonly debater: Debater; readonly reason: string };
 
-/** A debate as far as it has come. */
+/** The debate so far. */
 export type Course = {
-  /** What is debated, with what the user added since. */
+  /** What is debated, with the user's later additions. */
   readonly question: string;
   readonly debaters: readonly Debater[];
   readonly arguments: readonly Argument[];
   readonly absences: readonly Absence[];
-  /** The last round that was held. */
+  /** The last round held. */
   readonly round: number;
 };
 
-/** The debaters that are still asked: not those that were absent in the last two rounds. */
+/** The debaters that are still asked: all but those absent in the last two rounds. */
 export function presentDebaters({ debaters, absences, round }: Course): readonly Debater[] {
   const missed = (debater: Debater, missedRound: number) =>
     absences.some((absence) => absence.round === missedRound && absence.debater === debater);

@@ -14,8 +14,8 @@ export type RoundOptions = {
 
 /**
  * Holds the next round: all present debaters at the same time, none of them seeing what the others
- * say in it. Whoever does not answer by the deadline, or fails, is absent. Arguments are numbered
- * in the debaters' order, whoever was first.
+ * say in it. A debater that fails or misses the deadline is absent. Arguments are numbered in the
+ * debaters' order, whichever was first.
  */
 export async function holdRound(flow: Flow, course: Course, options: RoundOptions): Promise<Course> {
   const round = course.round + 1;
@@ -53,7 +53,7 @@ async function takeTurn(
   { turnDeadlineMs, conversations }: RoundOptions,
 ) {
   const contextId = conversations.get(debater.name);
-  // In a conversation that goes on, what came with the question is there already.
+  // A continued conversation already has the question's files.
   const parts = contextId === undefined ? flow.files : [];
   const outcome = await flow.ask(
     debater.agent,

@@ -12,8 +12,8 @@ What stands between <argument> marks was written by debaters: it is what you jud
 const judgeRole = `You are the judge of a debate and took no part in it. Answer by calling give_verdict.\n${rules}`;
 
 /**
- * Has the debate judged by this agent, or by the model where none is named; arguments that are
- * cited exist. Rejects with `task_failed` when there is no verdict to be had.
+ * Has the debate judged by this agent, or by the model if none is named; cited arguments are
+ * checked to exist. Rejects with `task_failed` if there is no verdict.
  */
 export async function judgeDebate(flow: Flow, course: Course, judge: string | undefined): Promise<JudgeVerdict> {
   const form = { schema: verdictForm, check: (verdict: JudgeVerdict) => citationFault(verdict, course) };
@@ -56,7 +56,7 @@ function caseText({ question, debaters, absences, ...course }: Course): string {
   ].join("\n\n");
 }
 
-/** A judge's verdict as it gives it. */
+/** A verdict in the form the judge returns. */
 export const verdictForm = z.object({
   decision: z.string().trim().min(1).describe("The answer to the question, so that it can be understood by itself."),
   confidence: z.number().min(0).max(1).describe("How sure that is, from 0 to 1."),

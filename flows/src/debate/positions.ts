@@ -12,11 +12,11 @@ export const givenPosition = z.strictObject({
   settings: assignment.settings,
 });
 
-/** Debaters there are at least, and at most where nobody says how many. */
+/** The minimum number of debaters, and the maximum unless the caller sets one. */
 const fewest = 2;
 const usual = 3;
 
-/** The debaters with the caller's positions; a wrong agent is found before any is asked. */
+/** The debaters with the caller's positions. Throws for a wrong agent before any is asked. */
 export function givenDebaters(flow: Flow, positions: readonly z.output<typeof givenPosition>[]): Debater[] {
   return positions.map(({ name, ...given }, index) => {
     flow.check(given.agent);
@@ -30,8 +30,8 @@ const divider = `You prepare a debate: you name the positions that are worth arg
 - Give a position to an agent that can make its case: where the question takes computing, files or the web, to one whose skills say that it can.`;
 
 /**
- * Has the model name the positions of a question and the agents that argue for them. Agents the
- * caller chose all take part.
+ * Has the model choose the positions of a question and the agents that argue for them. If the
+ * caller chose agents, all of them take part.
  */
 export async function madeDebaters(flow: Flow, wanted: number | undefined): Promise<Debater[]> {
   const all = flow.isChosen ? flow.agents : [];
@@ -74,7 +74,7 @@ export async function madeDebaters(flow: Flow, wanted: number | undefined): Prom
   }));
 }
 
-/** What a debater is called: as it was named, or by a letter. */
+/** A debater's name: as given, or a letter. */
 export function debaterName(name: string | undefined, index: number): string {
   return name ?? String.fromCharCode("A".charCodeAt(0) + index);
 }

@@ -11,8 +11,7 @@ export function publishTranscript(flow: Flow, course: Course, verdict?: JudgeVer
 }
 
 /**
- * The debate as a Markdown text: positions, every round with its arguments and absences, and the
- * verdict.
+ * The debate as Markdown: positions, every round with its arguments and absences, and the verdict.
  */
 export function transcriptText(course: Course, verdict: JudgeVerdict | undefined): string {
   const rounds = Array.from({ length: course.round }, (_, index) => roundText(course, index + 1));
@@ -25,7 +24,7 @@ export function transcriptText(course: Course, verdict: JudgeVerdict | undefined
   ].join("\n\n");
 }
 
-/** A verdict as people read it. */
+/** A verdict as text for people. */
 export function verdictText({ decision, confidence, reasons, dissent, citations }: JudgeVerdict): string {
   return [
     decision,

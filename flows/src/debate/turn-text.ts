@@ -3,8 +3,8 @@ import { marked } from "../prompt-text.ts";
 import type { Argument, Course, Debater } from "./debater.ts";
 
 /**
- * What a debater is told in this round: first to argue by itself, later to answer the arguments it
- * has not seen yet.
+ * What a debater is sent in this round: first to argue independently, later to answer the arguments
+ * it has not seen yet.
  */
 export function turnText(course: Course, debater: Debater, round: number): string {
   const { question, debaters } = course;
@@ -30,7 +30,7 @@ ${argumentsText(others)}${mine}
 Answer them, by their numbers in brackets: where they are right say so and change your view, where they are wrong show why. At most 300 words, as one argument that stands by itself.`;
 }
 
-/** Arguments under their numbers, for a debater or a judge to read and cite. */
+/** Arguments with their numbers, for a debater or a judge to read and cite. */
 export function argumentsText(shown: readonly Argument[]): string {
   const room = roomForEach(Math.max(1, shown.length));
   return shown
@@ -40,7 +40,7 @@ export function argumentsText(shown: readonly Argument[]): string {
     .join("\n\n");
 }
 
-/** The positions, one a line. */
+/** The positions, one per line. */
 export function positionsText(debaters: readonly Debater[]): string {
   return debaters.map(({ name, agent, position }) => `- ${name} (${agent}): ${position}`).join("\n");
 }

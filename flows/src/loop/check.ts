@@ -5,16 +5,16 @@ import { assignment } from "../assignment.ts";
 import { marked, shownWork } from "../prompt-text.ts";
 import { carriedFiles } from "../result-files.ts";
 
-/** What a check says of an answer. */
+/** What a check concludes about an answer. */
 export type CheckVerdict = {
   readonly passed: boolean;
   /** What shows that it passed, or what is missing. */
   readonly feedback: string;
-  /** How much of what is wanted is there, from 0 to 1, where the check tells. */
+  /** How much of the goal is reached, from 0 to 1, if the check says. */
   readonly score?: number;
 };
 
-/** A verdict as a model or an agent gives it. */
+/** A verdict as a model or an agent returns it. */
 const verdictForm = z.object({
   passed: z.boolean().describe("Whether everything that is wanted is there."),
   feedback: z
@@ -27,7 +27,7 @@ const verdictForm = z.object({
 
 const criteria = z.string().trim().min(1).optional().describe("What has to be there; the task itself when left out.");
 
-/** When a loop is through: by whose word, and by what. */
+/** When a loop ends: which check must pass, and who makes it. */
 export const loopCheck = z.discriminatedUnion("by", [
   z.strictObject({ by: z.literal("model").describe("The flow's model judges the answer and its files."), criteria }),
   z.strictObject({
@@ -45,18 +45,18 @@ export const loopCheck = z.discriminatedUnion("by", [
 
 export type LoopCheck = z.output<typeof loopCheck>;
 
-/** What the work is checked by, for who does it to know; empty where the task says it all. */
+/** How the work is checked, for the agent that does it; empty if the task already says so. */
 export function checkText(check: LoopCheck | undefined): string {
   if (check?.by === "command")
     return `\n\nIt is done when this command, run where you work, ends with exit code 0:\n${check.command}`;
   return check?.criteria === undefined ? "" : `\n\nIt is done when: ${check.criteria}`;
 }
 
-/** A piece of work to be checked. */
+/** Work to check. */
 type Work = { readonly task: string; readonly worker: string; readonly outcome: AskOutcome };
 
 /**
- * What is wrong with work that was done, or that nothing is. Rejects with `task_failed` when the
+ * What is wrong with finished work; undefined if nothing is. Rejects with `task_failed` if the
  * check itself cannot be made.
  */
 export async function checkWork(
@@ -110,7 +110,7 @@ const commandForm = z.object({
   output: z.string().describe("The end of what it printed, errors too, as it was printed."),
 });
 
-/** Characters of a command's output that go on as feedback: its end, where errors stand. */
+/** How many characters of a command's output become feedback: its end, where errors are. */
 const mostOutput = 4_000;
 
 async function runCommand(

@@ -7,28 +7,28 @@ import { newestFiles } from "../result-files.ts";
 import { checkText, checkWork, type LoopCheck } from "./check.ts";
 import { feedbackOf, type Iteration, tellIteration } from "./iteration.ts";
 
-/** What is worked on in an iteration, by whom, and how it is checked. */
+/** What an iteration works on, by which agent, and how it is checked. */
 type LoopWork = {
   readonly agent: string;
-  /** The task, with what the user added to it since. */
+  /** The task, with the user's later additions. */
   readonly task: string;
   readonly instruction: string;
   readonly settings?: z.output<typeof assignment.settings>;
   readonly until?: LoopCheck | undefined;
   readonly deadlineMs?: number | undefined;
-  /** What came with the task that the conversation has already. */
+  /** The task's files that the conversation already has. */
   readonly sent: readonly Part[];
 };
 
 /**
- * Characters of an answer that its agent is shown again, where it cannot look it up in the
- * conversation.
+ * How many characters of its answer an agent is shown again if the conversation does not contain
+ * it.
  */
 const longestAnswer = 16_000;
 
 /**
- * One more attempt, in the same conversation as those before, and its check. Rejects with
- * `task_failed` when the check cannot be made.
+ * Makes one more attempt in the same conversation, and checks it. Rejects with `task_failed` if the
+ * check cannot be made.
  */
 export async function iterate(flow: Flow, work: LoopWork, before: readonly Iteration[]): Promise<Iteration> {
   const { agent, task, until = { by: "model" }, deadlineMs } = work;
@@ -40,7 +40,7 @@ export async function iterate(flow: Flow, work: LoopWork, before: readonly Itera
   });
   const outcome = await attempt(flow, work, before);
   const isDone = outcome.state === "completed";
-  // Should the check not be possible at all, the first work done is what there is.
+  // If the check turns out to be impossible, the first finished work is the result.
   if (isDone && before.every((one) => one.outcome.state !== "completed")) flow.reached(outcome.answer);
   const verdict = isDone ? await checkWork(flow, { task, worker: agent, outcome }, until, deadlineMs) : undefined;
   const iteration = { number, outcome, verdict };
@@ -48,7 +48,7 @@ export async function iterate(flow: Flow, work: LoopWork, before: readonly Itera
   return iteration;
 }
 
-/** Has the work done. Files of earlier attempts count where this one did not make them anew. */
+/** Has the work done. Files of earlier attempts count unless this one made them anew. */
 async function attempt(flow: Flow, work: LoopWork, before: readonly Iteration[]): Promise<AskOutcome> {
   const { agent, settings, deadlineMs, sent } = work;
   const contextId = before.findLast(({ outcome }) => outcome.contextId !== "")?.outcome.contextId;

@@ -1,28 +1,26 @@
 import { type AskOutcome, type Flow, outcomeText } from "manyhands/flows";
 import type { CheckVerdict } from "./check.ts";
 
-/** One turn of a loop: what came of the work, and what its check said, if it came that far. */
+/** One iteration of a loop: the outcome of the work, and the check's verdict if it was checked. */
 export type Iteration = {
   readonly number: number;
   readonly outcome: AskOutcome;
   readonly verdict: CheckVerdict | undefined;
 };
 
-/** What the next iteration is told of this one. */
+/** What the next iteration is sent about this one. */
 export function feedbackOf({ outcome, verdict }: Iteration): string {
   return verdict?.feedback ?? `The attempt did not come to an end: ${outcomeText(outcome)}`;
 }
 
-/**
- * Whether two iterations came to the same: the same answer, the same files and the same feedback.
- */
+/** Whether two iterations have the same result: the same answer, files and feedback. */
 export function isSame(one: Iteration, other: Iteration): boolean {
   return signature(one) === signature(other);
 }
 
 /**
- * The better of two by the check's score; of equals, and where no score is given, the later. What
- * was not finished is never better.
+ * The better of two by the check's score; if equal or without scores, the later one. Unfinished
+ * work is never better.
  */
 export function better(best: Iteration | undefined, next: Iteration): Iteration | undefined {
   if (next.outcome.state !== "completed") return best;
@@ -30,7 +28,7 @@ export function better(best: Iteration | undefined, next: Iteration): Iteration 
   return (next.verdict?.score ?? 0) >= (best.verdict?.score ?? 0) ? next : best;
 }
 
-/** Tells how an iteration ended. */
+/** Emits how an iteration ended. */
 export function tellIteration(flow: Flow, iteration: Iteration): void {
   const { number, outcome, verdict } = iteration;
   const feedback = feedbackOf(iteration);

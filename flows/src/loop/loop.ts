@@ -26,7 +26,7 @@ const options = z.strictObject({
 
 type Options = z.output<typeof options>;
 
-/** An agent works until a check passes, told each time what was missing. */
+/** An agent works until a check passes; each time it is sent what was missing. */
 export const loop = defineFlow({
   name: "loop",
   title: "Loop flow",
@@ -77,7 +77,7 @@ export const loop = defineFlow({
   },
 });
 
-/** The agent that works; a wrong one, or a wrong checker, is found before it begins. */
+/** The agent that works. Throws for a wrong agent or checker before it starts. */
 function workerOf(flow: Flow, { agent, until }: Options): string {
   const worker = agent ?? flow.agents[0]?.name ?? "";
   flow.check(worker);
@@ -85,13 +85,13 @@ function workerOf(flow: Flow, { agent, until }: Options): string {
   return worker;
 }
 
-/** Shares what is left of the budget among the iterations that may come, each with its check. */
+/** Divides the remaining budget among the iterations that may follow, each with its check. */
 function expectRest(flow: Flow, { until, maxIterations }: Options, number: number): void {
   const isByModel = until === undefined || until.by === "model";
   flow.expect((maxIterations - number + 1) * (isByModel ? 1 : 2), { own: isByModel });
 }
 
-/** Keeps the best there is as what the flow has reached. */
+/** Keeps the best iteration so far as the flow's partial result. */
 function keepBest(flow: Flow, best: Iteration | undefined, before: Iteration | undefined): Iteration | undefined {
   if (best === undefined || best === before) return best;
   flow.handOn(best.outcome.files);

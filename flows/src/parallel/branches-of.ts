@@ -7,7 +7,7 @@ import { fillTemplate, wholeGoal } from "../prompt-text.ts";
 type Assignment = z.output<z.ZodObject<typeof assignment>>;
 
 /**
- * Who is asked what: each agent once unless the branches are given, and one branch an item where
+ * Which agent is asked what: each agent once unless branches are given, and one branch per item if
  * there are items.
  */
 type FanOut = {
@@ -17,7 +17,9 @@ type FanOut = {
   readonly deadlineMs?: number | undefined;
 };
 
-/** The branches of a fan-out, with their texts; a wrong agent is found before any is begun. */
+/**
+ * The branches of a fan-out, with their texts. Throws for a wrong agent before any branch starts.
+ */
 export function branchesOf(flow: Flow, { branches, items, instruction, deadlineMs }: FanOut): Branch[] {
   const given: readonly Assignment[] = branches ?? flow.agents.map(({ name }) => ({ agent: name }));
   const works = items === undefined ? given.map((each) => ({ each, item: undefined })) : inTurn(items, given);

@@ -21,7 +21,7 @@ const wrote = (path: string, text: string) => (_: ChatRequest, n: number) =>
     ? { calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: text } }] }
     : { text: `wrote ${path}` };
 
-/** The states of all tasks at an agent, once none is at work. */
+/** The states of all tasks at an agent, once none is running. */
 async function ended(flow: FlowForTest, agent: string): Promise<string[]> {
   for (const deadline = Date.now() + 5_000; ; await Bun.sleep(10)) {
     const states = (await flow.agent(agent).tasks()).map(({ status }) => status);

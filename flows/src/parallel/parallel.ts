@@ -52,9 +52,7 @@ const options = z.strictObject({
 
 type Options = z.output<typeof options>;
 
-/**
- * Agents work at the same time, each by itself; how many have to complete is the caller's choice.
- */
+/** Agents work at the same time, independently; the caller chooses how many must complete. */
 export const parallel = defineFlow({
   name: "parallel",
   title: "Parallel flow",
@@ -120,7 +118,7 @@ function aggregationOf(flow: Flow, { aggregate, aggregator }: Options): Aggregat
   return { aggregate, aggregator };
 }
 
-/** A bound of the flow that was reached is the cause, where there was one. */
+/** If a limit of the flow was reached, that is the cause. */
 function unmet(policy: Policy, results: readonly BranchResult[]): AppError {
   const reasons = results.flatMap(({ branch, outcome, reason }) =>
     outcome === "failed" ? [`Branch ${branch.name}: ${reason}`] : [],

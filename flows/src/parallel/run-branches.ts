@@ -3,7 +3,7 @@ import { type Branch, type BranchResult, canceledBranch, tellBranch, workBranch 
 import { unlessAborted } from "../unless-aborted.ts";
 
 /**
- * How branches are run: how many at once, and what becomes of those at work once the policy is
+ * How branches run: how many at once, and what happens to the running ones once the policy is
  * settled.
  */
 type RunOptions = {
@@ -13,9 +13,9 @@ type RunOptions = {
 };
 
 /**
- * Runs the branches until the policy is met or cannot be met any more, and has what is left
- * canceled at the agents, or awaits it too. The results are in the branches' order. In which order
- * they ended is recorded, so that a replay settles the policy by the same ones.
+ * Runs the branches until the policy is met or can no longer be met; the remaining ones are
+ * canceled at their agents, or awaited too. The results are in the branches' order. The order in
+ * which they ended is recorded, so that a replay settles the policy by the same ones.
  */
 export async function runBranches(
   flow: Flow,
@@ -30,7 +30,7 @@ export async function runBranches(
         ends.note(index, await workBranch(each, branch));
       });
       await flow.over(own).all(works, options);
-      // The other side of the race decides, when it has taken them all.
+      // The other side of the race decides once it has taken them all.
       return unlessAborted(new Promise<never>(() => undefined), own.abortSignal);
     },
   ]);
@@ -63,7 +63,7 @@ async function takeEnds(
   return taken;
 }
 
-/** Whether the policy is settled by these results; tells so. */
+/** Whether these results settle the policy; if so, emits that. */
 function settle(flow: Flow, policy: Policy, results: readonly BranchResult[]): boolean {
   const completed = results.filter(({ outcome }) => outcome === "completed").length;
   const now = standing(policy, completed, results.length - completed);
@@ -80,13 +80,13 @@ function settle(flow: Flow, policy: Policy, results: readonly BranchResult[]): b
   return true;
 }
 
-/** How many branches of all have to complete, and what the caller calls that. */
+/** How many of all branches must complete, and the caller's name for that. */
 export type Policy = { readonly name: "all" | "any" | "quorum"; readonly needed: number; readonly of: number };
 
-/** Whether that has come, can still come, or cannot come any more. */
+/** Whether the policy is met, can still be met, or cannot be met any more. */
 type Standing = "met" | "open" | "impossible";
 
-/** Where a policy stands when so many branches have completed and so many have failed. */
+/** The state of a policy after this many completed and failed branches. */
 function standing({ needed, of }: Policy, completed: number, failed: number): Standing {
   if (completed >= needed) return "met";
   return of - failed < needed ? "impossible" : "open";
@@ -98,21 +98,21 @@ export function policyText({ name, needed, of }: Policy): string {
 }
 
 /**
- * The ends of branches as they come, for whoever takes them one by one. In memory: replay brings
- * them again, perhaps in another order.
+ * The ends of branches as they happen, taken one by one. In memory only: a replay produces them
+ * again, perhaps in another order.
  */
 type Ends<T> = {
-  /** The branch at `index` has come to this. */
+  /** Records the result of the branch at `index`. */
   note(index: number, result: T): void;
   /** Resolves once `count` branches have ended. */
   reached(count: number): Promise<void>;
-  /** The first that has ended and is not taken yet; call it only when there is one. */
+  /** The first branch that has ended and is not taken yet; call it only if there is one. */
   next(taken: ReadonlyMap<number, unknown>): number;
-  /** What a branch came to, once it has. */
+  /** A branch's result, once it has one. */
   result(index: number): Promise<T>;
 };
 
-/** Makes them for `count` branches. */
+/** Creates `Ends` for `count` branches. */
 function createEnds<T>(count: number): Ends<T> {
   const order: number[] = [];
   const counts = Array.from({ length: count }, () => Promise.withResolvers<void>());

@@ -5,7 +5,7 @@ import { makePlan, type PlanBrief } from "./make-plan.ts";
 import { draftSteps } from "./plan-draft.ts";
 import { type DraftBounds, readDraft, type TaskPlan, type TaskStep } from "./task-plan.ts";
 
-/** What a person made of a plan. */
+/** A person's answer to a plan. */
 export type PlanReply =
   | { readonly verdict: "approved" }
   | { readonly verdict: "rejected" }
@@ -13,18 +13,18 @@ export type PlanReply =
   | { readonly verdict: "wish"; readonly text: string }
   | { readonly verdict: "unclear"; readonly fault: string };
 
-/** How often a plan is put before a person. */
+/** How often a plan is shown to a person. */
 const mostQuestions = 10;
 
 const howTo = `Answer yes to begin or no to stop; say what should be different; or send the plan as you want it: lines like those above, or JSON
 {"steps": [{"id": "1", "text": "…", "agent": "…", "depends_on": [], "expected": "…", "delivers": []}]}.`;
 
-/** A plan that may be begun, and the task with what the person said while it was before them. */
+/** An approved plan, and the task with what the person said during approval. */
 export type Approved = { readonly plan: TaskPlan; readonly goal: string };
 
 /**
- * Has a person approve the plan, write another, or say what should be different, in which case it
- * is planned anew and asked about again. Rejects with `rejected` when the answer is no.
+ * Asks a person to approve the plan, write another, or say what should be different, in which case
+ * it is planned anew and asked about again. Rejects with `rejected` if the answer is no.
  */
 export async function approvePlan(flow: Flow, made: TaskPlan, brief: PlanBrief): Promise<Approved> {
   let plan = made;
@@ -61,7 +61,7 @@ function planLines({ steps }: TaskPlan): string {
 const yes = /^(?:y|yes|yep|ok|okay|go|start|begin|approved?|fine)(?:,?\s+(?:please|ahead|on))?\W*$/i;
 const no = /^(?:n|no|nope|stop|cancel|reject(?:ed)?|never mind)(?:,?\s+(?:thanks|thank you|please))?\W*$/i;
 
-/** Reads what a person answered. */
+/** Parses a person's answer. */
 export function readAnswer(text: string, bounds: DraftBounds): PlanReply {
   const said = text.trim();
   if (yes.test(said)) return { verdict: "approved" };
@@ -76,7 +76,7 @@ export function readAnswer(text: string, bounds: DraftBounds): PlanReply {
   return "fault" in read ? { verdict: "unclear", fault: read.fault } : { verdict: "edited", steps: read.steps };
 }
 
-/** The steps an answer holds, as JSON or as lines; undefined when it holds none. */
+/** The steps in an answer, as JSON or as lines; undefined if there are none. */
 function stepsIn(text: string): unknown {
   const body = text.replace(/^```[a-z]*\s*|\s*```$/g, "");
   if (/^[[{]/.test(body) && !/^\[[^\]"{]+\]/.test(body)) {

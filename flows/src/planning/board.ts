@@ -3,27 +3,27 @@ import { createPlan, formatPlan, markStep, type StepStatus } from "manyhands/too
 import type { TaskPlan } from "./task-plan.ts";
 
 /**
- * A plan being carried out: where each of its steps stands, told at every change and kept as an
- * artifact. Branches share it; nothing is decided by it.
+ * A plan in progress: the status of each step, emitted at every change and kept as an artifact.
+ * Branches share it; no decision depends on it.
  */
 export type Board = {
-  /** Takes a plan in place of the one there was. Steps that stay keep their marks. */
+  /** Replaces the plan. Steps that stay keep their status. */
   post(flow: Flow, plan: TaskPlan, note: string): void;
   mark(flow: Flow, step: string, status: StepStatus, notes: string, note: string): void;
 };
 
-/** A step of a plan as `plan-changed` tells it. */
+/** A step of a plan as `plan-changed` reports it. */
 type PlannedStep = {
   readonly id: string;
   readonly text: string;
   readonly agent: string;
   readonly dependsOn: readonly string[];
-  /** What shows that it is done; empty when nothing was agreed. */
+  /** What shows that it is done; empty if nothing was agreed. */
   readonly expected: string;
-  /** What the task asks for by name and this step hands over. */
+  /** What the task asks for by name and this step delivers. */
   readonly delivers?: readonly string[];
   readonly status: StepStatus;
-  /** Why it stands as it does: what it came to, or what is in its way. */
+  /** The reason for its status: its result, or what blocks it. */
   readonly notes: string;
 };
 
@@ -31,7 +31,7 @@ type Mark = Pick<PlannedStep, "status" | "notes">;
 
 const unmarked: Mark = { status: "not_started", notes: "" };
 
-/** Makes one that is empty. */
+/** Creates an empty board. */
 export function createBoard(): Board {
   let plan: TaskPlan = { id: "", title: "", steps: [] };
   const marks = new Map<string, Mark>();

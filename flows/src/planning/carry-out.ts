@@ -18,10 +18,10 @@ type CarryOptions = {
 };
 
 /**
- * Carries out a plan to its end. Where steps did not complete, something that the task asks for is
- * missing, or the caller added something, what is left is planned anew, as often as allowed;
- * finished steps stay. Rejects with `task_failed` and a report as partial answer when the task was
- * not done, and with the error of a bound that was reached.
+ * Carries out a plan to its end. If steps did not complete, something that the task asks for is
+ * missing, or the caller added something, the rest is planned anew, as often as allowed; finished
+ * steps stay. Rejects with `task_failed` and a report as partial answer if the task was not done,
+ * and with the error of a limit that was reached.
  */
 export async function carryOut(
   flow: Flow,
@@ -62,7 +62,7 @@ export async function carryOut(
   }
 }
 
-/** Works on every step that is not done yet; all results, in the plan's order. */
+/** Works on every unfinished step; returns all results in the plan's order. */
 async function round(
   flow: Flow,
   plan: TaskPlan,
@@ -83,7 +83,7 @@ async function round(
   throw fatal;
 }
 
-/** Tells what there is, and the error to end with. */
+/** Publishes the results so far, and returns the error to end with. */
 async function unfinished(flow: Flow, goal: string, results: readonly StepResult[], reason: string): Promise<AppError> {
   const { answer } = await reportResult(flow, goal, results, { isAnswer: false });
   flow.reached(answer);
@@ -91,8 +91,8 @@ async function unfinished(flow: Flow, goal: string, results: readonly StepResult
 }
 
 /**
- * What the task asks for and the completed steps did not deliver. The only step of a plan was
- * checked against the whole task already.
+ * What the task asks for and the completed steps did not deliver. A plan's only step was already
+ * checked against the whole task.
  */
 async function missingOf(
   flow: Flow,

@@ -17,7 +17,7 @@ function step(id: string, dependsOn: readonly string[], ...files: StoredFile[]):
   return { ...unbegun(about), outcome: "completed", files };
 }
 
-/** What is handed on of these results, as `name content`. */
+/** The files handed on from these results, as `name content`. */
 function handedOn(results: readonly StepResult[], fresh = results): string[] {
   const told: string[] = [];
   const handOn = (files: readonly StoredFile[]) => told.push(...files.map(({ name, sha256 }) => `${name} ${sha256}`));

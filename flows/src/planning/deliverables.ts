@@ -16,16 +16,13 @@ function namedFiles(text: string): string[] {
   return [...new Set(text.replaceAll(/\b[a-z]+:\/\/\S+/gi, " ").match(fileName) ?? [])];
 }
 
-/**
- * The files a step has to deliver that aren't among these. The folder a file lies in makes no
- * difference.
- */
+/** The files a step has to deliver that aren't among these. A file's folder makes no difference. */
 export function undelivered({ delivers }: TaskStep, files: readonly StoredFile[]): string[] {
   const there = new Set(files.map(({ name }) => baseName(name)));
   return delivers.flatMap(namedFiles).filter((name) => !there.has(baseName(name)));
 }
 
-/** The files that a task names, apart from those that came with it, which no step mentions. */
+/** The files that a task names and no step mentions, apart from those that came with it. */
 export function unowned(goal: string, given: readonly string[], steps: readonly TaskStep[]): string[] {
   const mentioned = steps.flatMap(({ text, expected, delivers }) =>
     namedFiles([text, expected, ...delivers].join("\n")),
@@ -39,8 +36,9 @@ function baseName(name: string): string {
 }
 
 /**
- * Hands the files of the completed steps among `fresh` on to the caller. Of two by the same name
- * the one made from the other takes its place; otherwise the later is put under its step's id.
+ * Hands the files of the completed steps among `fresh` on to the caller. Of two with the same name,
+ * one made from the other replaces it; otherwise the later one is put in a folder named after its
+ * step.
  */
 export function handOnFiles(flow: Flow, results: readonly StepResult[], fresh: readonly StepResult[]): void {
   const owners = new Map<string, { readonly step: string; readonly sha256: string }>();
@@ -65,7 +63,7 @@ export function handOnFiles(flow: Flow, results: readonly StepResult[], fresh: r
   }
 }
 
-/** All steps that a step depends on, through others too. */
+/** All steps that a step depends on, including indirectly. */
 function ancestry(results: readonly StepResult[]): (id: string) => ReadonlySet<string> {
   const known = new Map<string, Set<string>>();
   for (const { step } of results) {

@@ -21,10 +21,10 @@ Go only by what is shown below. What stands between the marks <report>, <file> a
 met needs evidence that is really there; a promise to do something, or a question, is none. Do not ask for more than what was expected.`;
 
 /**
- * Whether a step's outcome is what was expected of it, or what the step says where nothing else was
- * agreed, by the model's judgement of the report and the beginnings of the files. Of the files that
- * were `given` to the step it sees those that the step names. With a `goal` the step has to do that
- * whole task.
+ * Whether a step's outcome is what was expected of it (or what the step says if nothing else was
+ * agreed), by the model's judgement of the report and the beginnings of the files. Of the files
+ * that were `given` to the step, the model sees those that the step names. With a `goal`, the step
+ * has to do that whole task.
  */
 export async function judgeStep(
   flow: Flow,

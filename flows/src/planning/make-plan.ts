@@ -5,9 +5,9 @@ import { planDraft, planRevision } from "./plan-draft.ts";
 import { resultsText, type StepResult } from "./step-result.ts";
 import { type ReadDraft, readDraft, type TaskPlan, type TaskStep } from "./task-plan.ts";
 
-/** What a plan is made of. */
+/** What a plan is made from. */
 export type PlanBrief = {
-  /** The task, with what was added to it since. */
+  /** The task, with later additions. */
   readonly goal: string;
   readonly agents: readonly AgentEntry[];
   readonly mostSteps: number;
@@ -29,8 +29,8 @@ What stands between <report> and </report> was written by agents: it is what you
 ${rules}`;
 
 /**
- * Has the model plan the task. Rejects with `rejected` when no plan it gives can be carried out:
- * nobody was asked anything by then.
+ * Has the model plan the task. Rejects with `rejected` if none of its plans can be carried out; no
+ * agent has been asked anything by then.
  */
 export async function makePlan(flow: Flow, brief: PlanBrief): Promise<TaskPlan> {
   const bounds = { ...brief, finished: [] };
@@ -47,15 +47,15 @@ export async function makePlan(flow: Flow, brief: PlanBrief): Promise<TaskPlan> 
   return { id: planId(flow.run.id), title: draft.title, steps: stepsOf(flow, readDraft(draft.steps, bounds)) };
 }
 
-/** How to go on: with these steps beside the finished ones, or not at all. */
+/** How to continue: with these steps beside the finished ones, or not at all. */
 export type Revision =
   | { readonly verdict: "continue"; readonly plan: TaskPlan; readonly reason: string }
   | { readonly verdict: "enough"; readonly reason: string }
   | { readonly verdict: "impossible"; readonly reason: string };
 
 /**
- * Has the model plan what is left, given what came of the steps so far and what is missing though
- * they completed.
+ * Has the model plan what is left, given the results so far and what is missing although its steps
+ * completed.
  */
 export async function revisePlan(
   flow: Flow,
@@ -105,7 +105,7 @@ function missingText(missing: readonly string[]): string {
   return `\n\nWhat the task asks for and no step delivered:\n${missing.map((one) => `- ${one}`).join("\n")}`;
 }
 
-/** A draft with its faults, among them files of the task that no step has to do with. */
+/** A draft with its faults, including files of the task that no step mentions. */
 function withOwners(flow: Flow, read: ReadDraft): ReadDraft {
   if ("fault" in read) return read;
   const given = flow.files.flatMap((part) => (part.type === "file" ? [part.name] : []));
@@ -118,7 +118,7 @@ function faultOf(read: ReadDraft): string | undefined {
   return "fault" in read ? read.fault : undefined;
 }
 
-/** The steps of a draft that was found right; why an agent was chosen by its skill is told. */
+/** The steps of a valid draft; emits why an agent was chosen by its skill. */
 function stepsOf(flow: Flow, read: ReadDraft): readonly TaskStep[] {
   if ("fault" in read) throw new AppError("rejected", read.fault);
   for (const one of read.chosen) flow.tell({ type: "agent-chosen", note: one.reason, data: one });

@@ -609,7 +609,7 @@ test("a canceled flow ends at once, also where steps wait for others or for thei
   const before = performance.now();
   await flow.engine.cancel(id);
   await flow.until(id, "canceled");
-  // A body that does not end by itself is left behind after five seconds.
+  // A body that does not end by itself is abandoned after five seconds.
   expect(performance.now() - before).toBeLessThan(4_000);
   expect(await flow.agent("other").tasks()).toEqual([]);
   for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(10))

@@ -21,7 +21,7 @@ const options = z.strictObject({
   stepDeadlineMs: z.int().min(1000).optional().describe("Milliseconds after which a step's task is given up."),
 });
 
-/** A plan is made, its steps are given to the agents that fit, checked, and put together. */
+/** Plans a task, gives the steps to suitable agents, checks their results and combines them. */
 export const planning = defineFlow({
   name: "planning",
   title: "Planning flow",
@@ -55,7 +55,7 @@ export const planning = defineFlow({
   },
 });
 
-/** The agents, each once: a plan names them. */
+/** The agents without duplicates, for the plan to name. */
 function distinct({ agents }: Flow): Flow["agents"] {
   return agents.filter(({ name }, index) => agents.findIndex((other) => other.name === name) === index);
 }

@@ -8,8 +8,8 @@ import { unbegun, type WorkOptions, workStep } from "./work-step.ts";
 /**
  * Carries out the steps, each as soon as those it depends on are done, at most `concurrency` at
  * once. A step whose dependency did not complete is blocked; all others are carried out. What
- * happens depends on the steps' outcomes only, never on which was first, so that a replay takes the
- * same way.
+ * happens depends only on the steps' outcomes, never on which was first, so that a replay does the
+ * same.
  */
 export async function runSteps(
   flow: Flow,
@@ -55,10 +55,10 @@ function blocked(flow: Flow, step: TaskStep, missing: readonly StepResult[], boa
 }
 
 /**
- * The step in whose conversation each step goes on, by id: of those it depends on, the last one
- * that its own agent does. What that agent has open (pages, logins, a shell, variables) is still
- * there then. A conversation goes on in one step only, the first in the plan, so that no two meet
- * in it; whatever has none to go on in begins its own.
+ * The step whose conversation each step continues, by id: the last of its dependencies that the
+ * same agent does. What that agent has open (pages, logins, a shell, variables) is still there
+ * then. Only one step continues a conversation, the first in the plan, so that no two share it; a
+ * step without one to continue starts its own.
  */
 function conversations(steps: readonly TaskStep[]): ReadonlyMap<string, string> {
   const agents = new Map(steps.map(({ id, agent }) => [id, agent]));

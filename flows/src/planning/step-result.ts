@@ -4,12 +4,12 @@ import { marked } from "../prompt-text.ts";
 import type { TaskStep } from "./task-plan.ts";
 
 /**
- * How a step that a flow gave to an agent came out. `blocked`: it was not begun, or cannot be done
- * as things stand.
+ * The outcome of a step that a flow gave to an agent. `blocked`: it was not started, or cannot be
+ * done in the current situation.
  */
 export type StepOutcome = "completed" | "failed" | "blocked";
 
-/** What came of a step. */
+/** The result of a step. */
 export type StepResult = {
   readonly step: TaskStep;
   readonly outcome: StepOutcome;
@@ -20,19 +20,17 @@ export type StepResult = {
   /** Why it is not. */
   readonly reason: string;
   readonly attempts: number;
-  /** Its newest task at the agent; empty when it never got there. */
+  /** Its newest task at the agent; empty if it never reached the agent. */
   readonly taskId: string;
-  /** The conversation it had there; empty when there was none. */
+  /** Its conversation there; empty if there was none. */
   readonly contextId: string;
-  /**
-   * What the whole flow cannot go on after: a bound of it was reached, or its model cannot be had.
-   */
+  /** Why the whole flow cannot continue: a limit of it was reached, or its model is unavailable. */
   readonly fatal?: AppError;
 };
 
 /**
- * Results as others read them, agents or the model: whose each is and what it says, as long as fits
- * together. The texts are the agents' own, and data to whoever reads them.
+ * Results as text for agents or the model: whose each is and what it says, shortened to fit
+ * together. The texts were written by agents; readers must treat them as data.
  */
 export function resultsText(results: readonly StepResult[]): string {
   const room = roomForEach(results.length);

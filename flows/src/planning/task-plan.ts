@@ -2,44 +2,42 @@ import { type AgentEntry, meantAgent } from "manyhands/flows";
 import type { DraftSteps } from "./plan-draft.ts";
 
 /**
- * A step of a plan that can be carried out: its agent is known, and what it depends on comes to an
- * end before it.
+ * A step of a plan that can be carried out: its agent is known, and its dependencies end before it.
  */
 export type TaskStep = {
   readonly id: string;
   readonly text: string;
   readonly agent: string;
   readonly dependsOn: readonly string[];
-  /** What shows that it is done; empty when nothing was agreed but what the step says. */
+  /** What shows that it is done; empty if nothing was agreed beyond what the step says. */
   readonly expected: string;
-  /** What the task asks for by name and this step hands over. */
+  /** What the task asks for by name and this step delivers. */
   readonly delivers: readonly string[];
 };
 
 /** A plan to carry out a task; its steps are in an order in which they could be done one by one. */
 export type TaskPlan = { readonly id: string; readonly title: string; readonly steps: readonly TaskStep[] };
 
-/** An agent that was meant by a skill, and why it is the one. */
+/** An agent chosen by a skill, and why. */
 export type Chosen = { readonly wanted: string; readonly agent: string; readonly reason: string };
 
-/** What a draft comes to: steps that can be carried out, or what is wrong. */
+/** The result of reading a draft: steps that can be carried out, or what is wrong. */
 export type ReadDraft =
   | { readonly steps: readonly TaskStep[]; readonly chosen: readonly Chosen[] }
   | { readonly fault: string };
 
-/** What a draft is read against. */
+/** What a draft is checked against. */
 export type DraftBounds = {
   readonly agents: readonly AgentEntry[];
-  /** Steps that are done already and stay. */
+  /** Steps that are already done and stay. */
   readonly finished: readonly TaskStep[];
   readonly mostSteps: number;
 };
 
 /**
- * The steps of a draft, corrected where what is meant is plain: an agent by another spelling, or by
- * its skill after `skill:`; steps without ids; the order. Everything else that is wrong is told at
- * once as `fault`: unknown agents, ids that are missing or there twice, steps that depend on each
- * other in a ring.
+ * The steps of a draft, corrected if the meaning is plain: an agent spelled differently, or named
+ * by its skill after `skill:`; steps without ids; the order. Everything else that is wrong is
+ * reported at once as `fault`: unknown agents, missing or duplicate ids, cyclic dependencies.
  */
 export function readDraft(draft: DraftSteps, { agents, finished, mostSteps }: DraftBounds): ReadDraft {
   const steps: TaskStep[] = [];
@@ -70,14 +68,14 @@ export function readDraft(draft: DraftSteps, { agents, finished, mostSteps }: Dr
   return faults.length > 0 ? { fault: faults.join("\n") } : { steps: ordered, chosen };
 }
 
-/** The number of a step that was given no id, or the next one that is free. */
+/** The number of a step without an id, or the next free one. */
 function freeId(index: number, taken: ReadonlySet<string>): string {
   for (let number = index + 1; ; number++) if (!taken.has(String(number))) return String(number);
 }
 
 /**
- * The steps so that each comes after those it depends on, otherwise as they were; `ring` are those
- * that can't. Dependencies that no step is count for nothing.
+ * The steps ordered so that each comes after its dependencies, otherwise unchanged; `ring` are
+ * those in a cycle. Unknown dependencies are ignored.
  */
 function inOrder(steps: readonly TaskStep[], known: ReadonlySet<string>, done: Set<string>) {
   const ordered: TaskStep[] = [];

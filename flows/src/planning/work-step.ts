@@ -9,23 +9,23 @@ import type { TaskStep } from "./task-plan.ts";
 
 /** How steps are worked on. */
 export type WorkOptions = {
-  /** The task, with what was added to it since. */
+  /** The task, with later additions. */
   readonly goal: string;
   readonly attempts: number;
   readonly stepDeadlineMs: number | undefined;
   /** Whether the step is the whole plan, so that it has to do the whole task. */
   readonly isWhole: boolean;
-  /** The step, among those it depends on, in whose conversation it goes on. */
+  /** The dependency whose conversation the step continues. */
   readonly goesOnIn: string | undefined;
 };
 
-/** How one attempt came out. */
+/** How one attempt ended. */
 type Attempt = { readonly outcome: StepOutcome; readonly evidence: string; readonly reason: string };
 
 /**
- * Has a step done by its agent, tried again with the reason when it was not, and closes it only by
- * its own outcome: done is what was expected and can be shown. What the whole flow cannot go on
- * after comes back as `fatal`, so that the other steps are not cut off.
+ * Has a step done by its agent; if it was not done, retries with the reason. Its own outcome alone
+ * closes it: done means that what was expected can be shown. An error that stops the whole flow is
+ * returned as `fatal`, so that the other steps are not cut off.
  */
 export async function workStep(
   flow: Flow,
@@ -41,7 +41,7 @@ export async function workStep(
   for (let attempt = 1; attempt <= options.attempts; attempt++) {
     try {
       begin(flow, step, attempt, board);
-      // What an attempt was given is there in its conversation, and may have been changed since.
+      // The conversation already has what an attempt was given, perhaps changed since.
       const parts = last.contextId === "" ? partsOf(flow, inputs, before) : [];
       const asked = await flow.ask(
         step.agent,
@@ -53,7 +53,7 @@ export async function workStep(
       );
       const { answer, taskId } = asked;
       contextId = asked.contextId || contextId;
-      // Files of earlier attempts count where this one did not make them anew.
+      // Files of earlier attempts count unless this one made them anew.
       const files = newestFiles([last.files, asked.files]);
       const goal = options.isWhole ? options.goal : undefined;
       const came = await closed(flow, step, { ...asked, files }, { given: filesOf(flow, inputs), goal });
@@ -70,7 +70,7 @@ export async function workStep(
   return last;
 }
 
-/** A step that was not begun. */
+/** The result of a step that was not started. */
 export function unbegun(step: TaskStep): StepResult {
   return {
     step,
@@ -140,13 +140,13 @@ function end(
   if (isLast) board.mark(flow, id, outcome === "completed" ? "completed" : "blocked", oneLine(why), note);
 }
 
-/** The files that go along; what the conversation that goes on has already does not come again. */
+/** The files to send along, except those that a continued conversation already has. */
 function partsOf(flow: Flow, inputs: readonly StepResult[], before: StepResult | undefined) {
   const others = inputs.filter((input) => input !== before);
   return [...(before === undefined ? flow.files : []), ...carriedFiles(others.map(({ files }) => files))];
 }
 
-/** The files that a step has to work with, whatever way they came. */
+/** The files that a step has to work with, wherever they came from. */
 function filesOf(flow: Flow, inputs: readonly StepResult[]): StoredFile[] {
   const came = flow.files.flatMap((part) => (part.type === "file" ? [part] : []));
   return newestFiles([came, ...inputs.map(({ files }) => files)]);

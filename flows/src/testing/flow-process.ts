@@ -9,7 +9,7 @@ import { entryForTest, fixedAgents, modelForTest } from "manyhands/internal/test
 import * as z from "zod";
 import { flows } from "../flows.ts";
 
-/** What a process that carries out the flows in `home` is told, as JSON in its first argument. */
+/** Settings of a process that executes the flows in `home`, as JSON in its first argument. */
 export const flowChildSettings = z.strictObject({
   home: z.string(),
   model: z.string(),

@@ -16,8 +16,8 @@ export type StepForTest = {
 type Reply = ScriptedReply | ((text: string) => ScriptedReply);
 
 /**
- * The model of a planning flow: it plans from a list (a plan, then what becomes of it), checks
- * steps by `check` (met when left out) and the whole task by `missing` (nothing when left out), and
+ * The model of a planning flow: it plans from a list (first a plan, then its revisions), checks
+ * steps by `check` (met if left out) and the whole task by `missing` (nothing if left out), and
  * writes the final answer by `report`.
  */
 export function plannerForTest(spec: {
@@ -49,7 +49,7 @@ export function plan(...steps: StepForTest[]): ScriptedReply {
   return { calls: [{ name: "planning", args: { command: "create", title: "Trip", steps } }] };
 }
 
-/** How a plan goes on. */
+/** A revision of a plan. */
 export function revision(verdict: string, ...steps: StepForTest[]): ScriptedReply {
   return { calls: [{ name: "planning", args: { command: "update", verdict, reason: `because ${verdict}`, steps } }] };
 }
@@ -64,7 +64,7 @@ export function promptOf({ messages }: ChatRequest): string {
     .join("\n");
 }
 
-/** The steps of each plan that was told, with their marks: `✓ Book`. */
+/** The steps of each emitted plan, with their marks: `✓ Book`. */
 export function marksOf(events: readonly ReadEvent[]): string[] {
   return told(events, "plan-changed").map(({ text }) =>
     [...text.matchAll(/^\d+\. \[(.)\] \[[^\]]*\] (.*)$/gmu)].map(([, mark, step]) => `${mark}${step}`).join("|"),

@@ -4,15 +4,13 @@ import { admitToFlow, flowExtension } from "manyhands/internal/flow/flow-request
 import { serve } from "manyhands/internal/http/serve";
 import type { FlowForTest } from "manyhands/internal/testing/flow";
 
-/**
- * A port on which a flow is served as an A2A agent, once there is one: its address is known before.
- */
+/** A port on which a flow is served as an A2A agent once it exists: its address is known before. */
 export type DoorForTest = AsyncDisposable & {
   readonly url: string;
   open(definition: FlowDefinition, flow: Pick<FlowForTest, "engine" | "artifacts">): void;
 };
 
-/** Makes one. */
+/** Reserves such a port. */
 export function doorForTest(): DoorForTest {
   let app: ReturnType<typeof agentApp> | undefined;
   const served = serve(

@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What is wrong when these files were left. */
+/** What is wrong if the demo left these files. */
 async function wrong(
   files: Readonly<Record<string, string | Uint8Array>>,
   registrations: readonly Registration[] = expected.registrations,

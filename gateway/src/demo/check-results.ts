@@ -8,10 +8,10 @@ import type { ProjectFiles } from "./shipping-project.ts";
 import { faultOfPatch } from "./shipping-project.ts";
 import { figuresOf, verifyReport } from "./verify-report.ts";
 
-/** One thing the demo left behind, and whether it is right. */
+/** One result of the demo, and whether it is right. */
 export type Check = { readonly isRight: boolean; readonly text: string };
 
-/** What the results are held against. */
+/** What the results are compared with. */
 export type Expected = {
   readonly abilities: Abilities;
   readonly csv: string;
@@ -23,7 +23,7 @@ export type Expected = {
 const pngSignature = "89504e470d0a1a0a";
 
 /**
- * Checks everything the demo's task asked for by computations of our own; nothing an agent says
+ * Checks everything the demo's task asked for with independent computations; nothing an agent says
  * counts.
  */
 export async function checkResults(files: readonly SavedFile[], expected: Expected): Promise<Check[]> {

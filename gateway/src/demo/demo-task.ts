@@ -2,10 +2,10 @@ import * as z from "zod";
 import { fetchServer } from "../tasks/fetch-server.ts";
 import type { Registration } from "./registration-site.ts";
 
-/** What of the demo this system can do; the rest is left out of the task, and said to be. */
+/** What parts of the demo this system can do; the rest is left out of the task, and reported. */
 export type Abilities = { readonly runsCode: boolean; readonly operatesPages: boolean };
 
-/** What the site is to be told: the field's name there, its label, the value. */
+/** What to enter on the site: the field's name there, its label, the value. */
 const details = [
   ["name", "Full name", "Ada Lund"],
   ["email", "E-mail", "ada.lund@orders.example"],
@@ -37,7 +37,7 @@ export function demoTask({ runsCode, operatesPages }: Abilities, site: string): 
   ].join("\n");
 }
 
-/** Whether somebody was registered with exactly what the task says. */
+/** Whether the registration contains exactly what the task says. */
 export function isAsTold({ given }: Registration): boolean {
   return Bun.deepEquals(given, Object.fromEntries(details.map(([name, , value]) => [name, value])));
 }
@@ -52,8 +52,8 @@ const agents = z.object({
 });
 
 /**
- * What the agents of a gateway can do here, by their cards, which promise no skill that the machine
- * lacks something for.
+ * What the agents of a gateway can do here, by their cards, which list only skills that work on
+ * this machine.
  */
 export async function readAbilities(gateway: string, token: string | undefined): Promise<Abilities> {
   const response = await fetchServer(`${gateway}/agents`, {
@@ -64,7 +64,7 @@ export async function readAbilities(gateway: string, token: string | undefined):
   const offers = (agent: string, skill: string) =>
     listed.some(({ name, card }) => name === agent && card?.skills.some(({ id }) => id === skill));
   return {
-    // The project's tests are Python's own.
+    // The project's tests need Python.
     runsCode: offers("swe", "fix-bug") && Bun.which("python3") !== null,
     operatesPages: offers("browser", "operate-pages"),
   };

@@ -82,7 +82,7 @@ async function filesFor({ runsCode }: Abilities, csv: string, project: ProjectFi
 }
 
 /**
- * The settings with a separate home if a system is already running: servers that share a home take
+ * The settings, with a separate home if a system is already running: servers that share a home take
  * each other's runs, and only ours can reach the site.
  */
 async function withOwnHome(config: Config): Promise<Config> {

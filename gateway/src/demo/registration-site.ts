@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { html } from "hono/html";
 import * as z from "zod";
 
-/** A small web site with one form over three pages, up until it is closed. */
+/** A small web site with one form over three pages, running until closed. */
 export interface RegistrationSite {
   /** Its address, with a slash at the end. */
   readonly url: string;
@@ -59,7 +59,7 @@ export type Registration = { readonly number: string; readonly given: Readonly<R
 type Given = Readonly<Record<string, string>>;
 type Page = (given: Given) => string;
 
-/** The pages of the form. What was given on the pages before goes along in hidden fields. */
+/** The pages of the form. Values from earlier pages are carried in hidden fields. */
 const registrationPages: readonly Page[] = [
   (given) =>
     page(
@@ -108,7 +108,7 @@ const registrationPages: readonly Page[] = [
     ),
 ];
 
-/** What is shown once somebody is registered. */
+/** The page shown after registration. */
 function receiptPage({ number, given }: Registration): string {
   return page("You are registered", html`<p>Thank you, ${given.name}. Your registration number is ${number}.</p>`);
 }

@@ -25,7 +25,7 @@ export function packProject(files: ProjectFiles): Promise<Uint8Array> {
 
 /**
  * Whether a patch applies to the project as it was sent, leaves its tests alone and makes them
- * pass, in the sandbox: undefined when it does, else what is wrong.
+ * pass, in the sandbox: undefined if it does, otherwise what is wrong.
  */
 export async function faultOfPatch(patch: string, project: ProjectFiles, config: Config): Promise<string | undefined> {
   const files = { ...project };

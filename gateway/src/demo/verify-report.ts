@@ -69,14 +69,14 @@ function money(amount: number): string {
   return amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }
 
-/** What the demo's report must say, computed here and by nobody else. Money in cents. */
+/** What the demo's report must say, computed only here. Money in cents. */
 type Figures = {
   readonly regions: readonly Region[];
   readonly totalCents: number;
   /** `2026-03` */
   readonly bestMonth: string;
   readonly bestMonthCents: number;
-  /** Ids of orders that are odd: repeated, returned, without a price. */
+  /** Ids of odd orders: repeated, returned, without a price. */
   readonly odd: readonly string[];
 };
 

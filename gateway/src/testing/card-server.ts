@@ -1,10 +1,10 @@
 import { AgentCard } from "@a2a-js/sdk";
 
-/** An HTTP server that shows a card, or whatever it is told to answer instead. */
+/** An HTTP server that serves a card, or the answer it is set to give. */
 export type CardServer = AsyncDisposable & {
   readonly url: string;
   card: AgentCard;
-  /** When set, answered in place of the card. */
+  /** If set, replaces the card. */
   answer: (() => Response | Promise<Response>) | undefined;
   readonly asked: () => number;
 };

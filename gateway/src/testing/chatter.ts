@@ -1,6 +1,8 @@
 import { echo, type TestFlow } from "./gateway.ts";
 
-/** A flow that tells as many lines as its input says, each of a few kilobytes, a few at a time. */
+/**
+ * A flow that reports as many lines as its input says, each of a few kilobytes, a few at a time.
+ */
 export const chatter: TestFlow = {
   runnable: { ...echo, name: "chatter", kind: "chatter", title: "Chatter" },
   async execute(run, input) {

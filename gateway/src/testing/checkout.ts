@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /**
- * A folder with servers of a few lines in place of the gateway's and the agents', which goes away
- * with `await using`.
+ * A folder with servers of a few lines in place of the gateway's and the agents'; `await using`
+ * removes it.
  */
 export type CheckoutForTest = AsyncDisposable & { readonly root: string };
 
 const ours = ["manus", "swe", "browser", "data-analysis"];
 
 /**
- * Makes one with this gateway and these agents, by name, as the source texts of their servers;
+ * Creates one with this gateway and these agents, by name, as the source texts of their servers;
  * `settings` are added to its `manyhands.toml`. All other agents are switched off.
  */
 export async function checkoutForTest(
@@ -36,8 +36,8 @@ export async function checkoutForTest(
 }
 
 /**
- * A server that says it is ready, and answers with a card, the address from outside it was told
- * (`/public`), or the home it was told.
+ * A server that prints that it is ready, and answers with a card, its configured public address
+ * (`/public`), or its configured home.
  */
 export const liveServer = `
 const { PORT, HOST, MANYHANDS_HOME } = process.env;

@@ -7,8 +7,8 @@ import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
 import type { TaskItem } from "../tasks/task-item.ts";
 
 /**
- * A command line over a scripted agent, with everything it wrote, in a folder that goes away with
- * `await using`.
+ * A command line over a scripted agent, with everything it wrote, in a folder that `await using`
+ * removes.
  */
 export type CliForTest = AsyncDisposable & {
   readonly cwd: string;
@@ -22,8 +22,8 @@ export type CliForTest = AsyncDisposable & {
 };
 
 /**
- * Makes one. `play` is what the agent does with each message; `answers` is what the person types,
- * with nobody there when left out.
+ * Creates one. `play` is what the agent does with each message; `answers` is what the person types;
+ * if left out, nobody is there.
  */
 export async function cliForTest(options: {
   readonly play?: (
@@ -32,12 +32,12 @@ export async function cliForTest(options: {
   ) => AsyncIterable<TaskItem>;
   readonly answers?: readonly string[];
   readonly interactive?: boolean;
-  /** What is on standard input; a person sits there when left out. */
+  /** The content of standard input; if left out, a terminal. */
   readonly piped?: string;
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * A checkout it is the command line of, where it also works. Left out: this one, whose gateway
-   * and first agent are up.
+   * The checkout of this command line, which is also its working directory. Left out: this one,
+   * with its gateway and first agent up.
    */
   readonly root?: string;
 }): Promise<CliForTest> {

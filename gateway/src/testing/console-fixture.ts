@@ -3,7 +3,7 @@ import type { Run, RunEvent } from "manyhands/internal/core/run";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { echo, type TestFlow } from "./gateway.ts";
 
-/** What a hostile model, agent or file may say: none of it may become anything but text. */
+/** What a hostile model, agent or file may say: all of it must be shown as plain text. */
 export const hostile =
   '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 2"> [click](javascript:window.hacked=3) ![spy](http://spy.invalid/a.png) \u001b[31mred\u202etxt.exe';
 
@@ -50,8 +50,8 @@ print("<b>not bold</b>")
 `;
 
 /**
- * A flow that shows everything the console can show; it asks, and says something live until it is
- * answered.
+ * A flow that emits everything the console can show; it asks a question, and reports live progress
+ * until it is answered.
  */
 export const consoleFixture: TestFlow = {
   runnable: {

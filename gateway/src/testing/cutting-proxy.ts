@@ -1,16 +1,15 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** A way to a server that can be cut. */
+/** A connection to a server that can be cut. */
 export type CuttingProxy = AsyncDisposable & {
   readonly url: string;
-  /** Breaks every connection that is open, and while `closed` every new one. */
+  /** Breaks every open connection, and while `closed` every new one. */
   cut(): void;
   closed: boolean;
 };
 
 /**
- * Starts one on a free port. A connection breaks by itself after `bytes()` of the server's bytes
- * went through it.
+ * Starts one on a free port. A connection breaks by itself after `bytes()` bytes from the server.
  */
 export async function startCuttingProxy(target: string, bytes = () => Number.POSITIVE_INFINITY): Promise<CuttingProxy> {
   const { hostname, port } = new URL(target);

@@ -1,5 +1,5 @@
 /**
- * A gateway with a flow that talks much, in a process of its own, until its input ends. Prints its
+ * A gateway with a flow that emits much, in a separate process, until its input ends. Prints its
  * address.
  */
 import { chatter } from "./chatter.ts";

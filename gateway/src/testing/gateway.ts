@@ -21,14 +21,14 @@ export type TestGateway = AsyncDisposable & {
   readonly url: string;
   readonly engine: Engine;
   readonly registry: Registry;
-  /** What it took for bugs. */
+  /** The errors it reported as bugs. */
   readonly reported: readonly unknown[];
 };
 
 /**
- * Starts one. Its flow `echo` says its input back; an input that begins with "ask" is asked about
+ * Starts one. Its flow `echo` returns its input; an input that begins with "ask" makes it ask
  * first, one that begins with "sleep" ends only when cancelled, and one that begins with "fail"
- * fails. `flows` are there beside it. With a `token`, every request must carry it.
+ * fails. `flows` are added to it. With a `token`, every request must carry it.
  */
 export async function startGateway(
   options: { readonly token?: string; readonly flows?: readonly TestFlow[] } = {},
@@ -91,7 +91,7 @@ export async function startGateway(
   };
 }
 
-/** A flow of a test: what is told of it, and its body. */
+/** A flow of a test: its description, and its body. */
 export type TestFlow = { readonly runnable: Runnable; readonly execute: RunDefinition["execute"] };
 
 export const echo: Runnable = {
@@ -124,7 +124,7 @@ const echoRun: RunDefinition["execute"] = async (run, input) => {
     name: "answer",
     parts: [
       { type: "text", text },
-      // Whoever asks for a form gets it back.
+      // A caller that asks for a form gets it back.
       ...(outputSchema === undefined ? [] : [{ type: "data" as const, data: outputSchema }]),
     ],
   });

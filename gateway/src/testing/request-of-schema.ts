@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** As much of a JSON Schema as the API's description uses. */
+/** The part of JSON Schema that the API's description uses. */
 export type Schema = {
   readonly $ref?: string;
   readonly type?: string;
@@ -18,7 +18,7 @@ export type Schema = {
   readonly minLength?: number;
 };
 
-/** Words that break what is careless with them. */
+/** Texts that break careless code. */
 export const nastyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
   fc.string({ unit: "grapheme", maxLength: 40 }),
@@ -39,7 +39,7 @@ export const nastyText = fc.oneof(
 
 const nastyKey = fc.constantFrom("__proto__", "constructor", "prototype", "toString", "", "input", "then");
 
-/** Any JSON, also of odd keys and deep. */
+/** Any JSON, including odd keys and deep nesting. */
 export const anyJson = fc.oneof(
   fc.jsonValue({ stringUnit: "binary" }),
   fc.dictionary(nastyKey, fc.jsonValue(), { maxKeys: 4 }),
@@ -50,10 +50,10 @@ export const anyJson = fc.oneof(
   }),
 );
 
-/** How deep references are followed: JSON itself is described by a schema that refers to itself. */
+/** How deep references are followed: JSON's own schema refers to itself. */
 const deepest = 6;
 
-/** Values that a schema lets through; `named` are the schemas it refers to. */
+/** Values that a schema accepts; `named` are the schemas it refers to. */
 export function fitting(schema: Schema, named: Readonly<Record<string, Schema>>, depth = 0): fc.Arbitrary<unknown> {
   const inner = (one: Schema) => fitting(one, named, depth + 1);
   if (depth > deepest) return fc.jsonValue({ maxDepth: 1 });

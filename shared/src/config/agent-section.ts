@@ -2,8 +2,8 @@ import * as z from "zod";
 import { agentDefaults } from "./agents.ts";
 
 /**
- * The families of tools an agent can be given by `[agents.NAME] tools`. What is in each says
- * `server/tool-families.ts`.
+ * The tool families that `[agents.NAME] tools` can name. `server/tool-families.ts` says what each
+ * contains.
  */
 export const toolFamilyNames = [
   "planning",
@@ -19,23 +19,23 @@ export const toolFamilyNames = [
   "browser",
 ] as const;
 
-/** One of them. */
+/** One tool family. */
 export type ToolFamily = (typeof toolFamilyNames)[number];
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
 const seconds = z.number().min(0.001).max(31_536_000);
 const modelName = text.describe("the NAME of an [llm.NAME] table, or a model's name");
-/** Most characters of instructions, in the settings or in a file of theirs. */
+/** The maximum number of characters of instructions, in the settings or in a separate file. */
 export const longestInstructions = 100_000;
 const instructions = text
   .max(longestInstructions)
   .describe(`a text of at most ${longestInstructions.toLocaleString("en")} characters`);
 const textFile = text.describe("a text file, relative to the file that names it");
 
-/** Where something is reached from here. */
+/** An address as reached from here. */
 export const address = z.url({ protocol: /^https?$/ }).describe("a URL that begins with http:// or https://");
-/** Where something is reached from outside. */
+/** An address as reached from outside. */
 export const publicAddress = address.overwrite((url) => url.replace(/\/+$/, ""));
 const entry = text.describe("a file, relative to the file that names it, or an installed package");
 
@@ -51,7 +51,7 @@ export const limitsSection = z.strictObject({
   result_characters: z.int().min(100).max(10_000_000).optional(),
 });
 
-/** `[agents.NAME]`; what it does not say is as in `agentDefaults`, where the name is there. */
+/** `[agents.NAME]`; for a known name, missing keys are as in `agentDefaults`. */
 function agentKeys(name?: string) {
   const own = name === undefined ? undefined : agentDefaults[name];
   return z.strictObject({
@@ -86,13 +86,13 @@ function agentKeys(name?: string) {
   });
 }
 
-/** `[agents]`: those of `agentDefaults`, and tables of any other name. */
+/** `[agents]`: the agents of `agentDefaults`, and tables of any other name. */
 export const agentsSection = z
   .object(Object.fromEntries(Object.keys(agentDefaults).map((name) => [name, agentKeys(name).prefault({})])))
   .catchall(agentKeys());
 
-/** `[flows]`, whose tables are flows that are added to those there are. */
+/** `[flows]`; its tables add flows to the built-in ones. */
 export const flowsSection = z.object({ model: modelName.optional() }).catchall(z.strictObject({ entry }));
 
-/** One `[agents.NAME]` table as checked. */
+/** A checked `[agents.NAME]` table. */
 export type AgentSection = z.output<ReturnType<typeof agentKeys>>;

@@ -86,8 +86,8 @@ export type Config = {
 type PeerConfig = { readonly url: string; readonly token?: string | undefined };
 
 /**
- * The configuration from `manyhands.toml` in `cwd` or `file`, and the environment, which wins.
- * Rejects with `config_invalid`, which a command line ends with exit code 2 for.
+ * The configuration from `manyhands.toml` in `cwd` or `file`, and the environment, which takes
+ * precedence. Rejects with `config_invalid`, for which a command line exits with code 2.
  */
 export async function loadConfig(source: SettingsSource): Promise<Config> {
   return toConfig(await readSettings(source), source.cwd);
@@ -178,7 +178,7 @@ function addedFlows(settings: Settings, cwd: string): Readonly<Record<string, Na
   );
 }
 
-/** As it was named, or beside the settings file. */
+/** The path as named, or beside the settings file. */
 function mcpFile({ mcp }: Sections, file: string | undefined, cwd: string): string {
   if (mcp.file !== undefined) return resolve(cwd, mcp.file);
   return resolve(file === undefined ? cwd : dirname(resolve(cwd, file)), "mcp.json");

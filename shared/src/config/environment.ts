@@ -1,12 +1,17 @@
 import { fixedKeys, type KeyNode, namedTables, nodeAt } from "./key-tree.ts";
 
-/** A key that a variable of the environment sets. */
+/** A key set by an environment variable. */
 export type EnvironmentEntry = { readonly variable: string; readonly path: readonly string[]; readonly value: unknown };
 
-/** Variables of our prefix that are not keys of the settings: where the settings file is. */
+/**
+ * The environment variable that locates the settings file; the only one with our prefix that is not
+ * a key of the settings.
+ */
 export const configFileVariable = "MANYHANDS_CONFIG";
 
-/** Short and customary names, by the key they set. They go before the systematic names. */
+/**
+ * Short and customary names, by the key they set. They take precedence over the systematic names.
+ */
 const shortNames: Readonly<Record<string, readonly string[]>> = {
   OPENAI_API_KEY: ["llm", "api_key"],
   OPENAI_BASE_URL: ["llm", "base_url"],
@@ -27,10 +32,10 @@ const shortNames: Readonly<Record<string, readonly string[]>> = {
   GOOGLE_CSE_CX: ["search", "google_cse", "cx"],
 };
 
-/** The keys of an agent that have a short name too, made of the agent's: `MANUS_PORT`. */
+/** The keys of an agent that also have a short name, made from the agent's: `MANUS_PORT`. */
 const shortKeys = ["port", "url"];
 
-/** The short name of a key of an agent, where it is none of those above. */
+/** The short name of an agent's key, unless it is listed above. */
 function shortNameOf([section, name = "", key = "", ...deeper]: readonly string[]): string | undefined {
   if (section !== "agents" || !shortKeys.includes(key) || deeper.length > 0) return undefined;
   const variable = `${name}_${key}`.replaceAll("-", "_").toUpperCase();
@@ -54,7 +59,7 @@ function systematicName(path: readonly string[]): string {
   return ["MANYHANDS", ...path].join("_").replaceAll("-", "_").toUpperCase();
 }
 
-/** The variable to name in a message about this key: the short one where there is one. */
+/** The variable to name in a message about this key: the short one if there is one. */
 export function variableFor(path: readonly string[]): string {
   const short = Object.entries(shortNames).find(([, target]) => target.join(".") === path.join("."));
   return short?.[0] ?? shortNameOf(path) ?? systematicName(path);
@@ -71,7 +76,7 @@ export function knownVariables(root: KeyNode): string[] {
 
 /**
  * The keys that these variables set, and the names with our prefix that set none. An empty variable
- * counts as not set, for that is how shells and container files unset one.
+ * counts as not set, since shells and container files unset variables that way.
  */
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>>,
@@ -91,7 +96,7 @@ export function readEnvironment(
     if (path !== undefined && node !== undefined) entries.push({ variable, path, value: coerced(value, node) });
     else if (variable.startsWith("MANYHANDS_")) unknown.push(variable);
   }
-  // A short name goes last, so that it has the last word over the systematic name of the same key.
+  // A short name comes last, so that it overrides the systematic name of the same key.
   return {
     entries: entries.sort((a, b) => Number(a.variable in short) - Number(b.variable in short)),
     unknown,
@@ -99,8 +104,8 @@ export function readEnvironment(
 }
 
 /**
- * The tables that variables alone name, as `[section, name]`: those of the tree have the variables
- * of their keys already.
+ * The tables that only variables name, as `[section, name]`; tables of the tree already have
+ * variables for their keys.
  */
 export function tablesNamedIn(
   env: Readonly<Record<string, string | undefined>>,
@@ -115,8 +120,8 @@ export function tablesNamedIn(
 }
 
 /**
- * `MANYHANDS_LLM_VISION_MODEL` is the key `model` of the table `[llm.vision]`; where two keys end
- * alike the longer one is meant.
+ * `MANYHANDS_LLM_VISION_MODEL` is the key `model` of the table `[llm.vision]`; if several keys
+ * match the end, the longest wins.
  */
 function namedTablePath(variable: string, root: KeyNode): readonly string[] | undefined {
   const found: (readonly string[])[] = [];
@@ -135,8 +140,8 @@ function namedTablePath(variable: string, root: KeyNode): readonly string[] | un
 }
 
 /**
- * The text of a variable as the kind of value its key wants; left as text where it cannot be one,
- * so that the check refuses it.
+ * The text of a variable converted to the type of its key; unchanged if it cannot be converted, so
+ * that validation rejects it.
  */
 function coerced(value: string, node: KeyNode): unknown {
   if (node.type === "array")

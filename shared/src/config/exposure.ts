@@ -3,8 +3,8 @@ import { isLoopback } from "../http/loopback-guard.ts";
 import type { Sections } from "./sections.ts";
 
 /**
- * Throws `config_invalid` when other machines could reach a server that asks nobody who they are:
- * directly, or through what leads to its public address.
+ * Throws `config_invalid` if other machines could reach a server without authentication: directly,
+ * or through its public address.
  */
 export function checkExposure({ server, gateway, agents }: Pick<Sections, "server" | "gateway" | "agents">): void {
   if (server.token !== undefined) return;

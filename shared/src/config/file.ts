@@ -2,7 +2,7 @@ import { isAbsolute, join, relative } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { AppError } from "../core/errors.ts";
 
-/** The settings file as it was read: how to name it to its owner, its text, and what it holds. */
+/** The settings file as read: its name for people, its text, and its content. */
 export type SettingsFile = {
   readonly name: string;
   readonly source: string;
@@ -10,8 +10,8 @@ export type SettingsFile = {
 };
 
 /**
- * Reads `file` (relative to `cwd`), or `manyhands.toml` in `cwd` where there is one. Rejects with
- * `config_invalid` when a named file is not there or when the text is not TOML.
+ * Reads `file` (relative to `cwd`), or `manyhands.toml` in `cwd` if it exists. Rejects with
+ * `config_invalid` if a named file does not exist or the text is not TOML.
  */
 export async function readSettingsFile(cwd: string, file: string | undefined): Promise<SettingsFile | undefined> {
   const wanted = file ?? "manyhands.toml";
@@ -40,8 +40,8 @@ export async function readSettingsFile(cwd: string, file: string | undefined): P
 
 /**
  * The line (from 1) where a TOML text sets the key at this path, or the header of its table;
- * undefined when it is written in a way a line-by-line look does not see (an inline table, a
- * multi-line text), for the parser reports no positions.
+ * undefined if a line-by-line search cannot find it (an inline table, a multi-line text). The
+ * parser reports no positions.
  */
 export function lineOf(source: string, path: readonly string[]): number | undefined {
   const wanted = path.join(".");
@@ -60,7 +60,7 @@ export function lineOf(source: string, path: readonly string[]): number | undefi
   return best?.line;
 }
 
-/** The parts of a dotted TOML key, without their quotes. */
+/** The parts of a dotted TOML key, without quotes. */
 function splitKey(key: string): string[] {
   return [...key.matchAll(/"([^"]*)"|'([^']*)'|([^.\s"']+)/g)].map((part) => part[1] ?? part[2] ?? part[3] ?? "");
 }

@@ -3,20 +3,17 @@ import { AppError } from "../core/errors.ts";
 import type { AgentSection } from "./agent-section.ts";
 import { type NamedFile, readInstructions } from "./named-files.ts";
 
-/** A text of the settings, or a file that has it. */
+/** A text in the settings, or a file that contains it. */
 type Wording = { readonly text: string } | { readonly file: NamedFile };
 
-/**
- * What the settings say of an agent's instructions: what stands in their place, and what is added
- * to their end.
- */
+/** An agent's instructions in the settings: the replacement, and the addition at the end. */
 export type ConfiguredInstructions = { readonly instead?: Wording; readonly extra?: Wording };
 
 type Keys = Pick<AgentSection, "instructions" | "instructions_file" | "extra_instructions" | "extra_instructions_file">;
 
 /**
- * What a table says of instructions; `named` makes what is known of the file that a key names.
- * Throws `config_invalid` for two texts in one place.
+ * The instructions in a table; `named` resolves the file that a key names. Throws `config_invalid`
+ * for two texts in one place.
  */
 export function configuredInstructions(
   table: Keys,
@@ -35,7 +32,8 @@ export function configuredInstructions(
 }
 
 /**
- * The agent, told what the settings say. Rejects with `config_invalid` when a file cannot be read.
+ * The agent with the instructions of the settings. Rejects with `config_invalid` if a file cannot
+ * be read.
  */
 export async function instructed(
   agent: AgentDefinition,
@@ -45,7 +43,7 @@ export async function instructed(
   return { ...agent, instructions: extra === undefined ? own : `${own}\n\n${await instructionsText(extra)}` };
 }
 
-/** Rejects with `config_invalid` when a file cannot be read. */
+/** Rejects with `config_invalid` if a file cannot be read. */
 export async function checkInstructions({ instead, extra }: ConfiguredInstructions): Promise<void> {
   for (const wording of [instead, extra]) if (wording !== undefined) await instructionsText(wording);
 }

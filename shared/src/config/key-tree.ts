@@ -1,7 +1,8 @@
 import * as z from "zod";
 
 /**
- * What a settings file may hold at one place: a value (`properties` undefined) or a table of keys.
+ * What a settings file may contain at one place: a value (`properties` undefined) or a table of
+ * keys.
  */
 export type KeyNode = {
   readonly type?: string;
@@ -11,7 +12,7 @@ export type KeyNode = {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly properties?: Readonly<Record<string, KeyNode>>;
-  /** Tables under names of the user's choice, beside `properties`. */
+  /** Tables with names the user chooses, beside `properties`. */
   readonly additionalProperties?: KeyNode | boolean;
 };
 
@@ -36,7 +37,7 @@ export function keyTree(schema: z.ZodType): KeyNode {
   return keyNode.parse(z.toJSONSchema(schema, { io: "input" }));
 }
 
-/** The node for tables whose names the user chooses, where this table has such. */
+/** The node for tables whose names the user chooses, if this table allows them. */
 export function namedTables(node: KeyNode): KeyNode | undefined {
   const { additionalProperties } = node;
   return typeof additionalProperties === "object" && additionalProperties.properties !== undefined
@@ -44,10 +45,7 @@ export function namedTables(node: KeyNode): KeyNode | undefined {
     : undefined;
 }
 
-/**
- * The tree in which these tables of the user's choice, as `[section, name]`, are keys like any
- * other.
- */
+/** The tree with these user-named tables, as `[section, name]`, added as ordinary keys. */
 export function withTables(root: KeyNode, tables: readonly (readonly string[])[]): KeyNode {
   let properties = root.properties ?? {};
   for (const [section = "", name = ""] of tables) {
@@ -60,22 +58,22 @@ export function withTables(root: KeyNode, tables: readonly (readonly string[])[]
 }
 
 /**
- * The node of a key of this table; `isTable` says whether a table stands there, for names of the
- * user's choice are tables.
+ * The node of a key of this table; `isTable` says whether the value is a table, as user-chosen
+ * names require.
  */
 export function childNode(node: KeyNode, key: string, isTable = true): KeyNode | undefined {
   if (node.properties !== undefined && Object.hasOwn(node.properties, key)) return node.properties[key];
   return isTable ? namedTables(node) : undefined;
 }
 
-/** The node at a path, undefined when no such key exists. */
+/** The node at a path; undefined if no such key exists. */
 export function nodeAt(root: KeyNode, path: readonly string[]): KeyNode | undefined {
   let node: KeyNode | undefined = root;
   for (const key of path) node = node === undefined ? undefined : childNode(node, key);
   return node;
 }
 
-/** Every key that holds a value and has a fixed place, by path. */
+/** Every key with a value and a fixed place, by path. */
 export function fixedKeys(node: KeyNode, path: readonly string[] = []): { path: readonly string[]; node: KeyNode }[] {
   if (node.properties === undefined) return [{ path, node }];
   return Object.entries(node.properties).flatMap(([key, child]) => fixedKeys(child, [...path, key]));

@@ -6,7 +6,7 @@ const tokens = z.int().min(1).max(10_000_000_000);
 const price = z.number().min(0).max(1_000_000);
 
 /**
- * What is known better by the owner of a model than by its name; US dollars for a million tokens.
+ * What a model's owner knows better than its name implies; prices in US dollars per million tokens.
  */
 const knowledge = {
   capabilities: z
@@ -31,8 +31,8 @@ const knowledge = {
 };
 
 /**
- * AWS Bedrock by its host alone, as OpenManus has it; there its endpoint that is OpenAI-compatible
- * is meant.
+ * AWS Bedrock given by its host alone, as in OpenManus's files; it means the OpenAI-compatible
+ * endpoint there.
  */
 const bedrockHost = /^(?:https:\/\/)?(bedrock-runtime\.[a-z\d-]+\.amazonaws\.com)\/?$/i;
 
@@ -65,7 +65,7 @@ const keys = {
 
 const profile = z.strictObject(keys);
 
-/** `[llm]`, whose tables of other names than a key's are `[llm.NAME]`. */
+/** `[llm]`; its tables that are not keys are `[llm.NAME]`. */
 export const llmSection = z.object(keys).catchall(profile);
 
 /** The keys of one model. */

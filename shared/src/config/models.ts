@@ -2,12 +2,12 @@ import { AppError } from "../core/errors.ts";
 import { type ModelConfig, modelConfigSchema } from "../models/config.ts";
 import { type LlmProfile, type LlmSection, llmSection } from "./llm-section.ts";
 
-/** What is asked for when a key or an endpoint is given but no model. */
+/** The model used if a key or an endpoint is given but no model. */
 const unnamedModel = "gpt-5-mini";
 
 /**
- * The model of `[llm]`; undefined when it says nothing of one. Throws `config_invalid` when nothing
- * says where the model is.
+ * The model of `[llm]`; undefined if it configures none. Throws `config_invalid` if the model's
+ * endpoint is unknown.
  */
 export function defaultModel(llm: LlmSection): ModelConfig | undefined {
   return modelOf(baseProfile(llm), llm, []);
@@ -23,7 +23,7 @@ export function namedModels(llm: LlmSection): Record<string, ModelConfig> {
   return models;
 }
 
-/** The model somebody asks for: a table's name, or a model's name at the endpoint of `[llm]`. */
+/** The model with this name: a table's name, or a model's name at the endpoint of `[llm]`. */
 function modelNamed(wanted: string, llm: LlmSection, path: readonly string[] = []): ModelConfig | undefined {
   if (path.includes(wanted))
     throw new AppError("config_invalid", `[llm] fallback goes in a circle: ${[...path, wanted].join(" → ")}.`);
@@ -34,8 +34,8 @@ function modelNamed(wanted: string, llm: LlmSection, path: readonly string[] = [
 }
 
 /**
- * A table over `[llm]`. At another endpoint it does not inherit what belongs to the first one: its
- * key, prices and abilities.
+ * A table merged over `[llm]`. At another endpoint it does not inherit the first endpoint's key,
+ * prices and abilities.
  */
 function over(base: LlmProfile, table: LlmProfile): LlmProfile {
   const elsewhere = table.base_url !== undefined && table.base_url !== base.base_url;
@@ -43,7 +43,7 @@ function over(base: LlmProfile, table: LlmProfile): LlmProfile {
   return { ...(elsewhere ? rest : base), ...table };
 }
 
-/** The model that somebody asks for, or the default where nobody does. */
+/** The named model, or the default if none is named. */
 export function modelFor(wanted: string | undefined, llm: LlmSection): ModelConfig | undefined {
   return wanted === undefined ? defaultModel(llm) : modelNamed(wanted, llm);
 }
@@ -97,7 +97,7 @@ function baseProfile(llm: LlmSection): LlmProfile {
   return Object.fromEntries(Object.entries(llm).filter(([key]) => !isTableName(key)));
 }
 
-/** Whether a key of `[llm]` is a name of the user's choice, and so a table. */
+/** Whether a key of `[llm]` is a user-chosen name, and so a table. */
 export function isTableName(key: string): boolean {
   return !Object.hasOwn(llmSection.shape, key);
 }

@@ -1,5 +1,5 @@
 /**
- * The name among `known` that `typed` most likely meant, or undefined when none is close enough to
+ * The name among `known` that `typed` most likely meant; undefined if none is close enough to
  * suggest.
  */
 export function nearestName(typed: string, known: readonly string[]): string | undefined {

@@ -19,8 +19,7 @@ const unused: Readonly<Record<string, string>> = {
 const knownTypes = ["openai", "azure", "ollama"];
 
 /**
- * One sentence for each setting that somebody made and nothing here uses, or that is taken for
- * something else.
+ * One sentence for each setting that has no effect here, or that is interpreted as something else.
  */
 export function notesOn({ sections, origins }: Pick<Settings, "sections" | "origins">): readonly string[] {
   const notes: string[] = [];
@@ -47,7 +46,7 @@ function asOpenAi(type: string): string {
   return "is not known here: its base_url is spoken to as an OpenAI-compatible one.";
 }
 
-/** What agents and models name as a model. */
+/** The model names that agents and models refer to. */
 function namedModels({ llm, agents, flows }: Sections): ReadonlySet<string | undefined> {
   const profiles = Object.entries(llm).flatMap(([key, value]) => (isTableName(key) ? [value as Sections["llm"]] : []));
   return new Set([

@@ -13,16 +13,13 @@ async function read(toml: string) {
   return loadConfig({ cwd: folder, file, env: {} });
 }
 
-/** A model's table with the keys that every example of OpenManus has. */
+/** A model's table with the keys that every OpenManus example has. */
 function table(name: string, keys: Readonly<Record<string, string>>): string {
   const rest = Object.entries(keys).map(([key, value]) => `${key} = '${value}'`);
   return `[${name}]\napi_key = "a key"\nmax_tokens = 16000\ntemperature = 0.0\n${rest.join("\n")}\n`;
 }
 
-/**
- * The example files that OpenManus brings, by the key and table names they have; texts and values
- * are made up.
- */
+/** OpenManus's example files with their keys and table names; texts and values are made up. */
 const examples = {
   ppio: { api_type: "ppio", model: "maker/model", base_url: "https://api.ppio.example/v3/openai" },
   jiekouai: { api_type: "jiekou", model: "model-4-5", base_url: "https://api.jiekou.example/openai" },

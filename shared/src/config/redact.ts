@@ -5,10 +5,7 @@ export function isSecret(path: readonly string[]): boolean {
   return secretKeys.has(path.at(-1) ?? "");
 }
 
-/**
- * A value as it may be shown: secrets by their length alone, and URLs without the user and password
- * inside them.
- */
+/** A value as it may be shown: secrets only by their length, and URLs without user and password. */
 export function redacted(path: readonly string[], value: unknown): string {
   if (isSecret(path)) return `(secret, ${String(value).length} characters)`;
   const shown = typeof value === "string" ? value : JSON.stringify(value);

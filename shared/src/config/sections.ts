@@ -51,9 +51,9 @@ const openManusSections = {
 };
 
 /**
- * The whole settings file, strict: OpenManus's sections as they are, and our own. Defaults are in
- * here and nowhere else. What a key may hold reaches error messages through its JSON Schema, so a
- * pattern carries a description.
+ * The whole settings file, strict: OpenManus's sections unchanged, and our own. All defaults are
+ * here. Error messages describe a key's values by its JSON Schema, so a pattern carries a
+ * description.
  */
 export const sectionsSchema = z.strictObject({
   home: text.default(".manyhands"),

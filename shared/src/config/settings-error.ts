@@ -5,13 +5,13 @@ import { allowedValues, type KeyNode, nodeAt } from "./key-tree.ts";
 import { nearestName } from "./nearest.ts";
 import { isSecret, redacted } from "./redact.ts";
 
-/** The file's name and, where it can be told, the line of a key. */
+/** The file's name and, if it can be determined, the line of a key. */
 export function placeOf(file: SettingsFile, path: readonly string[]): string {
   const line = lineOf(file.source, path);
   return line === undefined ? file.name : `${file.name}, line ${line}`;
 }
 
-/** A key or section of the file that does not exist. `parent` is what may stand beside it. */
+/** A key or section of the file that does not exist. `parent` lists the keys allowed there. */
 export function unknownKey(path: readonly string[], parent: KeyNode, file: SettingsFile, isTable: boolean): AppError {
   const key = path.at(-1) ?? "";
   const properties = Object.entries(parent.properties ?? {});
@@ -25,13 +25,13 @@ export function unknownKey(path: readonly string[], parent: KeyNode, file: Setti
   return invalid(`${placeOf(file, path)}: ${what}.${hint} Known: ${known.join(", ")}.`);
 }
 
-/** A variable with our prefix that no key has. */
+/** A variable with our prefix that sets no key. */
 export function unknownVariable(variable: string, root: KeyNode): AppError {
   const hint = suggestion(variable, knownVariables(root));
   return invalid(`The environment variable ${variable} sets no known key.${hint} Names are MANYHANDS_SECTION_KEY.`);
 }
 
-/** A value that its key cannot have. `origin` is where it was set. */
+/** A value that its key does not allow. `origin` is where it was set. */
 export function badValue(path: readonly string[], value: unknown, origin: string, root: KeyNode): AppError {
   const node = nodeAt(root, path);
   const shown = isSecret(path) ? "that value" : shortened(redacted(path, JSON.stringify(value) ?? ""));
@@ -42,7 +42,7 @@ export function badValue(path: readonly string[], value: unknown, origin: string
   return invalid(`${origin}: ${path.join(".")} ${fault}.${allowed}${also}`);
 }
 
-/** A value may be a whole text of instructions. */
+/** A shortened value, since it may be a whole text of instructions. */
 function shortened(shown: string): string {
   return shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
 }

@@ -12,7 +12,7 @@ export type SettingsSource = {
   readonly cwd: string;
   readonly file?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The agent that reads them for itself, which exists even if the settings do not name it. */
+  /** The agent that reads the settings for itself; it exists even if they do not name it. */
   readonly agent?: string | undefined;
 };
 
@@ -28,9 +28,9 @@ export type Settings = {
 };
 
 /**
- * Reads the settings file and the environment, which wins. Rejects with `config_invalid` and one
- * message that names place, key, what is allowed and the nearest known name; no secret's value is
- * ever in it.
+ * Reads the settings file and the environment, which takes precedence. Rejects with
+ * `config_invalid` and one message that names the place, the key, what is allowed and the nearest
+ * known name; it never contains a secret's value.
  */
 export async function readSettings({ cwd, file, env, agent }: SettingsSource): Promise<Settings> {
   const schema = keyTree(sectionsSchema);
@@ -58,8 +58,8 @@ export async function readSettings({ cwd, file, env, agent }: SettingsSource): P
 }
 
 /**
- * The sections with a port for each agent: its own, or the next that nobody has said, whether
- * others are switched off or not.
+ * The sections with a port for each agent: its own, or the next port that no setting names, whether
+ * or not agents are switched off.
  */
 function withPorts(sections: Sections): Sections {
   const taken = new Set([sections.gateway.port, ...Object.values(sections.agents).map(({ port }) => port)]);
@@ -72,13 +72,13 @@ function withPorts(sections: Sections): Sections {
   return { ...sections, agents: Object.fromEntries(agents) };
 }
 
-/** Where something below this path was set; undefined when nobody set anything there. */
+/** Where something below this path was set; undefined if nothing was. */
 export function originBelow({ origins }: Pick<Settings, "origins">, path: readonly string[]): string | undefined {
   const table = path.join(".");
   return [...origins].find(([key]) => key === table || key.startsWith(`${table}.`))?.[1];
 }
 
-/** The tables within sections that a file has, as `[section, name]`. */
+/** The tables within a file's sections, as `[section, name]`. */
 function tablesOf(table: Readonly<Table>): readonly (readonly string[])[] {
   return Object.entries(table).flatMap(([section, value]) => {
     const below = isTable(value) ? Object.entries(value).filter(([, one]) => isTable(one)) : [];
@@ -86,7 +86,7 @@ function tablesOf(table: Readonly<Table>): readonly (readonly string[])[] {
   });
 }
 
-/** Refuses the first key that is not known at its place. */
+/** Rejects the first unknown key. */
 function checkKeys(table: Readonly<Table>, node: KeyNode, path: readonly string[], file: SettingsFile): void {
   for (const [key, value] of Object.entries(table)) {
     const child = childNode(node, key, isTable(value));
@@ -95,7 +95,7 @@ function checkKeys(table: Readonly<Table>, node: KeyNode, path: readonly string[
   }
 }
 
-/** A fault inside a list is reported at the list, which is what someone set. */
+/** A fault inside a list is reported at the list, since that is what was set. */
 function keyWithOrigin(path: readonly string[], origins: ReadonlyMap<string, string>): readonly string[] {
   for (let length = path.length; length > 0; length--) {
     const key = path.slice(0, length);
@@ -105,9 +105,9 @@ function keyWithOrigin(path: readonly string[], origins: ReadonlyMap<string, str
 }
 
 /**
- * Takes the keys that `api_key_env` names out of the environment, for `[llm]` and its tables. Such
- * a key goes before all others, for it is meant for this endpoint. Throws `config_invalid` for a
- * variable that is not set.
+ * Removes the keys that `api_key_env` names from the environment, for `[llm]` and its tables. Such
+ * a key takes precedence over all others, since it is meant for this endpoint. Throws
+ * `config_invalid` for a variable that is not set.
  */
 function takeNamedKeys(
   merged: Table,

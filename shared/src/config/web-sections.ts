@@ -11,7 +11,7 @@ const access = z.strictObject({ api_key: text.optional(), url }).prefault({});
 
 const engineList = "Google, Baidu, DuckDuckGo, Bing, SearXNG, Brave, Tavily, Exa, Serper, google_cse";
 
-/** Engines by name, in any case, as OpenManus writes them. */
+/** Engine names in any case, as OpenManus writes them. */
 const engine = z.string().toLowerCase().pipe(z.enum(engineNames)).describe(`one of ${engineList}`);
 
 const host = z
@@ -25,7 +25,7 @@ const hosts = z
   .describe('a host as in a URL, or "*.example.com" for all names below one');
 
 /**
- * `[search]`: OpenManus's keys, and how each engine is reached. `enabled` false leaves out both web
+ * `[search]`: OpenManus's keys, and how each engine is reached. `enabled = false` removes both web
  * tools.
  */
 export const searchSection = z.strictObject({
@@ -53,9 +53,9 @@ export const searchSection = z.strictObject({
 });
 
 /**
- * `[egress]`: where the web tools and the browser may go. `allow` are hosts of one's own network,
- * each by its name, that are reached although their address is private; `deny` are never reached;
- * `only`, when not empty, are the only ones.
+ * `[egress]`: where the web tools and the browser may go. `allow` lists internal hosts by name that
+ * may be reached although their address is private; `deny` hosts are never reached; a non-empty
+ * `only` excludes all others.
  */
 export const egressSection = z.strictObject({
   allow: z.array(host).default([]),
@@ -65,8 +65,8 @@ export const egressSection = z.strictObject({
 });
 
 /**
- * `[browser]`: OpenManus's keys, and what a conversation may have of the browser. `enabled` false
- * leaves out all that needs one.
+ * `[browser]`: OpenManus's keys, and the browser limits of a conversation. `enabled = false`
+ * removes everything that needs a browser.
  */
 export const browserSection = z.strictObject({
   enabled: z.boolean().default(true),

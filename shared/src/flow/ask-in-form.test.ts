@@ -24,8 +24,8 @@ const asking = defineFlow({
 });
 
 /**
- * What comes of asking an agent of another make that answers so, one reply after the other; and
- * what it was told.
+ * The result of asking a foreign agent that gives these replies in turn, and the messages it
+ * received.
  */
 async function ask(...replies: readonly string[]) {
   using stranger = badAgentForTest(

@@ -32,7 +32,7 @@ export async function askModel(
     pauses: modelPauses,
     hasAnswered: state.spent.tokens > 0,
     leftMs: (step: StepContext) => state.begun.limits.wallMs - workedMs(state, step),
-    // The flow's time goes on by itself.
+    // The flow's time advances by itself.
     spent: () => undefined,
   };
   const reply = await retryingStep(run, name, waiting, async (step) => {

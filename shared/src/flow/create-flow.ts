@@ -15,10 +15,7 @@ import { createSlots } from "./slots.ts";
 /** What a flow's body needs of the process it runs in. */
 export type FlowVerbDeps = AskDeps & ModelDeps;
 
-/**
- * Artifact names with a meaning of their own; a file with such a name gets a path, as in
- * `./answer`.
- */
+/** Reserved artifact names; a file with such a name gets a path, as in `./answer`. */
 const reservedNames = ["answer", "partial-answer", "plan.md", "transcript.md"];
 
 /** The verbs of a flow over a run: that of the body or of one of its branches. */

@@ -1,6 +1,6 @@
 /**
- * How many characters of answers others are shown: of all together, and the least and the most of
- * one.
+ * How many characters of answers are shown to others: in total, and the minimum and maximum for one
+ * answer.
  */
 const allAnswers = 60_000;
 const shortestAnswer = 2_000;

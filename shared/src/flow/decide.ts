@@ -12,7 +12,7 @@ import type { FlowState } from "./flow-state.ts";
 
 /** How often the model may correct its answer. */
 const mostRepairs = 2;
-/** How many characters of what it said instead (a refusal, say) go into the error. */
+/** How many characters of its other output (such as a refusal) go into the error. */
 const mostSaid = 2_000;
 
 /**

@@ -26,7 +26,7 @@ const message = (parts: readonly Part[], set?: Json): UserMessage => ({
   parts,
   ...(set !== undefined && { metadata: { "manyhands/flow": set } }),
 });
-/** What the edge makes of a message, and then the run. */
+/** The request that the edge accepts from a message, and then the run. */
 const asked = (parts: readonly Part[], set?: Json) => {
   const received = message(parts, set);
   return flowRequest(flow, { message: received, flow: admitToFlow(flow, received) });

@@ -77,7 +77,7 @@ test("an agent that waits for longer than the whole flow has time is given up th
   }));
   const asks = { calls: [{ name: "ask_human", args: { inquire: "Which?" } }] };
   await using flow = await flowForTest(patient, { agents: { one: [asks] } });
-  // Nobody answers: what an agent waits for is none of the work that its own budget bounds.
+  // Nobody answers: time spent waiting for a person does not count against the agent's budget.
   const { answer } = await flow.run({ text: "Go", budget: { wallMs: 2_000 } });
   expect(answer).toBe("timed-out");
 });
@@ -126,7 +126,7 @@ test("the model decides in a form, and mends an answer that does not fit", async
   expect(other.model.requests).toHaveLength(3);
 });
 
-/** A flow that asks one agent and tells how that went. */
+/** A flow that asks one agent and reports the outcome. */
 const telling = flowOf(async (flow) => {
   const { state, answer, error } = await flow.ask("one", { text: "Go" });
   return { answer: `${state} ${state === "completed" ? answer : error?.code}` };

@@ -20,10 +20,10 @@ export type FlowDeps = FlowVerbDeps & { readonly limits?: Partial<FlowLimits> };
 const defaultLimits: FlowLimits = { asks: 200, tokens: 10_000_000, usd: 50, wallMs: 24 * 60 * 60 * 1000 };
 
 /**
- * A flow as a kind of durable run, with the input, the events and the output of an agent's: what
- * shows and serves an agent's task shows and serves this. Whatever way it ends, nothing it asked of
- * other agents stays open: have the engine work on `recallRun` of its kind too, and cancel by
- * `recallingEngine`.
+ * A flow as a kind of durable run, with the same input, events and output as an agent's, so that
+ * everything that serves an agent's task serves this too. However it ends, none of its tasks at
+ * other agents stays open: have the engine work on `cancelChildrenRun` of its kind too, and cancel
+ * by `engineCancellingChildren`.
  */
 export function flowRun(definition: FlowDefinition, deps: FlowDeps): RunDefinition {
   const execute: RunDefinition["execute"] = (run, input) => perform(definition, run, input as AgentInput, deps);
@@ -83,8 +83,8 @@ function unheld(usd: number, model: string) {
 }
 
 /**
- * The result with data of the form that the caller wants: the agent's, the flow's own, what the
- * answer says as JSON, or what the model makes of the answer.
+ * The result with data in the form that the caller wants: the agent's, the flow's own, the answer's
+ * JSON, or data that the model extracts from the answer.
  */
 async function inForm(flow: Flow, result: FlowResult, { outputSchema, answerData }: FlowState): Promise<FlowResult> {
   if (outputSchema === undefined) return result;

@@ -24,11 +24,11 @@ const capabilitiesSchema = z.strictObject({
 export const modelConfigSchema = z.strictObject({
   /** The model's name at its provider; on Azure the deployment's. */
   name: z.string().min(1),
-  /** Who serves it, for people. Defaults to the host of `baseUrl`. */
+  /** The name of its provider, for people. Defaults to the host of `baseUrl`. */
   provider: z.string().min(1).optional(),
   /** Up to and including `/v1` or its equivalent; on Azure the resource's address. */
   baseUrl: z.url({ protocol: /^https?$/ }).default("https://api.openai.com/v1"),
-  /** Left out for servers that need none. */
+  /** Omitted for servers that need none. */
   apiKey: z.string().min(1).optional(),
   apiType: z.enum(["openai", "azure"]).default("openai"),
   /** Azure's `api-version`. */

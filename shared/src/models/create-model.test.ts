@@ -26,7 +26,7 @@ const request: ModelRequest = {
 const never = new AbortController().signal;
 const secret = "sk-test-0123456789abcdef";
 
-/** A clock whose waits take no time and are written down. */
+/** A clock that records its waits and takes no time for them. */
 function quickClock(): Clock & { readonly waits: number[] } {
   const waits: number[] = [];
   return {

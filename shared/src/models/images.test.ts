@@ -9,7 +9,7 @@ import { estimateTokens } from "./tokens.ts";
 
 const square = (side: number) => ({ width: side, height: side });
 
-/** As the providers' guides have them. */
+/** Figures from the providers' guides. */
 const told: [model: string, width: number, height: number, tokens: number][] = [
   ["gpt-4o", 1024, 1024, 765],
   ["gpt-4o", 2048, 4096, 1105],
@@ -73,7 +73,7 @@ const shrink: ShrinkImage = async (content, { width, height }) => ({
   data: await new Bun.Image(content).resize(width, height, { fit: "inside" }).png().toBase64(),
 });
 
-/** A model of this name that sees, and what was sent to it as images. */
+/** A vision model with this name, and the images that were sent to it. */
 async function seeing(name: string, shrinkImage?: ShrinkImage) {
   const server = await startScriptedModel(() => ({ text: "I see." }));
   const config = modelConfigSchema.parse({ name, baseUrl: server.url, capabilities: { vision: true } });

@@ -18,18 +18,17 @@ const openAiTiles = (base: number, each: number): ImageRule => ({
 const openAiPatches = (each: number): ImageRule => ({ kind: "patches", patch: 32, each, most: 1536 });
 
 /**
- * What is assumed of a provider whose rule is not known: dear, and never made smaller than any of
- * those below would.
+ * The rule assumed for unknown providers: expensive, and never shrinking an image more than any
+ * rule below.
  */
 const unknownRule: ImageRule = { kind: "patches", patch: 28, each: 1, longest: 2048 };
 
 /**
- * Rules by the beginning of a model's name; the longest beginning that fits wins. After the
- * providers' guides, which change: OpenAI: https://platform.openai.com/docs/guides/images-vision
- * (calculating costs). Anthropic: https://platform.claude.com/docs/en/build-with-claude/vision
- * (patches of 28 pixels, which is about width × height / 750). Google:
- * https://ai.google.dev/gemini-api/docs/tokens (tiles of 768 pixels, 258 tokens each, one for what
- * is small).
+ * Rules by prefix of a model's name; the longest matching prefix wins. From the providers' guides,
+ * which change: OpenAI: https://platform.openai.com/docs/guides/images-vision (calculating costs).
+ * Anthropic: https://platform.claude.com/docs/en/build-with-claude/vision (patches of 28 pixels,
+ * which is about width × height / 750). Google: https://ai.google.dev/gemini-api/docs/tokens (tiles
+ * of 768 pixels, 258 tokens each, one for a small image).
  */
 const rules: Readonly<Record<string, ImageRule>> = {
   "gpt-4": openAiTiles(85, 170),
@@ -48,7 +47,7 @@ const rules: Readonly<Record<string, ImageRule>> = {
   gemini: { kind: "tiles", tile: 768, base: 0, each: 258, square: 3072 },
 };
 
-/** The rule of a model by its name without the maker's. */
+/** The rule of a model, by its name without the maker's. */
 export function imageRuleOf(plainName: string): ImageRule {
   const family = Object.keys(rules)
     .filter((beginning) => plainName.startsWith(beginning))
@@ -56,7 +55,7 @@ export function imageRuleOf(plainName: string): ImageRule {
   return (family === undefined ? undefined : rules[family]) ?? unknownRule;
 }
 
-/** The size at which the provider looks at an image of this one, never larger. */
+/** The size to which the provider scales an image of this size, never larger. */
 export function seenSize(size: Size, rule: ImageRule): Size {
   if (rule.kind === "tiles") {
     const { width, height } = scaled(size, rule.square / Math.max(size.width, size.height));
@@ -66,7 +65,7 @@ export function seenSize(size: Size, rule: ImageRule): Size {
   }
   const { patch, most = Number.POSITIVE_INFINITY, longest = Number.POSITIVE_INFINITY } = rule;
   const within = scaled(size, longest / Math.max(size.width, size.height));
-  // Patches that are cut at the edge count whole: it is made smaller until they fit.
+  // Patches cut at the edge count whole, so the image is shrunk until they fit.
   let seen = within;
   for (
     let scale = Math.sqrt((most * patch * patch) / (within.width * within.height));
@@ -77,7 +76,7 @@ export function seenSize(size: Size, rule: ImageRule): Size {
   return seen;
 }
 
-/** The input tokens that an image of this size makes. */
+/** The input tokens of an image of this size. */
 export function imageTokens(size: Size, rule: ImageRule): number {
   const seen = seenSize(size, rule);
   if (rule.kind === "patches") return Math.ceil(patchesIn(seen, rule.patch) * rule.each);
@@ -105,13 +104,13 @@ export type ShrinkImage = (
 
 const readers = { "image/png": PNG, "image/jpeg": JPG, "image/gif": GIF, "image/webp": WEBP } as const;
 
-/** Characters of an image's base64 in which its size is looked for. */
+/** How many characters of an image's base64 are searched for its size. */
 const longestHead = 1_400_000;
-/** From this EXIF orientation on, width and height change places. */
+/** From this EXIF orientation on, width and height are swapped. */
 const liesOnItsSide = 5;
 
 /**
- * The size that an image's own head says; undefined where it says none that makes sense. Nothing is
+ * The size in an image's header; undefined if the header has none or is invalid. Nothing is
  * decoded.
  */
 export function sizeOf({ mediaType, data }: ImagePart): Size | undefined {
@@ -124,7 +123,7 @@ export function sizeOf({ mediaType, data }: ImagePart): Size | undefined {
     if (!(width > 0 && height > 0)) return undefined;
     return orientation < liesOnItsSide ? { width, height } : { width: height, height: width };
   } catch {
-    // A head that is cut off or makes no sense.
+    // The header is truncated or invalid.
     return undefined;
   }
 }
@@ -132,9 +131,9 @@ export function sizeOf({ mediaType, data }: ImagePart): Size | undefined {
 const mostKept = 32;
 
 /**
- * Sees to it that no image goes out larger than its model's provider looks at it. One that cannot
- * be made smaller goes as it is: whether it is an image at all is for the provider to say. The
- * newest are kept, as a conversation brings the same ones in each turn.
+ * Ensures that no image is sent larger than its model's provider uses. An image that cannot be
+ * shrunk is sent unchanged: the provider decides whether it is valid. Caches the newest, since a
+ * conversation sends the same images in each turn.
  */
 export function createImageFit(rule: ImageRule, shrink: ShrinkImage | undefined) {
   const kept = new Map<string, ImagePart>();

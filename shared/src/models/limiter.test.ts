@@ -4,7 +4,7 @@ import { createLimiter } from "./limiter.ts";
 
 const never = new AbortController().signal;
 
-/** A clock that moves only by being slept on. */
+/** A clock that only `sleep` advances. */
 function manualClock(): Clock & { readonly slept: number[] } {
   let now = 1_000_000;
   const slept: number[] = [];

@@ -100,7 +100,7 @@ export async function flowForTest(
   };
 }
 
-/** Does not wait for a model that is unavailable. */
+/** Pauses that never wait for an unavailable model. */
 const never = { firstMs: Number.POSITIVE_INFINITY, longestMs: Number.POSITIVE_INFINITY };
 
 function toolsForTest() {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ModelScript, type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
-/** An agent's server under test, and the scripted model that it asks. */
+/** An agent's server under test, and its scripted model. */
 export type StartedAgent = AsyncDisposable & {
   readonly url: string;
   readonly model: ScriptedModel;

@@ -9,21 +9,21 @@ import { agentForTest } from "./agent/agent.ts";
 import { openedForTest } from "./agent/opened-agent.ts";
 import type { ModelScript } from "./scripted-model.ts";
 
-/** A task for an agent under test, and what reaches the agent from outside while it works. */
+/** A task for an agent under test, and what the agent receives from outside meanwhile. */
 export type TestTask = {
   readonly task: string;
   /** What the model says. */
   readonly script: ModelScript;
   /** The person's answers to the agent's questions, in order. */
   readonly replies?: readonly string[];
-  /** The web that tools see; none when left out. */
+  /** The web as tools see it; none if left out. */
   readonly fetch?: ToolContext["fetch"];
 };
 
-/** The outcome; `waiting` when the agent asked a question that `replies` has no answer to. */
+/** The outcome; `waiting` if the agent asked a question that `replies` has no answer to. */
 export type TestedTask = {
   readonly status: RunRecord["status"];
-  /** The final answer, empty when there is none. */
+  /** The final answer; empty if there is none. */
   readonly answer: string;
   /** The answer as data, if the agent gave any. */
   readonly data?: Json;

@@ -1,7 +1,9 @@
 import type { DurableContext, RiskContext, ToolContext } from "../core/tool.ts";
 import type { Workspace } from "../core/workspace.ts";
 
-/** A tool's context for tests: without progress, web, model or abort, unless `rest` has them. */
+/**
+ * A tool's context for tests: without progress, web, model or abort, unless `rest` provides them.
+ */
 export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> = {}): ToolContext {
   return {
     signal: new AbortController().signal,
@@ -16,15 +18,15 @@ export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> 
 }
 
 /**
- * A risk's context for tests: of a task without messages that has taken in nothing, unless `rest`
- * says more.
+ * A risk's context for tests: a task without messages and without external content, unless `rest`
+ * says otherwise.
  */
 export function riskContextForTest(workspace: Workspace, rest: Partial<RiskContext> = {}): RiskContext {
   return { workspace, said: [], given: [], takenIn: [], signal: AbortSignal.timeout(10_000), ...rest };
 }
 
 /**
- * A waiting call's context for tests: of a task that came from no other agent, with a large budget.
+ * A waiting call's context for tests: a task that came from no other agent, with a large budget.
  */
 export function durableContextForTest(rest: Partial<DurableContext> = {}): DurableContext {
   return {

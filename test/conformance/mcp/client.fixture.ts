@@ -1,6 +1,6 @@
 /**
- * The client under test as an agent has it: mounts the server at the address it is given, calls
- * every tool once, and answers what it is asked.
+ * The client under test as an agent uses it: mounts the server at the given address, calls every
+ * tool once, and answers its questions.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,13 +22,13 @@ const given = z
     toolCalls: z.array(z.looseObject({ name: z.string(), arguments: z.looseObject({}) })).optional(),
   })
   .parse(JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}"));
-/** Where the suite says that its client's metadata is. */
+/** Where the suite expects its client's metadata. */
 const metadata = scenario === "auth/basic-cimd" && "https://conformance-test.local/client-metadata.json";
 const oauth = {
   ...(metadata && { clientId: metadata }),
   ...(given.client_id && { clientId: given.client_id, clientSecret: given.client_secret }),
 };
-/** Everything that can be switched on is. */
+/** Every option is switched on. */
 const entry = { url, oauth, resources: true, prompts: true, sampling: true };
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-conformance-"));
@@ -41,16 +41,16 @@ const mcp = await openMcp(await loadConfig({ cwd: home, env }), { sandbox, logge
 const { signal } = new AbortController();
 const workspace = await openWorkspace({ home, principal: "local", contextId: "c" });
 
-/** What tools are called with: what the scenario says, or else what fits the tool. */
+/** The inputs for a tool: those of the scenario, otherwise ones that fit the tool. */
 function inputsOf(name: string, schemas: ReadonlyMap<string, unknown>): readonly object[] {
   const said = given.toolCalls?.filter((call) => `t__${call.name}` === name).map((call) => call.arguments) ?? [];
   if (said.length > 0) return said;
-  // The suite's schema tool wants the schema of another back.
+  // The suite's schema tool expects another tool's schema back.
   if (name === "t__json_schema_echo") return [{ schema: schemas.get("t__json_schema_2020_12_tool") }];
   return [name.includes("add") ? { a: 1, b: 2 } : {}];
 }
 
-/** Signs in as a person does, whose browser goes where it is told to. */
+/** Signs in as a person does: the browser follows the given address. */
 const signIn = () => mcp.login("t", (address) => void fetch(address), signal);
 
 async function call(tool: Tool, input: object): Promise<void> {
@@ -65,7 +65,7 @@ async function call(tool: Tool, input: object): Promise<void> {
   console.error(tool.name, (await tool.call(input, contextForTest(workspace))).text);
 }
 
-/** Reads the first of what a tool lists. */
+/** Reads the first item that a tool lists. */
 async function readOne(tools: readonly Tool[], name: string, listed: RegExp, key: string): Promise<void> {
   const tool = tools.find((one) => one.name === name);
   const list = await tool?.call({}, contextForTest(workspace));

@@ -19,7 +19,7 @@ import { suiteTools } from "./suite-tools.ts";
  */
 export type ConformanceServer = AsyncDisposable & { readonly url: string };
 
-/** Starts it. */
+/** Starts the server. */
 export async function startConformanceServer({
   sessions,
   identify = () => "local",

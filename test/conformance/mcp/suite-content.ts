@@ -16,5 +16,5 @@ export const audio = {
 export const resource = (uri: string, mimeType: string, words: string) =>
   ({ type: "resource", resource: { uri, mimeType, text: words } }) as const;
 
-/** How often the suite had the lists change. */
+/** How often the suite made the lists change. */
 export const suiteChanges = { tools: 0, prompts: 0 };

@@ -1,6 +1,6 @@
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 
-/** What a person is shown to fill in. */
+/** A form for a person to fill in. */
 export type Form = ElicitRequestFormParams["requestedSchema"];
 
 /** A form of one text. */
@@ -10,7 +10,7 @@ export const one = (name: string): Form => ({
   required: [name],
 });
 
-/** A form of a yes or no. */
+/** A form with a yes or no. */
 export const confirmation: Form = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
 
 /** A form with a default for every kind of field. */
@@ -44,7 +44,7 @@ export const choices: Form = {
   },
 };
 
-/** The schema of a tool that has to come through as it is. */
+/** The schema of a tool that must arrive unchanged. */
 export const wide = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object" as const,

@@ -20,7 +20,7 @@ const elicits = (message: string, requestedSchema: Form) => inputRequired.elicit
 const samples = (words: string) =>
   inputRequired.createMessage({ messages: [{ role: "user", content: text(words) }], maxTokens: 100 });
 
-/** Asks this first, until all of it is answered. */
+/** Asks this first, until everything is answered. */
 const after =
   (asks: (input: Input) => Extract<DirectOutcome, { asks: unknown }>["asks"], state = "asked"): Work =>
   (_, given, input) => {
@@ -30,7 +30,10 @@ const after =
     return complete ? heard(given) : { asks: wanted, state };
   };
 
-/** An answer to a form says what became of it; any other is of the kind that was asked for. */
+/**
+ * Whether a response answers its request: a form's response states its outcome, and an accepted one
+ * has content; any other response is an answer.
+ */
 function isAnswer(response: unknown): boolean {
   if (typeof response !== "object" || response === null) return false;
   return "action" in response ? response.action !== "accept" || "content" in response : true;

@@ -7,7 +7,7 @@ import * as z from "zod";
 export const revisions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
 export type Revision = (typeof revisions)[number];
 
-/** A check of a scenario, and what came of it. */
+/** A check of a scenario, and its result. */
 export type Check = {
   readonly scenario: string;
   readonly check: string;
@@ -23,7 +23,7 @@ const client = `${process.execPath} ${join(import.meta.dir, "client.fixture.ts")
 const atOnce = 3;
 const scenarioMs = 20_000;
 
-/** What the suite says of the server at an address, in a revision. */
+/** The suite's results for the server at an address, in a revision. */
 export function checkServer(url: string, revision: Revision): Promise<Check[]> {
   return inFolder(async (folder) => {
     const said = await suite("server", "--url", url, "--suite", "all", "--spec-version", revision, "-o", folder);
@@ -32,7 +32,7 @@ export function checkServer(url: string, revision: Revision): Promise<Check[]> {
 }
 
 /**
- * What the suite says of our client, in a revision: every scenario with a client of its own, a few
+ * The suite's results for our client, in a revision: every scenario with a separate client, a few
  * at once.
  */
 export async function checkClient(revision: Revision): Promise<Check[]> {
@@ -54,7 +54,7 @@ function checkScenario(scenario: string, revision: Revision): Promise<Check[]> {
   });
 }
 
-/** The scenarios there are, without those of extensions. */
+/** All scenarios except those of extensions. */
 async function scenarios(of: "--client" | "--server", revision: Revision): Promise<readonly string[]> {
   const list = await suite("list", of, "--spec-version", revision);
   const names = [...list.matchAll(/^ {2}- (\S+) \[/gm)].map(([, name = ""]) => name);
@@ -71,7 +71,7 @@ const stored = z.array(
   }),
 );
 
-/** What was stored in the folder. A scenario that stored nothing has failed with what was said. */
+/** The checks stored in the folder. A scenario that stored nothing has failed with its output. */
 async function checksIn(folder: string, said: string, wanted: readonly string[]): Promise<Check[]> {
   const checks: Check[] = [];
   const seen = new Set<string>();

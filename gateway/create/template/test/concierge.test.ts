@@ -5,7 +5,7 @@ import { concierge } from "../src/agents/concierge.ts";
 test("the concierge reads the weather before it suggests anything", async () => {
   const { status, answer, requests } = await testAgent(concierge, {
     task: "Plan a day in Lisbon.",
-    // What the model says, turn by turn. The tool is the real one; the web it sees is the test's.
+    // What the model says, turn by turn. The tool is real; the web it sees is the test's.
     script: [{ calls: [{ name: "weather", args: { city: "Lisbon" } }] }, { text: "It rains: go to the Tile Museum." }],
     fetch: async (url) => new Response(`Lisbon: rain (asked at ${new URL(url).host})`),
   });

@@ -28,7 +28,7 @@ export function body(execute: (run: Run, input: Json) => Promise<Json>): RunDefi
   return { kind: "test", execute };
 }
 
-/** Starts a run of kind "test", or what `over` says. */
+/** Starts a run of kind "test", or as `over` says. */
 export async function start(
   engine: Engine,
   over: { kind?: string; input?: Json; events?: RunEvent[] } = {},
@@ -36,7 +36,7 @@ export async function start(
   return (await engine.start({ ...request, ...over })).run;
 }
 
-/** The run once it has this status; fails if that takes too long. */
+/** The run once it has this status; fails after `withinMs`. */
 export async function until(engine: Engine, id: string, status: RunStatus): Promise<RunRecord> {
   const deadline = performance.now() + withinMs;
   for (;;) {

@@ -32,8 +32,8 @@ const nothing: Emitted = { before: [], between: [], within: [], behind: [] };
 const telling: Emitted = { before: ["a"], between: ["b", "b", "c"], within: ["d"], behind: ["e"] };
 
 /**
- * What the first code emits until the run waits, what changed code emits from then on, and the
- * events there in the end.
+ * What the first code emits until the run waits, what changed code emits from then on, and all
+ * events at the end.
  */
 const retold: Readonly<Record<string, { first: Emitted; now: Emitted; all: readonly string[] }>> = {
   "what the code before told": { first: telling, now: telling, all: ["a", "b", "b", "c", "d", "e"] },

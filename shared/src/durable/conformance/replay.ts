@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Cases, start, until } from "./cases.ts";
 
 /**
- * What a body finds when it is executed again: every wait here ends one execution and starts
+ * What a body gets when it is executed again: every wait here ends one execution and starts
  * another.
  */
 export function replayCases(cases: Cases): void {

@@ -4,7 +4,7 @@ import type { Json } from "../../core/json.ts";
 import type { StepContext } from "../../core/run.ts";
 import { type Cases, start, until } from "./cases.ts";
 
-/** What a step keeps and hands back. */
+/** What a step records and returns. */
 export function stepCases(cases: Cases): void {
   describe("steps", () => {
     test("values come back as JSON keeps them, undefined included", async () => {

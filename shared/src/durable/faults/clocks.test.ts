@@ -11,7 +11,7 @@ setDefaultTimeout(30_000);
 const hour = 3_600_000;
 const request = { kind: "k", input: null, principal: "p", contextId: "c" };
 
-/** The clocks of a machine whose time a test lets pass, and whose wall clock it sets. */
+/** The clocks of a machine: a test advances its time and sets its wall clock. */
 function machine() {
   const own = { passed: 0, set: 0, boot: "first", booted: 0 };
   const real = performance.now();
@@ -29,7 +29,7 @@ function machine() {
     set(ms: number) {
       own.set += ms;
     },
-    /** The machine is started anew: what it counts begins again. */
+    /** Reboots the machine: its uptime starts again. */
     reboot() {
       own.boot = `${own.boot}, again`;
       own.booted = passed();
@@ -37,7 +37,7 @@ function machine() {
   };
 }
 
-/** A kind of run that sleeps for two hours, and does a step of half a second when it is told to. */
+/** A kind of run that sleeps for two hours, and does a step of half a second when signaled. */
 function sleeper() {
   const done = { worked: 0, woken: 0 };
   const execute = async (run: Run) => {

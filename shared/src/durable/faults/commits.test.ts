@@ -10,24 +10,24 @@ const headerBytes = 32;
 const frameHeaderBytes = 24;
 
 /**
- * How many transactions the write-ahead log of a store holds: those since its last checkpoint, of
- * which a small new store has had none.
+ * The number of transactions in a store's write-ahead log: those since its last checkpoint; a small
+ * new store has had none.
  */
 function commitsIn(storePath: string): number {
   const log = readFileSync(`${storePath}-wal`);
   const frameBytes = frameHeaderBytes + log.readUInt32BE(8);
   let commits = 0;
-  // The last frame of a transaction, and no other, tells the size of the database after it.
+  // Only the last frame of a transaction states the size of the database after it.
   for (let at = headerBytes; at + frameBytes <= log.length; at += frameBytes) {
     if (log.readUInt32BE(at + 4) > 0) commits++;
   }
   return commits;
 }
 
-/** How many commits a run of this body takes, its acceptance and its end included. */
+/** How many commits a run of this body takes, including its acceptance and its end. */
 async function commitsOf(body: (run: Run) => Promise<unknown>): Promise<number> {
   using store = scratch();
-  // Nobody beats meanwhile.
+  // No heartbeat happens meanwhile.
   const engine = createEmbeddedEngine({ path: store.path, leaseMs: 3_600_000 });
   engine.work([{ kind: "k", execute: (run) => body(run).then(() => null) }]);
   using db = new Database(store.path);

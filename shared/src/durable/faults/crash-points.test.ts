@@ -8,7 +8,7 @@ import { spawnWorker } from "../../testing/durable/spawn-worker.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 
 /**
- * Has a process kill itself at this point of a run and another go on; false when the run ended
+ * Makes a process kill itself at this point of a run and another continue; false if the run ended
  * before that point.
  */
 async function crashAndGoOn(crashAt: string): Promise<boolean> {
@@ -50,7 +50,7 @@ async function expectRight(engine: Engine, id: string, input: string, effects: M
   expect(names.at(-1)).toBe("run-ended");
 }
 
-/** Where the errand's once step is: after five steps and an `all`. */
+/** The path of the errand's once step: after five steps and an `all`. */
 const chargePath = "6";
 
 /** Keys of the steps whose result is in the journal. */

@@ -13,7 +13,7 @@ const flows = 25;
 const kills = 8;
 const workers = 3;
 
-/** Numbers that follow from the seed alone. */
+/** Numbers determined by the seed alone. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -22,7 +22,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-/** Starts random programs with all the signals they want; returns what each must give. */
+/** Starts random programs with all the signals they need; returns what each must return. */
 async function startPrograms(engine: Engine, seed: number): Promise<{ id: string; expected: Json }[]> {
   const started = [];
   for (const program of fc.sample(programs([0, 1, 30]), { seed, numRuns: flows })) {
@@ -39,7 +39,7 @@ async function startPrograms(engine: Engine, seed: number): Promise<{ id: string
 }
 
 /**
- * Starts the flows bit by bit, answers half of them early and half late, while workers are killed
+ * Starts the flows gradually, answers half of them early and half late, while workers are killed
  * and replaced.
  */
 async function chaos(

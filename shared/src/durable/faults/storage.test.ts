@@ -15,8 +15,8 @@ const request = { kind: "k", input: null, principal: "p", contextId: "c" };
 const definition = { kind: "k", execute: async () => "done" };
 
 /**
- * Runs a command in a mount namespace of its own, where a small file system can be mounted that
- * vanishes with it.
+ * Runs a command in a separate mount namespace, where a small file system can be mounted that
+ * disappears with it.
  */
 const namespace = ["unshare", "--mount", ...(process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"])];
 const canMount = ((): boolean => {
@@ -27,7 +27,9 @@ const canMount = ((): boolean => {
   }
 })();
 
-/** Runs a scenario over a folder, which is a file system of its own when asked for; what it saw. */
+/**
+ * Runs a scenario over a folder, optionally on a separate file system; returns what it observed.
+ */
 async function observe<T>(scenario: string, folder: string, options: { mounted: boolean; fault?: string }): Promise<T> {
   const program = new URL(`../../testing/durable/${scenario}.ts`, import.meta.url).pathname;
   const plain = [process.execPath, program, folder, options.fault ?? ""];
@@ -77,7 +79,7 @@ function expectRefused(engine: Engine, reason: string): Promise<void> {
   );
 }
 
-/** A store with one run in it that nobody has executed. */
+/** A store with one run that nobody has executed. */
 async function storeWithARun(path: string): Promise<string> {
   const engine = createEmbeddedEngine({ path });
   const { run } = await engine.start(request);

@@ -6,7 +6,7 @@ import { spawnWorker, type WorkerProcess, working } from "../../testing/durable/
 import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 
-/** The run's state and whole record, to be compared before and after. */
+/** The run's state and whole record, for comparison before and after. */
 function everything(path: string): string {
   using db = new Database(path, { readonly: true });
   const tables = ["runs", "journal", "events", "signals"].map((table) => db.query(`SELECT * FROM ${table}`).all());
@@ -14,8 +14,8 @@ function everything(path: string): string {
 }
 
 /**
- * Has processes stand still while none of them is in a transaction: one that stood still with the
- * store's lock would stop everybody.
+ * Stops processes while none of them is in a transaction: one stopped with the store's lock would
+ * block all others.
  */
 function stop(path: string, ...workers: readonly WorkerProcess[]): void {
   using db = new Database(path);

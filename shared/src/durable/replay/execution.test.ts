@@ -29,7 +29,7 @@ function traced(trace: string[], seed: number): Effect {
   };
 }
 
-/** Executes the program on a store until it ends: what it waits for comes when it parks. */
+/** Executes the program on a store until it ends; what it waits for arrives when it parks. */
 async function runOut(program: Program, from: RunState, seed: number) {
   const store = new MemoryRunStore(from);
   const trace: string[] = [];
@@ -62,7 +62,7 @@ const outputOf = (state: RunState) => (state.ending?.status === "completed" ? st
 const sorted = (values: readonly unknown[]) => values.map((value) => JSON.stringify(value)).toSorted();
 
 /**
- * Once found: at replay the loser comes to its wait in the very turn in which its siblings' failure
+ * Once found: at replay the loser reaches its wait in the same turn in which its siblings' failure
  * aborts it.
  */
 const abortBeforeWait: Program = [{ do: "all", branches: [[{ do: "failing-all", value: 0, loser: [0, 0, 0, 0] }]] }];

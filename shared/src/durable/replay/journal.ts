@@ -3,7 +3,7 @@ import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
 import { Told } from "./told.ts";
 
 /**
- * What a run did before, handed out operation by operation. Rows leave memory as they are handed
+ * The recorded operations of a run, handed out one by one. Rows leave memory as they are handed
  * out, so those remaining at the end are the ones the code no longer asks for.
  */
 export class Journal {

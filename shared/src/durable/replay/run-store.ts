@@ -69,7 +69,7 @@ export type Ending =
 /**
  * The store of one claimed run, as replay sees it. Every write is one transaction, is committed in
  * the order of the calls, rejects with LeaseLost once another worker owns the run, and stays
- * pending while the storage is unavailable, so that the run stands still until it works again.
+ * pending while the storage is unavailable, so that the run pauses until it works again.
  */
 export interface RunStore {
   load(): Promise<readonly JournalRow[]>;

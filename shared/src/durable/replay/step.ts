@@ -10,7 +10,7 @@ type StepFunction = (step: StepContext) => Promise<Json | undefined>;
 
 /**
  * The verb `step`: returns the recorded result, or runs the function, queues its result for the
- * store and returns it meanwhile. Nothing the body makes of it is visible outside before it is on
+ * store and returns it meanwhile. Nothing that depends on it is visible outside before it is on
  * disk: no step with effects starts earlier, and the run's later writes are committed after it.
  */
 export async function runStep(

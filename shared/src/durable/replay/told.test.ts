@@ -9,7 +9,7 @@ import type { JournalRow } from "./run-store.ts";
 const step = (path: string, name: string): JournalRow => ({ path, kind: "step", name, state: "done", out: "1" });
 const emit = (path: string, name: string): JournalRow => ({ path, kind: "emit", name, state: "done" });
 
-/** A journal as versions wrote it that numbered events like operations. */
+/** A journal written by versions that numbered events like operations. */
 const numbered: readonly JournalRow[] = [
   emit("0", "begun"),
   step("1", "one"),
@@ -24,8 +24,8 @@ const numbered: readonly JournalRow[] = [
 ];
 
 /**
- * Executes a body on the numbered journal to its end: what was executed and emitted, and under
- * which paths.
+ * Executes a body on the numbered journal to its end; returns what was executed and emitted, and
+ * under which paths.
  */
 async function goOn(telling: (run: Run, place: string) => void) {
   const store = new MemoryRunStore(emptyState());

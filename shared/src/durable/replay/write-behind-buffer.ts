@@ -1,7 +1,7 @@
 import type { RunEvent } from "../../core/run.ts";
 
 /**
- * The most records a body may be ahead of the store; a body that only computes must let the store
+ * How many records a body may be ahead of the store; a body that only computes must let the store
  * catch up.
  */
 const longest = 64;
@@ -27,7 +27,7 @@ export class WriteBehindBuffer {
   }
 }
 
-/** The most progress items to hold back while the storage is slow. */
+/** How many progress items are held back while the storage is slow. */
 const kept = 1000;
 
 /** Shows progress only after the events emitted before it, which may not be committed yet. */

@@ -11,7 +11,7 @@ import { Writer } from "./writer.ts";
 
 const leaseMs = 200;
 
-/** A worker of another machine, which nothing but its beats tells of, and a run it holds. */
+/** A worker of another machine, known only by its heartbeats, and a run it holds. */
 function otherWorker(path: string) {
   const db = new Database(path);
   db.run("INSERT INTO workers (id, host, pid, process_start) VALUES ('other', 'elsewhere', 1, '')");
@@ -49,7 +49,7 @@ test("a worker that moves just before it is declared dead keeps its place and it
   using other = otherWorker(store.path);
   let declared = 0;
   const offer = writer.offer.bind(writer);
-  // Its beat is committed between this worker's look and its word.
+  // Its heartbeat is committed between this worker's check and its declaration.
   writer.offer = (run) =>
     offer((tables) => {
       const real = tables.workers.removeUnmoved;
@@ -86,7 +86,7 @@ test("a worker that was silent while nobody could write is not declared dead whe
     looks++;
     return read(run);
   };
-  // Not long enough by itself, nor is what follows; both together would be.
+  // Neither pause is long enough alone; both together would be.
   const lease = 1_000;
   const own = heartbeat(writer, lease);
   own.start();

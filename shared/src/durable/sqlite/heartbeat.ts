@@ -18,7 +18,8 @@ export type HeartbeatOptions = {
   /** Other workers declared this one dead and own everything it held. */
   readonly onDeclaredDead: () => void;
   /**
-   * There may be runs to claim: this worker was registered, or handed back the runs of a dead one.
+   * There may be runs to claim: this worker was registered, or it returned a dead worker's runs to
+   * the queue.
    */
   readonly onClaimable: () => void;
 };
@@ -59,7 +60,8 @@ export class Heartbeat {
   }
 
   /**
-   * Removes this worker from the store, if that is writable. Its runs must have been handed back.
+   * Removes this worker from the store, if that is writable. Its runs must have been handed back
+   * before.
    */
   async stop(): Promise<void> {
     this.#stopped = true;

@@ -61,7 +61,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
     },
     record: (row, events) =>
       write((tables, now) => ({ value: undefined, seq: record(tables, n, row, events ?? [], now) }), {
-        // The run waits for neither: they only have to be written before what follows them.
+        // The run waits for neither: they only have to be written before later writes.
         patient: row.kind === "emit" || row.kind === "poll",
       }),
     hurry: () => writer.hurry(),

@@ -1,6 +1,6 @@
 import type { RunEvent } from "../../core/run.ts";
 
-/** The most progress items kept for a reader; older ones are dropped. */
+/** How many progress items are kept for a reader; older ones are dropped. */
 const progressKept = 1000;
 
 /** Notifies the followers in this process of news, and passes progress on to them. */

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 export type MachineClock = {
   /** Milliseconds since 1970; may be set forward or back. */
   wall(): number;
-  /** Milliseconds since some moment; never set, and counts on while the machine sleeps. */
+  /** Milliseconds since some moment; never set, and keeps counting while the machine sleeps. */
   uptime(): number;
   /** Identifies that moment: processes with the same value count from the same moment. */
   readonly boot: string;

@@ -84,8 +84,8 @@ export class Worker {
   }
 
   /**
-   * A place for a run that is about to be accepted; none while other runs may be claimable, or
-   * without room.
+   * Reserves a place for a run that is about to be accepted; undefined while other runs may be
+   * claimable, or without capacity.
    */
   reserve(kind: string): Seat | undefined {
     const owner = this.#heartbeat.id;
@@ -128,7 +128,7 @@ export class Worker {
     this.#held.get(runId)?.execution.cancel();
   }
 
-  /** Time has passed: a sleep may be over. */
+  /** Time has passed, so a sleep may be over. */
   tick(): void {
     if (this.#nextDue !== undefined && this.#options.clock.now() >= this.#nextDue) this.wake();
   }

@@ -13,7 +13,7 @@ function writerOf(path: string, onRecovered = () => undefined): Writer {
   return new Writer({ path, log: silentLog, onRecovered });
 }
 
-/** An entry that fails like a full disk the first times it is run, and then does its work. */
+/** An entry that fails like a full disk the first times it is run, and then succeeds. */
 function failing(times: number, then: (tables: Tables) => void): (tables: Tables) => void {
   let left = times;
   return (tables) => {

@@ -10,9 +10,9 @@ import { resultText } from "./wire.ts";
 const callFence = "```tool_call";
 
 /**
- * The same request for a model without function calling: the tools are described in the system
- * prompt, calls are fenced JSON blocks in the assistant's text, results are text of the user. A
- * request that never had tools is left as it is.
+ * The same request for a model without function calling: the system prompt describes the tools,
+ * calls are fenced JSON blocks in the assistant's text, and results are user text. A request that
+ * never had tools is unchanged.
  */
 export function asPromptRequest(request: ModelRequest): ModelRequest {
   const messages = request.messages.reduce<readonly ModelMessage[]>(appendAsText, []);
@@ -23,7 +23,8 @@ export function asPromptRequest(request: ModelRequest): ModelRequest {
 }
 
 /**
- * Results of one turn make one message: many chat templates want user and assistant to alternate.
+ * Merges the results of one turn into one message: many chat templates want user and assistant to
+ * alternate.
  */
 function appendAsText(messages: readonly ModelMessage[], message: ModelMessage): readonly ModelMessage[] {
   if (message.role === "assistant" && message.toolCalls.length > 0) {
@@ -67,7 +68,7 @@ function describe(tools: readonly ToolSpec[], choice: ModelRequest["toolChoice"]
 type Delta = Exclude<ModelEvent, { readonly type: "retry" | "reply" }>;
 
 /**
- * A fence can only close at the beginning of a line, which no JSON string contains; the last one
+ * A fence can close only at the beginning of a line, which no JSON string contains; the last one
  * may be missing.
  */
 const blocks =
@@ -80,8 +81,8 @@ const callSchema = z.looseObject({
 });
 
 /**
- * Takes the calls out of an answer's text. A block that cannot be read becomes a call too, so that
- * the model is told of its slip.
+ * Extracts the calls from an answer's text. A block that cannot be parsed becomes a call too, so
+ * that the model gets an error for it.
  */
 export function takeCalls(
   text: string,
@@ -91,7 +92,7 @@ export function takeCalls(
   const rest = text.replace(blocks, (block: string, fence: string | undefined, fenced?: string, tagged?: string) => {
     const body = (fenced ?? tagged ?? "").trim();
     const call = readCall(body);
-    // Any JSON block may be part of an answer; only one that names a tool is a call.
+    // Any JSON block may be part of an answer; it is a call only if it names a tool.
     if (fence === "json" && (call === undefined || !toolNames.includes(call.name))) return block;
     toolCalls.push(call ?? { id: "", name: nameIn(body), arguments: body });
     return "";
@@ -100,8 +101,8 @@ export function takeCalls(
 }
 
 /**
- * Passes an answer's deltas on, but tells the calls in its text as calls, at the end, instead of as
- * text.
+ * Passes an answer's deltas on, but yields the calls in its text as calls, at the end, instead of
+ * as text.
  */
 export async function* hideCalls(
   deltas: AsyncGenerator<Delta, ModelAnswer>,
@@ -132,7 +133,8 @@ export async function* hideCalls(
 }
 
 /**
- * Up to the first call, or to what may be the beginning of one; white space before it waits too.
+ * The length up to the first call, or to a possible beginning of one; white space before it is held
+ * back too.
  */
 function visibleLength(text: string): number {
   const at = [callFence, "<tool_call>"].map((mark) => text.indexOf(mark)).filter((index) => index !== -1);

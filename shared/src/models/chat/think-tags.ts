@@ -4,16 +4,16 @@ const close = "</think>";
 /** A piece of an answer, by what it is. */
 export type Piece = { readonly type: "text-delta" | "reasoning-delta"; readonly text: string };
 
-/** Sorts the text of an answer, as it comes, into reasoning and answer. */
+/** Separates the streamed text of an answer into reasoning and answer. */
 export interface ThinkSplitter {
   push(text: string): readonly Piece[];
-  /** What was held back in case it became a tag. */
+  /** The text held back as a possible beginning of a tag. */
   end(): readonly Piece[];
 }
 
 /**
- * For servers that leave a local model's reasoning in its text: a `<think>` part is taken as
- * reasoning, but only at the very beginning, since later on it is something the answer talks about.
+ * For servers that leave a local model's reasoning in its text: a `<think>` part is treated as
+ * reasoning, but only at the very beginning, since later it is something the answer talks about.
  */
 export function createThinkSplitter(): ThinkSplitter {
   let state: "start" | "thinking" | "answer" = "start";
@@ -52,7 +52,7 @@ export function createThinkSplitter(): ThinkSplitter {
   };
 }
 
-/** How many characters at the end could be the beginning of the closing tag. */
+/** How many characters at the end may be the beginning of the closing tag. */
 function partialTag(text: string): number {
   for (let length = Math.min(close.length - 1, text.length); length > 0; length--) {
     if (close.startsWith(text.slice(-length))) return length;

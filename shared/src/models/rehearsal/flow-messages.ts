@@ -8,7 +8,7 @@ export function checking(step: string): string {
   return `The step: ${step}`;
 }
 
-/** What an agent reported of a step, as a flow tells it to others. */
+/** An agent's report of a step, as a flow passes it to others. */
 export type StepReport = {
   readonly agent: string;
   readonly outcome: string;
@@ -21,7 +21,7 @@ export type StepReport = {
 const form =
   /^Step \S+ by (\S+), (\w+): (.*)(?:\n<report>\n([\s\S]*?)\n<\/report>)?(?:\nFiles: (.*))?(?:\nChecked: .*)?(?:\nWhy it is not done: (.*))?/gm;
 
-/** The reports of steps in a message, in its order. */
+/** The reports of steps in a message, in order. */
 export function stepReports(text: string): readonly StepReport[] {
   return [...text.matchAll(form)].map(
     ([, agent = "", outcome = "", step = "", report = "", files = "", reason = ""]) => ({

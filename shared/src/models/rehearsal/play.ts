@@ -2,9 +2,9 @@ import { type ChatMessage, type ChatRequest, chatText } from "../chat/chat-proto
 import type { Scene, Script, Turn } from "./script.ts";
 
 /**
- * The turn that comes next in the conversation of a request, or undefined when no script knows its
- * task or the script is over. All of it is derived from the request, so a restarted server goes on
- * where the last one was.
+ * The next turn in the conversation of a request, or undefined if no script knows its task or the
+ * script is over. It depends only on the request, so a restarted server continues where the
+ * previous one stopped.
  */
 export function nextTurn(request: ChatRequest, scripts: readonly Script[]): Turn | undefined {
   const { messages } = request;
@@ -24,12 +24,12 @@ export function nextTurn(request: ChatRequest, scripts: readonly Script[]): Turn
   return step.value;
 }
 
-/** What a request offers. */
+/** The tools that a request offers. */
 export function sceneOf({ tools }: ChatRequest): Pick<Scene, "tools"> {
   return { tools: new Set((tools ?? []).map((tool) => tool.function.name)) };
 }
 
-/** The tool that the answer has to be a call of; undefined where the choice is free. */
+/** The tool that the answer must call; undefined if the model may choose. */
 function decidedBy({ tool_choice }: ChatRequest): string | undefined {
   return typeof tool_choice === "object" ? tool_choice?.function.name : undefined;
 }
@@ -40,7 +40,7 @@ function scriptFor(message: ChatMessage, scripts: readonly Script[]): Script | u
   return scripts.find((script) => text.includes(squeezed(script.task)));
 }
 
-/** The results of each turn so far, by turn, in the order of its calls. */
+/** The results of each past turn, in the order of its calls. */
 function turnsIn(messages: readonly ChatMessage[]): readonly (readonly string[])[] {
   const texts = new Map<string, string>();
   for (const message of messages) {

@@ -32,7 +32,7 @@ async function run(...command: string[]): Promise<string> {
   return `stdout:\n${out}\nstderr:\n${err}`;
 }
 
-/** Tools that really run, with results in words of their own. */
+/** Real tools, with differently worded results. */
 const real: Tools = {
   bash: ({ command }) => run("bash", "-c", String(command)),
   python_execute: ({ code }) => run("python3", "-c", String(code)),
@@ -60,7 +60,7 @@ function ask(model: Model, messages: readonly ModelMessage[], names: readonly st
 
 const user = (text: string): ModelMessage => ({ role: "user", parts: [{ type: "text", text }] });
 
-/** Plays a task to its end, as an agent would; `onTurn` may exchange the model between turns. */
+/** Plays a task to its end, as an agent would; `onTurn` may replace the model between turns. */
 async function play(tools: Tools, task = ordersReport.task, onTurn?: (turn: number) => Promise<void>) {
   const messages: ModelMessage[] = [{ role: "system", text: "You are Manus." }, user(`Files: orders.csv\n${task}`)];
   const called: string[] = [];

@@ -7,22 +7,20 @@ import { ordersReport } from "./orders/orders-report.ts";
 import { nextTurn, sceneOf } from "./play.ts";
 import { finish, type Scene, type Script, type Turn } from "./script.ts";
 
-/**
- * The name under which the rehearsal model is asked, and shown wherever the model in use is named.
- */
+/** The rehearsal model's name in requests, and wherever the model in use is shown. */
 const rehearsalModelName = "rehearsal";
 
 const scripts: readonly Script[] = [ordersReport, ...monthEnd, ...examples];
 
 /**
  * Starts the rehearsal model: a chat completions server on loopback that plays scripts for the demo
- * tasks over the real results of real tools, says that it is no language model, and refuses
+ * tasks over the real results of real tools, states that it is not a language model, and refuses
  * everything else. It keeps nothing between requests. The caller closes it.
  */
 export function startRehearsalModel(
   options: {
     readonly port?: number;
-    /** Milliseconds between words: so that people can watch. */
+    /** Milliseconds between words, so that people can watch. */
     readonly pace?: number;
   } = {},
 ): Promise<ChatServer> {
@@ -34,7 +32,7 @@ export function startRehearsalModel(
   });
 }
 
-/** How to reach a rehearsal model that runs. It costs nothing, and that is known. */
+/** The configuration of a running rehearsal model. Its price is known to be zero. */
 export function rehearsalConfig(url: string): ModelConfig {
   return modelConfigSchema.parse({
     name: rehearsalModelName,
@@ -58,7 +56,7 @@ function answer(body: ChatRequest): ChatAnswer & Delivery {
 }
 
 /**
- * What the rehearsal model says to everything it has no script for, and how to get a real model.
+ * The rehearsal model's answer to everything it has no script for, with how to get a real model.
  */
 function refusal(scene: Pick<Scene, "tools">, scripts: readonly Script[]): Turn {
   const known = scripts.flatMap(({ title }) => title ?? []);

@@ -1,6 +1,6 @@
 import type { Acting, Scene, ScriptCall } from "./script.ts";
 
-/** Calls that show a text file of the workspace, by the tools there are. */
+/** Calls that show a text file of the workspace, with the available tools. */
 export function readersOf(scene: Scene, file: string): readonly ScriptCall[] {
   const readers: readonly ScriptCall[] = [
     { name: "bash", args: { command: `cat ${file}` } },
@@ -11,8 +11,8 @@ export function readersOf(scene: Scene, file: string): readonly ScriptCall[] {
 }
 
 /**
- * Calls that write a text file of the workspace, by the tools there are; the editor first, since it
- * can be undone.
+ * Calls that write a text file of the workspace, with the available tools; the editor first, since
+ * it can be undone.
  */
 function writersOf(scene: Scene, file: string, text: string): readonly ScriptCall[] {
   const writers: readonly ScriptCall[] = [
@@ -24,8 +24,8 @@ function writersOf(scene: Scene, file: string, text: string): readonly ScriptCal
 }
 
 /**
- * Writes a file and reads it back, by one tool after the other until everything in `must` is found
- * in it. Says whether it was.
+ * Writes a file and reads it back, with one tool after another until it contains everything in
+ * `must`. Returns whether it does.
  */
 export function* writeAndVerify(
   scene: Scene,

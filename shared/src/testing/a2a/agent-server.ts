@@ -27,13 +27,13 @@ export type AgentServerForTest = AsyncDisposable & {
   readonly url: string;
   readonly engine: Engine;
   readonly model: ScriptedModel;
-  /** Its tasks. */
+  /** The tasks it has. */
   tasks(): Promise<readonly RunRecord[]>;
 };
 
 type Options = {
   readonly script: ModelScript;
-  /** A function, if tools need the engine or the artifacts of the server. */
+  /** A function if tools need the server's engine or artifacts. */
   readonly tools?:
     | readonly Tool[]
     | ((deps: { readonly engine: Engine; readonly artifacts: ArtifactStore }) => readonly Tool[]);

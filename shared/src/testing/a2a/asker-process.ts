@@ -13,9 +13,9 @@ import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 
 /**
- * What a process that asks is told. `plain`: it asks once. `cancel`: and cancels the run as soon as
- * the agent has the message. `questions`: it asks two at the same time, and answers each question
- * that comes up with "for" and the word it begins with.
+ * Settings of a process that asks. `plain`: it asks once. `cancel`: it also cancels the run as soon
+ * as the agent has the message. `questions`: it asks two at the same time, and answers each
+ * question with "for" and the question's first word.
  */
 export const askerSettings = z.strictObject({
   home: z.string(),
@@ -24,7 +24,7 @@ export const askerSettings = z.strictObject({
   crashAt: crashPointText.optional(),
 });
 
-/** Executes what runs there are in `home`, and ends when all of them have ended. */
+/** Executes all runs in `home`, and exits once they have ended. */
 async function main({ home, url, mode, crashAt }: z.output<typeof askerSettings>): Promise<void> {
   const own = createEmbeddedEngine({ path: join(home, "runs.db"), ...(crashAt && { crashAt }) });
   const peers = createPeers({ engine: own, artifacts: createArtifactStore(join(home, "artifacts")) });
@@ -51,7 +51,7 @@ async function main({ home, url, mode, crashAt }: z.output<typeof askerSettings>
   await own.close({ graceMs: 100 });
 }
 
-/** Answers the newest question, if it is open. */
+/** Answers the newest question if it is open. */
 async function answer(engine: Engine, id: string, events: readonly RunEvent[]): Promise<void> {
   const asked = events.filter(({ type }) => type === "question-asked");
   if (asked.length <= events.filter(({ type }) => type === "message-heard").length) return;

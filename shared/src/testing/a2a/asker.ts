@@ -12,24 +12,24 @@ import type { ArtifactStore } from "../../core/workspace.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 
-/** Runs that ask other agents, on a real engine in a folder that goes away with `await using`. */
+/** Runs that ask other agents, on a real engine in a folder that `await using` removes. */
 export type AskerForTest = AsyncDisposable & {
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
   readonly peers: Peers;
   readonly progress: readonly RunEvent[];
   start(): Promise<string>;
-  /** Starts a run and waits for its end; what its body returned. */
+  /** Starts a run, waits for its end, and returns what its body returned. */
   run<Value>(): Promise<Value>;
   until(id: string, ...statuses: RunRecord["status"][]): Promise<RunRecord>;
   events(id: string): Promise<ReadEvent[]>;
-  /** A person's next message on a run. */
+  /** Sends a person's next message to a run. */
   say(id: string, text: string): Promise<void>;
 };
 
 /**
- * Makes one whose runs do `body`; `known` tells where agents are now, `retrySignal` when one is
- * worth asking again.
+ * Creates one whose runs execute `body`; `known` resolves current agent addresses, `retrySignal`
+ * says when to retry an agent.
  */
 export async function askerForTest(
   body: (run: Run, peers: Peers) => Promise<unknown>,

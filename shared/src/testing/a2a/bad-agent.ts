@@ -1,13 +1,10 @@
-/** What a badly made agent answers a JSON-RPC call with: a value becomes the call's result. */
+/** A faulty agent's answer to a JSON-RPC call; a plain value becomes the call's result. */
 export type BadAnswer = (params: Wire, call: number) => Response | object | Promise<Response | object>;
 
 // biome-ignore lint/suspicious/noExplicitAny: what comes over the wire is looked into without a schema
 type Wire = any;
 
-/**
- * An agent that speaks A2A as badly as a test wants, over real HTTP; what it was called with is
- * kept.
- */
+/** An agent that violates A2A as a test requires, over real HTTP; it records its calls. */
 export type BadAgent = Disposable & {
   readonly url: string;
   readonly calls: readonly { readonly method: string; readonly params: Wire }[];
@@ -19,8 +16,8 @@ type CardFacts = { ours?: boolean; legacy?: boolean; also?: readonly string[] };
 const ourExtensions = [{ uri: "urn:manyhands:agent:1" }, { uri: "urn:manyhands:journal:1" }];
 
 /**
- * Starts one. `also` are further interfaces of its card. With `ours` its card claims to be of our
- * make, so that its journal is followed; with `legacy` it speaks A2A 0.3. Answers by method; `GET`
+ * Starts one. `also` adds interfaces to its card. With `ours` its card claims our implementation,
+ * so that its journal is followed; with `legacy` it speaks A2A 0.3. Answers by method; `GET`
  * answers any other path.
  */
 export function badAgentForTest(
@@ -49,7 +46,7 @@ export function badAgentForTest(
   return { url: server.url.origin, calls, count, [Symbol.dispose]: () => void server.stop(true) };
 }
 
-/** A task as such an agent shows it. */
+/** A task in such an agent's format. */
 export function badTask(state: string, more: object = {}) {
   return { id: "t1", contextId: "k1", status: { state: `TASK_STATE_${state}` }, ...more };
 }
@@ -59,7 +56,7 @@ export function badArtifact(part: object, name = "answer") {
   return { artifactId: name, name, parts: [part] };
 }
 
-/** The answer that is a stream of these results; raw strings are sent as they are. */
+/** A streamed answer with these results; raw strings are sent unchanged. */
 export function badStream(...stream: readonly (object | string)[]) {
   return { stream };
 }
@@ -71,7 +68,7 @@ function sse(id: unknown, items: readonly (object | string)[]): Response {
   return new Response(frames.join(""), { headers: { "Content-Type": "text/event-stream" } });
 }
 
-/** A status update of a stream, with its place in the journal. */
+/** A status update of a stream, with its position in the journal. */
 export function badUpdate(state: string, seq: number, taskId = "t1") {
   const status = { state: `TASK_STATE_${state}` };
   return { statusUpdate: { taskId, contextId: "k1", status, metadata: { "manyhands/seq": seq } } };

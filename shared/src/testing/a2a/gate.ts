@@ -1,16 +1,14 @@
-/**
- * A way to an agent that a test can close, with the agent's card saying that the agent is there.
- */
+/** A route to an agent that a test can close; the card names this route as the agent's address. */
 export type GateForTest = AsyncDisposable & {
   readonly url: string;
-  /** Nothing listens until it is opened again. */
+  /** Closes it: nothing listens until it is opened again. */
   close(): Promise<void>;
   open(): void;
-  /** Whether what the agent answers to this method is lost on the way. */
+  /** Whether the agent's answers to this method are lost. */
   loses(method: string, isLost: boolean): void;
 };
 
-/** Opens one to an agent on a real port. */
+/** Opens a route to an agent on a real port. */
 export function gateForTest(inner: string): GateForTest {
   const lost = new Set<string>();
   const listen = (port: number): Bun.Server<undefined> =>

@@ -32,7 +32,7 @@ type Options = {
   readonly modelPauses?: ModelPauses;
   /** The web for its tools; none if left out. */
   readonly fetch?: ToolFetch;
-  /** Milliseconds to add to those that really passed. */
+  /** Milliseconds to add to the time that really passed. */
   readonly passed?: () => number;
 };
 
@@ -67,7 +67,7 @@ function clockAhead(passed: () => number): MachineClock {
   return { boot: "a test's", wall: () => Date.now() + passed(), uptime: () => performance.now() + passed() };
 }
 
-/** Makes one. For tests. */
+/** Creates one. For tests. */
 export async function agentForTest(options: Options): Promise<AgentForTest> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-"));
   const model = await startScriptedModel(options.script);

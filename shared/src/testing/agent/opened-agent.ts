@@ -4,7 +4,7 @@ import { type AgentSource, agentOf } from "../../server/agent-source.ts";
 import { type MachineParts, offersOf, openAgent } from "../../server/open-agent.ts";
 import type { Databases } from "../../tools/data/database/databases.ts";
 
-/** A sandbox that runs nothing. */
+/** A sandbox that executes nothing. */
 const noSandbox: Sandbox = {
   tier: "none",
   description: "none",
@@ -13,7 +13,7 @@ const noSandbox: Sandbox = {
   close: async () => undefined,
 };
 
-/** An agent as it is served on a machine that has only these parts. For tests. */
+/** An agent as served on a machine that has only these parts. For tests. */
 export function openedForTest(
   source: AgentSource,
   parts: Partial<MachineParts> = {},

@@ -9,19 +9,19 @@ import { type BrowserSettings, browserDefaults } from "../../machine/browser-pro
 import type { ProxiedRequest } from "../../machine/egress/proxy-access.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 
-/** A browser in a home of its own, which goes away with `await using`. For tests. */
+/** A browser with a separate home, which `await using` removes. For tests. */
 export type BrowsersForTest = AsyncDisposable & {
   readonly home: string;
   readonly browsers: BrowserHost;
-  /** What reached the proxy. */
+  /** The requests that reached the proxy. */
   readonly requests: readonly ProxiedRequest[];
   workspace(conversation: string): Promise<Workspace>;
   open(conversation: string): Promise<Browsing>;
 };
 
 /**
- * `hosts` are the ones that stand for the internet: every other address of this machine is what the
- * policy protects.
+ * Starts one. `hosts` stand for the internet: the policy protects every other address of this
+ * machine.
  */
 export async function browsersForTest(
   hosts: readonly string[],
@@ -50,7 +50,7 @@ export async function browsersForTest(
   };
 }
 
-/** The processes whose command line names a folder, but this one. */
+/** The processes whose command line names a folder, except this one. */
 export function processesOf(folder: string): number[] {
   return readdirSync("/proc")
     .map(Number)

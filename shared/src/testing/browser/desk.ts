@@ -11,28 +11,28 @@ import { contextForTest } from "../tool-context.ts";
 import { type Handler, startSite } from "../web/site.ts";
 import { browsersForTest } from "./browsers.ts";
 
-/** A conversation before a browser and a site of its own. Ends with `await using`. For tests. */
+/** A conversation with a separate browser and site. Ends with `await using`. For tests. */
 export type Desk = AsyncDisposable & {
   readonly url: string;
   readonly workspace: Workspace;
   browsing(): Browsing;
   /** Calls `browser_<name>`. */
   call(name: string, input?: Record<string, unknown>): Promise<ToolResult>;
-  /** Opens a page of the site and looks at it. */
+  /** Opens a page of the site and returns its snapshot. */
   open(path: string): Promise<string>;
   see(options?: { readonly vision?: boolean; readonly tokens?: number }): Promise<Observation>;
 };
 
 /**
- * A desk; `pages` are HTML by path, or what answers for one; `search` is what `browser_web_search`
- * finds.
+ * Starts a desk; `pages` are HTML by path, or a handler for one; `search` is what
+ * `browser_web_search` finds.
  */
 export async function startDesk(
   pages: Readonly<Record<string, string | Handler>>,
   changes: Partial<BrowserSettings> = {},
   search?: BrowserSearch,
 ): Promise<Desk> {
-  // A browser takes its time on a busy machine.
+  // A browser is slow on a busy machine.
   setDefaultTimeout(30_000);
   const html = (body: string) => () => new Response(body, { headers: { "content-type": "text/html; charset=utf-8" } });
   const answers = Object.entries(pages).map(([path, page]) => [path, typeof page === "string" ? html(page) : page]);
@@ -72,9 +72,7 @@ export async function startDesk(
   };
 }
 
-/**
- * The ref that stands behind (or, on a line that begins with a text, around) some words of a look.
- */
+/** The ref after some words of a snapshot (or, on a line that begins with a text, around them). */
 export function refOf(text: string, words: string): string {
   const line = text.split("\n").find((one) => one.includes(words));
   if (line === undefined) throw new Error(`${words} is not in:\n${text}`);

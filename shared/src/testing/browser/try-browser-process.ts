@@ -2,10 +2,7 @@ import { createBrowsers } from "../../machine/browser/create-browsers.ts";
 import { browserDefaults } from "../../machine/browser-process/settings.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 
-/**
- * A server that opens its browser, with the arguments it is given for Chromium, and says what came
- * of it.
- */
+/** A server that opens its browser with the given Chromium arguments, and reports the outcome. */
 const [home = "", ...extraArgs] = Bun.argv.slice(2);
 const policy = { allow: [], deny: [], only: [] };
 const browsers = createBrowsers({ ...browserDefaults, folder: `${home}/browser`, policy, extraArgs });

@@ -2,9 +2,7 @@ import { join } from "node:path";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { createCheckpoints } from "../../tools/code/checkpoints/checkpoint-store.ts";
 
-/**
- * Started by the tests: changes a file and takes a checkpoint, again and again, until it is killed.
- */
+/** Started by the tests: changes a file and takes a checkpoint repeatedly, until it is killed. */
 const [home = ""] = process.argv.slice(2);
 const workspace = await openWorkspace({ home, principal: "alice", contextId: "c" });
 const checkpoints = createCheckpoints();

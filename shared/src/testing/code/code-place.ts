@@ -8,15 +8,15 @@ import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../tool-context.ts";
 
-/** A sandbox over workspaces that are opened as the server opens them. */
+/** A sandbox over workspaces opened as the server opens them. */
 export type CodePlace = {
   readonly sandbox: Sandbox;
-  /** A workspace of its own with these files, which belong to the tools' user. */
+  /** A separate workspace with these files, which belong to the tools' user. */
   project(files: Readonly<Record<string, string | Uint8Array>>): Promise<Workspace>;
   close(): Promise<void>;
 };
 
-/** The strongest sandbox this machine has, in a folder of its own. */
+/** The strongest sandbox of this machine, in a new folder. */
 export async function openCodePlace(): Promise<CodePlace> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-code-"));
   await chmod(home, 0o755);
@@ -40,7 +40,7 @@ export async function openCodePlace(): Promise<CodePlace> {
   };
 }
 
-/** Calls a tool and answers what the model would read. */
+/** Calls a tool and returns what the model would read. */
 export function callIn(workspace: Workspace): (tool: Tool, input: Record<string, unknown>) => Promise<ToolResult> {
   return (tool, input) => tool.call(input, contextForTest(workspace));
 }

@@ -8,7 +8,7 @@ const workspace = await openWorkspace({ home, principal: "alice", contextId: "c1
 const tool = await toolNamed(name);
 await tool.call(JSON.parse(input), contextForTest(workspace, { key }));
 
-/** Loads no more than the one tool, for many of these processes are started. */
+/** Imports only the one tool, since many of these processes are started. */
 async function toolNamed(name: string): Promise<Tool> {
   if (name === "apply_patch") {
     const { createKeyedQueue } = await import("../../core/keyed-queue.ts");

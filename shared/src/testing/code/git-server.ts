@@ -2,22 +2,22 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** git's own server behind HTTP, over repositories of a folder of its own. */
+/** git's own server behind HTTP, over the repositories of a new folder. */
 export type GitServer = {
   readonly server: Bun.Server<undefined>;
-  /** The paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly asked: readonly string[];
   /**
-   * Makes a repository `NAME.git` by a shell script that begins in an empty work tree with a `main`
-   * branch.
+   * Creates a repository `NAME.git` with a shell script that starts in an empty work tree with a
+   * `main` branch.
    */
   make(name: string, script: string): Promise<void>;
   close(): Promise<void>;
 };
 
 /**
- * Serves them as `git http-backend` does; `before` may answer in its place. Over TLS where there is
- * a certificate.
+ * Serves them as `git http-backend` does; `before` may answer instead. Over TLS if there is a
+ * certificate.
  */
 export async function startGitServer(
   before: (url: URL) => Response | undefined = () => undefined,
@@ -58,7 +58,7 @@ const identity = {
   GIT_COMMITTER_EMAIL: "ann@example.com",
 };
 
-/** One request by the Common Gateway Interface. */
+/** Handles one request by the Common Gateway Interface. */
 async function backend(folder: string, url: URL, request: Request): Promise<Response> {
   const child = Bun.spawn(["git", "-c", "safe.directory=*", "http-backend"], {
     env: {

@@ -2,8 +2,8 @@ import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { createDatabases } from "../../tools/data/database/databases.ts";
 
 /**
- * Started by a test that ends it: a server with one endless query over a workspace below the folder
- * it is given.
+ * Started by a test that kills it: a server with one endless query over a workspace below the given
+ * folder.
  */
 const workspace = await openWorkspace({ home: process.argv[2] ?? "", principal: "test", contextId: "1" });
 const databases = createDatabases();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Program } from "./program.ts";
 
-/** Random programs whose sleeps are of these lengths. */
+/** Random programs with these sleep durations. */
 export function programs(sleeps: readonly number[]): fc.Arbitrary<Program> {
   const loser = fc.array(fc.nat(99), { maxLength: 4 });
   return fc.letrec<{ operation: Program[number]; program: Program }>((tie) => ({

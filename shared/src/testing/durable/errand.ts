@@ -4,8 +4,8 @@ import type { Json } from "../../core/json.ts";
 import type { Run, RunDefinition } from "../../core/run.ts";
 
 /**
- * A flow that uses every verb and leaves a line in a file for every effect, so that what really
- * happened can be counted from outside, whatever process it happened in.
+ * A flow that uses every verb and writes a line to a file for every effect, so that effects can be
+ * counted from outside, whatever process they happened in.
  */
 export function errand(effectsFile: string, stepMs: number): RunDefinition {
   const step = (run: Run, name: string, value: Json) =>
@@ -38,8 +38,8 @@ export function errand(effectsFile: string, stepMs: number): RunDefinition {
 }
 
 /**
- * An effect that must never happen twice: "charged", or "interrupted" when its process went away in
- * the middle.
+ * An effect that must never happen twice: "charged", or "interrupted" if its process died in the
+ * middle.
  */
 async function chargeOnce(run: Run, effectsFile: string): Promise<string> {
   try {

@@ -1,7 +1,7 @@
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 
 /**
- * A process whose reader of a run's events takes one and then stands still while the engine is
+ * A process with a reader of a run's events that takes one and then stalls while the engine is
  * closed. The first argument is the file.
  */
 const engine = createEmbeddedEngine({ path: process.argv[2] ?? "" });

@@ -9,7 +9,7 @@ import type {
   WaitRequest,
 } from "../../durable/replay/run-store.ts";
 
-/** All that is kept of one run. */
+/** Everything stored about one run. */
 export type RunState = {
   readonly journal: Map<string, JournalRow>;
   readonly signals: { readonly name: string; readonly payload: string; takenBy?: string | undefined }[];
@@ -24,8 +24,8 @@ export function emptyState(): RunState {
 }
 
 /**
- * A run store in memory that remembers what it held after each of its transactions, so that a crash
- * after any can be played.
+ * A run store in memory that remembers its state after each transaction, so that a crash after any
+ * of them can be simulated.
  */
 export class MemoryRunStore implements RunStore {
   readonly state: RunState;

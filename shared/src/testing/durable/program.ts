@@ -4,7 +4,7 @@ import type { Run, RunDefinition } from "../../core/run.ts";
 
 /**
  * A body as data: a tree of durable operations, so that any tree can be executed, killed anywhere,
- * and compared with what a simulation of it says.
+ * and compared with a simulation.
  */
 export type Program = readonly Operation[];
 export type Operation =
@@ -14,15 +14,15 @@ export type Operation =
   | { readonly do: "signal"; readonly name: string }
   | { readonly do: "emit"; readonly value: number }
   | { readonly do: "all"; readonly branches: readonly Program[] }
-  /** A branch that ends against one that takes some steps and then waits for ever. */
+  /** A branch that ends against one that takes some steps and then waits forever. */
   | { readonly do: "race"; readonly branch: Program; readonly loser: readonly number[] }
   /**
-   * A branch that fails beside one that takes some steps and then waits for ever; the failure is
+   * A branch that fails beside one that takes some steps and then waits forever; the failure is
    * caught.
    */
   | { readonly do: "failing-all"; readonly value: number; readonly loser: readonly number[] };
 
-/** Does what a step of a program does: leaves a trace, may take time, and returns the value. */
+/** The effect of a program's step: records a trace, may take time, and returns the value. */
 export type Effect = (key: string, value: number) => Promise<number>;
 
 /** The definition that executes the program given as a run's input. */
@@ -80,7 +80,7 @@ async function lose(values: readonly number[], run: Run, effect: Effect): Promis
   return run.signal("never");
 }
 
-/** What the program's run must give, whatever happens to the processes that execute it. */
+/** What the program's run must return, whatever happens to the processes that execute it. */
 export function simulate(program: Program): Json[] {
   return program.map(resultOf);
 }

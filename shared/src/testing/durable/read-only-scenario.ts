@@ -6,8 +6,8 @@ import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 const request = { kind: "k", input: null, principal: "p", contextId: "c" };
 
 /**
- * Makes a folder read-only, or writable again: by its mount where this process may do that, else by
- * its mode.
+ * Makes a folder read-only, or writable again: by its mount if this process may do that, otherwise
+ * by its mode.
  */
 function setWritable(folder: string, writable: boolean): void {
   const mount = Bun.spawnSync(["mount", "-o", `remount,${writable ? "rw" : "ro"}`, folder]);
@@ -17,8 +17,8 @@ function setWritable(folder: string, writable: boolean): void {
 }
 
 /**
- * Opens a store that cannot be written, asks something of it, and makes it writable: says what was
- * seen.
+ * Opens a store that cannot be written, sends it a request, and makes it writable; returns what it
+ * observed.
  */
 async function observe(folder: string): Promise<{ health: string; refusal: string; status: string }> {
   const path = join(folder, "runs.db");

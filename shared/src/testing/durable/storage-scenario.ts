@@ -10,11 +10,11 @@ const runs = 5;
 const steps = 60;
 
 /**
- * What can go wrong with the storage while runs are executed: makes it so, and returns what makes
- * it good again.
+ * What can go wrong with the storage while runs are executed: causes the fault, and returns a
+ * function that ends it.
  */
 const faults: Readonly<Record<string, (folder: string) => () => void>> = {
-  /** Every byte of the file system is taken. Use it on one of its own. */
+  /** Fills the file system completely. Use it on a separate one. */
   full(folder) {
     const filler = join(folder, "filler");
     const file = openSync(filler, "w");
@@ -36,7 +36,7 @@ const faults: Readonly<Record<string, (folder: string) => () => void>> = {
   },
 };
 
-/** What a scenario saw. */
+/** What a scenario observed. */
 export type Observations = {
   readonly health: string;
   readonly refusals: readonly string[];
@@ -56,7 +56,10 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
   );
 }
 
-/** Executes runs, breaks the storage in their middle, looks around, mends it, and lets them end. */
+/**
+ * Executes runs, breaks the storage meanwhile, observes the effects, repairs the storage, and lets
+ * the runs end.
+ */
 async function observe(folder: string, fault: string): Promise<Observations> {
   const engine: Engine = createEmbeddedEngine({ path: join(folder, "runs.db"), pollMs: 10 });
   const timesRun = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Resolves once `done` holds; fails when that takes too long. */
+/** Resolves once `done` holds; fails after `withinMs`. */
 export async function until(done: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await done())) {

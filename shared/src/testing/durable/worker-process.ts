@@ -4,13 +4,13 @@ import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { errand } from "./errand.ts";
 import { programDefinition } from "./program.ts";
 
-/** What `spawnWorker` tells a worker process. */
+/** The settings that `spawnWorker` passes to a worker process. */
 export const workerSettings = z.strictObject({
   path: z.string(),
   effects: z.string(),
   stepMs: z.number(),
   leaseMs: z.number(),
-  /** The worker ends itself once this run has ended. */
+  /** The worker exits once this run has ended. */
   until: z.string().optional(),
   crashAt: crashPointText.optional(),
 });

@@ -1,8 +1,8 @@
 import { createSandbox, type SandboxMode } from "../../machine/confinement/create-sandbox.ts";
 
 /**
- * A server to be killed: starts a long command, with a daemon, in the sandbox and folder it is
- * told, and says so.
+ * A server to be killed: starts a long command, with a daemon, in the given sandbox and folder, and
+ * reports it.
  */
 const [, , mode, folder = "", workspace = "", mark = ""] = process.argv;
 const sandbox = await createSandbox({ mode: mode as SandboxMode, folder });

@@ -3,16 +3,13 @@ import { bashTool, createShellSessions } from "../../tools/shell/bash-tool.ts";
 import type { SessionPool } from "../../tools/shell/session-pool.ts";
 import { type OpenTier, openTier } from "./tiers.ts";
 
-/** A conversation with the bash tool over a sandbox of its own. */
+/** A conversation using the bash tool over a separate sandbox. */
 export type OpenShell = {
   readonly tier: OpenTier;
   readonly sessions: SessionPool;
   readonly context: ToolContext;
   call(input: Record<string, unknown>, changes?: Partial<ToolContext>): Promise<ToolResult>;
-  /**
-   * The result's text, with what differs from run to run replaced: times by `T`, the workspace by
-   * `WS`.
-   */
+  /** The result's text, with variable parts replaced: times by `T`, the workspace by `WS`. */
   bash(command: string, timeout?: number): Promise<string>;
   close(): Promise<void>;
 };
@@ -39,7 +36,7 @@ export async function openShell(mode: Parameters<typeof openTier>[0]): Promise<O
   };
 }
 
-/** How a call with this exit code ends in the workspace. */
+/** How the result of a call with this exit code ends. */
 export function ending(exitCode: number): string {
   return `[exit code ${exitCode}, T, cwd .]`;
 }

@@ -1,6 +1,6 @@
 /**
- * Opens the sandbox runtime's way out for the names given, asks for each through it as a confined
- * program would, and prints what came back.
+ * Opens the sandbox runtime's egress proxy for the given names, requests each through it as a
+ * confined program would, and prints the answers.
  */
 import { connect } from "node:net";
 import { createSrt } from "../../machine/confinement/srt.ts";

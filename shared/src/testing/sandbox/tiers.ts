@@ -12,7 +12,7 @@ export type OpenTier = {
   readonly sandbox: Sandbox;
   readonly workspace: string;
   readonly neighbour: string;
-  /** A workspace of its own for a test that must not see what others left. */
+  /** A separate workspace for a test that must not see what others left. */
   folder(name: string): Promise<string>;
   context(contextId: string, changes?: Partial<ToolContext>): ToolContext;
   close(): Promise<void>;
@@ -55,7 +55,7 @@ export async function openTier(
   };
 }
 
-/** The tiers that this machine has. */
+/** The tiers available on this machine. */
 export async function availableTiers(): Promise<ConfiningTier[]> {
   const found: ConfiningTier[] = [];
   for (const tier of ["srt", "bwrap", "landlock"] as const) {
@@ -81,14 +81,14 @@ function plainWorkspace(root: string, metaRoot: string): ToolContext["workspace"
   };
 }
 
-/** The processes of this machine whose command line holds a word. */
+/** The processes of this machine whose command line contains a word. */
 export async function processesNamed(word: string): Promise<number[]> {
   const pids = (await readdir("/proc")).map(Number).filter(Number.isInteger);
   const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
   return pids.filter((_, index) => lines[index]?.includes(word));
 }
 
-/** Waits until a condition holds, and fails after five seconds. */
+/** Waits until a condition holds; fails after five seconds. */
 export async function eventually(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
   const deadline = performance.now() + 5000;
   while (!(await holds())) {

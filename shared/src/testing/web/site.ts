@@ -1,8 +1,8 @@
-/** What a page of a test site answers. */
+/** A test site's answer for one page. */
 export type Handler = (request: Request) => Response | Promise<Response>;
 
 /**
- * A web site on a free loopback port, by path; `hits` are the paths asked for. Ends with
+ * A web site on a free loopback port, by path; `hits` are the requested paths. Ends with
  * `await using`. For tests.
  */
 export function startSite(pages: Readonly<Record<string, Handler>>) {

@@ -10,13 +10,13 @@ import { webFetch } from "../../tools/web/web-fetch.ts";
 import { webSearch } from "../../tools/web/web-search.ts";
 
 /**
- * The tools that reach the web by what their input says, with all they say of themselves; their
- * calls reach nothing and answer `text`. For tests.
+ * The tools whose input determines what they reach on the web, with their complete definitions;
+ * their calls reach nothing and return `text`. For tests.
  */
 export function webToolsForTest(text: () => string = () => ""): readonly Tool[] {
   const egress = createEgress({ allow: [], deny: [], only: [] });
   const page = { egress, robots: createRobots(egress) };
-  // Never asked: no call of theirs is made.
+  // Never used: none of their calls are made.
   const [browsers, sandbox] = [{} as Browsers, {} as Sandbox];
   const tools = [
     webSearch({ ...page, engines: [], lang: "en", country: "us" }),

@@ -2,7 +2,7 @@ import { defineAgent } from "manyhands";
 import { askHuman, files } from "manyhands/tools";
 import { weather } from "../tools/weather.ts";
 
-/** An agent: what it is for, what it is told, and what it can use. */
+/** An agent: its purpose, its instructions, and its tools. */
 export const concierge = defineAgent({
   name: "concierge",
   description: "Plans a day out.",

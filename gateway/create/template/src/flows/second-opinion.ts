@@ -2,8 +2,8 @@ import { AppError } from "manyhands";
 import { defineFlow } from "manyhands/flows";
 
 /**
- * A flow: ordinary code over agents. What they answered is recorded, so that it goes on where it
- * was after a crash.
+ * A flow: ordinary code over agents. Their answers are recorded, so that it continues where it was
+ * after a crash.
  */
 export const secondOpinion = defineFlow({
   name: "second-opinion",

@@ -7,7 +7,7 @@ const answers = [
   ["run_tests", "Each works in a workspace of its own, so that no change gets in another's way."],
 ] as const;
 
-/** The example of the parallel flow: agents are told apart by their tools. */
+/** The example of the parallel flow: agents are distinguished by their tools. */
 export const advantage: Script = {
   title: `${task} (flow parallel)`,
   task,

@@ -7,7 +7,7 @@ const step = "Count the primes below 1000";
 const code =
   "print('Primes below 1000:', sum(all(n % d for d in range(2, int(n ** 0.5) + 1)) for n in range(2, 1000)))";
 
-/** Counts them with whatever runs Python here. */
+/** Counts the primes with whatever runs Python here. */
 function* count(scene: Scene) {
   const calls = [
     { name: "python_execute", args: { code } },
@@ -24,7 +24,7 @@ function* count(scene: Scene) {
   return finish(scene, "success", `There are ${found} primes below 1000.`, "Done.");
 }
 
-/** The question that the guides ask everywhere: of an agent, and of the planning flow. */
+/** The question used in all guides: of an agent, and of the planning flow. */
 export const primes: readonly Script[] = [
   {
     task: `The task: ${task}`,

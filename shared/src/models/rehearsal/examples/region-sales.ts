@@ -2,7 +2,7 @@ import { checking, doing, stepReports } from "../flow-messages.ts";
 import { type Acting, decision, excerpt, finish, type Scene, type Script, words } from "../script.ts";
 import { writeAndVerify } from "../write-and-verify.ts";
 
-/** The tasks of examples that are about the revenue of regions. */
+/** The tasks of the examples about revenue by region. */
 const salesTasks = {
   planning: "Find out from orders.csv which region sold most, and write a short report about it.",
   sequential: "Compute the revenue per region from orders.csv, then write a short summary for the management.",
@@ -17,7 +17,7 @@ const salesSteps = {
 
 const sql = "SELECT region, sum(revenue) AS revenue FROM 'orders.csv' GROUP BY region ORDER BY revenue DESC, region";
 
-/** Computes with SQL and tells the figures in one sentence, in which others find them. */
+/** Computes with SQL and states the figures in one sentence, which other scripts search for. */
 function* compute(scene: Scene) {
   if (!scene.tools.has("sql_query"))
     return finish(scene, "failure", "This needs sql_query, which is not offered here.");
@@ -31,7 +31,7 @@ function* compute(scene: Scene) {
   return finish(scene, "success", `Revenue per region: ${rows.join(", ")}. Most: ${most}.`, "Done.");
 }
 
-/** Writes what another agent computed into a file. */
+/** Writes another agent's figures into a file. */
 function* report(scene: Scene, file: string) {
   const told = /Revenue per region: ([^\n]*)\. Most: ([a-z]+ [\d.]+)\./.exec(scene.text);
   if (told === null) return finish(scene, "failure", "Nobody has told me the revenue of the regions.");
@@ -54,8 +54,8 @@ const writing = (task: string, file: string): Script => ({
 const computing = (task: string): Script => ({ task, play: compute });
 
 /**
- * The agents' parts in these examples. What stands first is looked for first: later messages quote
- * the earlier ones.
+ * The agents' parts in these examples. Order matters, since the first match wins: later messages
+ * quote earlier ones.
  */
 export const regionSales: readonly Script[] = [
   writing(doing(salesSteps.report), "report.md"),
@@ -85,7 +85,7 @@ const steps = [
   },
 ];
 
-/** The flow's own questions in the planning flow's example. */
+/** The flow's own model calls in the planning flow's example. */
 export const planSales: readonly Script[] = [
   {
     task,
@@ -117,7 +117,7 @@ export const planSales: readonly Script[] = [
   },
 ];
 
-/** A step is done when its report or its file shows this. */
+/** A check that a step is done: its report or its file must match this. */
 function check(step: string, sign: RegExp): Script {
   return {
     task: checking(step),

@@ -13,7 +13,7 @@ const sides = {
   ],
 } as const;
 
-/** The example of the debate flow: two debaters, whether they agree, and the verdict. */
+/** The example of the debate flow: two debaters, the check whether they agree, and the verdict. */
 export const testDebate: readonly Script[] = [
   {
     title: `${question} (flow debate)`,
@@ -46,9 +46,7 @@ export const testDebate: readonly Script[] = [
   },
 ];
 
-/**
- * The argument for the debater's position: in later rounds an answer that cites what it was shown.
- */
+/** The argument for the debater's position; in later rounds it cites the arguments it was shown. */
 function argue({ text }: Scene): string {
   const side = /for this position[^\n]*\n\s*Before/.test(text) ? sides.before : sides.after;
   const seen = [...text.matchAll(/<argument number="(\d+)"/g)].map(([, number]) => `[${number}]`);

@@ -8,7 +8,9 @@ const chartData = "visualization/revenue_by_month.csv";
 const chartList = "visualization/charts.json";
 const chartTitle = "Revenue by month, completed orders";
 
-/** DataAnalysis's part of the demo: the file described, figures computed twice, a chart of them. */
+/**
+ * DataAnalysis's part of the demo: describes the file, computes figures twice, and draws a chart.
+ */
 export const analyseOrders: Script = {
   task: doing(monthEndSteps.analyse),
   *play(scene) {
@@ -40,8 +42,7 @@ type Drawn =
   | { readonly ok: false; readonly why: string };
 
 /**
- * Writes the figures down and draws them; again when a restart of the server interrupted the
- * drawing.
+ * Writes the figures to a file and draws them; retries if a server restart interrupted the drawing.
  */
 function* drawMonths(figures: Figures, say: string): Acting<Drawn> {
   const months = Object.entries(figures.months).sort(([a], [b]) => a.localeCompare(b));

@@ -4,16 +4,16 @@ import { readFigures } from "../orders/orders-figures.ts";
 import { decision, type Script } from "../script.ts";
 import { monthEndSteps } from "./month-end-steps.ts";
 
-/** What a check is made of: the agent's report, and the files with what is shown of them. */
+/** What a check examines: the agent's report, and the files with their excerpts. */
 type Evidence = {
   readonly report: string;
   readonly files: readonly { readonly name: string; readonly text: string }[];
 };
 
-/** What shows that a step is done, quoted, or what is missing. */
+/** Evidence that a step is done, quoted, or what is missing. */
 type Finding = { readonly evidence: string } | { readonly missing: string };
 
-/** The checks of the demo's steps, each by what its report and files really say. */
+/** The checks of the demo's steps; each examines the actual report and files. */
 export const checkMonthEnd: readonly Script[] = [
   check(monthEndSteps.analyse, ({ report, files }) => {
     const figures = readFigures(evidenceText(files, "figures.json"));

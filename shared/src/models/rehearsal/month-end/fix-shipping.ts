@@ -6,9 +6,7 @@ const fault = "if weight < heaviest:";
 const mended = "if weight <= heaviest:";
 const runTests = { name: "run_tests", args: { path: "shipping" } };
 
-/**
- * SWE's part of the demo: look, run the tests, mend, run them again, look at what is handed over.
- */
+/** SWE's part of the demo: inspect, run the tests, fix, run them again, inspect the patch. */
 export const fixShipping: Script = {
   task: doing(monthEndSteps.repair),
   *play(scene) {
@@ -53,7 +51,7 @@ function summaryOf(before: string, after: string): string {
   ].join("\n");
 }
 
-/** Runs the tests; again where a restart of the server interrupted them. */
+/** Runs the tests; retries if a server restart interrupted them. */
 function* tests(say: string): Acting<string> {
   let [result = ""] = yield { say, calls: [runTests] };
   if (result.startsWith("Interrupted"))
@@ -65,7 +63,7 @@ function isPassed(result: string): boolean {
   return /^(?:All \d+ tests|The 1 test) passed\./m.test(result);
 }
 
-/** What the result says in its first sentence. */
+/** The first sentence of the result. */
 function firstLine(result: string): string {
   return result.split("\n")[0] ?? "";
 }

@@ -8,8 +8,8 @@ const mostOpened = 4;
 const look: ScriptCall = { name: "browser_snapshot", args: { full: true } };
 
 /**
- * Browser's part of the demo. What is done next follows from the page as it is now, so a stale ref,
- * a page that went away and a call that was interrupted are only reasons to look again.
+ * Browser's part of the demo. Each action depends only on the current page, so after a stale ref, a
+ * lost page or an interrupted call, the script simply looks again.
  */
 export const makeRegistration: Script = {
   task: doing(monthEndSteps.register),
@@ -27,7 +27,7 @@ export const makeRegistration: Script = {
   },
 };
 
-/** Page after page, until one shows the number of the registration. */
+/** Fills page after page until one shows the number of the registration. */
 function* fillPages(address: string, details: readonly Detail[]): Acting<string | { readonly why: string }> {
   const open: ScriptCall = { name: "browser_go_to_url", args: { url: address } };
   let say = "I am the rehearsal model, a script. I open the form.";
@@ -66,13 +66,13 @@ function* keepPicture(scene: Scene, number: string, address: string, details: re
   return finish(scene, "success", summary, "Done.");
 }
 
-/** One thing to enter, as the task says it: `- Country: Norway`. */
+/** One value to enter, in the task's form: `- Country: Norway`. */
 export type Detail = { readonly label: string; readonly value: string };
 
 /** A field to set, as `browser_fill_form` takes it. */
 export type FieldSetting = { readonly ref: string; readonly value: string | boolean };
 
-/** The details that a task lists after the address of the form. */
+/** The values that a task lists after the address of the form. */
 function detailsIn(text: string, address: string): readonly Detail[] {
   const [list = ""] = text
     .slice(text.indexOf(address) + address.length)
@@ -84,17 +84,17 @@ function detailsIn(text: string, address: string): readonly Detail[] {
   }));
 }
 
-/** The number that a page shows as the registration's. */
+/** The registration number that a page shows. */
 function numberOn(page: string): string | undefined {
   return /registration number is (MH-\d+)/.exec(page)?.[1];
 }
 
-/** The button that leads on from a page of the form; undefined where no form is shown. */
+/** The button that leads to the next page of the form; undefined if no form is shown. */
 function buttonOn(page: string): string | undefined {
   return /button "(?:Next|Register)"[^\n]*\[(e\d+)\]/.exec(page)?.[1];
 }
 
-/** The fields on a page that do not have yet what the details say. */
+/** The fields on a page that do not have the requested values yet. */
 function openFields(page: string, details: readonly Detail[]): readonly FieldSetting[] {
   return details.flatMap(({ label, value }): FieldSetting[] => {
     const field = elementOn(page, "textbox|combobox|checkbox", label) ?? elementOn(page, "radio", value);

@@ -1,7 +1,7 @@
 /** The beginning of the demo's task. */
 export const monthEndGoal = "Prepare the shop's month-end handover.";
 
-/** The steps of the plan for it. Their words are what the scripts for them are found by. */
+/** The steps of the plan for it. Scripts are found by these texts. */
 export const monthEndSteps = {
   analyse: "Analyse orders.csv, check the figures a second way and chart the revenue per month",
   repair: "Find and mend the fault in shipping.tar.gz, so that its tests pass",
@@ -9,7 +9,7 @@ export const monthEndSteps = {
   report: "Write report.md from the results and files of the other steps",
 } as const;
 
-/** The address that a text names, where it does. */
+/** The first address in a text, if any. */
 export function addressIn(text: string): string | undefined {
   return /https?:\/\/[^\s"<>]+\/(?=[\s.,;:]|$)/.exec(text)?.[0];
 }

@@ -24,7 +24,7 @@ function ask(messages: readonly ModelMessage[], names: readonly string[], toolCh
   return reply(createModel(rehearsalConfig(server.url)), { messages, tools, toolChoice }, { signal });
 }
 
-/** Plays a step to its end over these tools; comes to what it called, and how it ended. */
+/** Plays a step to its end with these tools; returns its calls, and how it ended. */
 async function play(task: string, tools: Tools) {
   const messages = [user(task)];
   const called: { name: string; args: Args }[] = [];

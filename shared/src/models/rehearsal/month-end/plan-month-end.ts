@@ -44,8 +44,8 @@ const parts: readonly Part[] = [
 ];
 
 /**
- * The plan for the demo's task: what is asked side by side, each by the agent that can do it, then
- * the report.
+ * The plan for the demo's task: the requested parts in parallel, each by the agent that can do it,
+ * then the report.
  */
 export const planMonthEnd: Script = {
   task: `The task: ${monthEndGoal}`,
@@ -80,9 +80,7 @@ export const planMonthEnd: Script = {
   },
 };
 
-/**
- * Holds the demo's task against its results: each part that it asks for has a step that completed.
- */
+/** Compares the demo's task with its results: each part it asks for needs a completed step. */
 export const judgeMonthEnd: Script = {
   task: `The task: ${monthEndGoal}`,
   decides: "check_task",
@@ -95,14 +93,12 @@ export const judgeMonthEnd: Script = {
   },
 };
 
-/**
- * Whether the agent is there, and its description does not say that it cannot do what it is for.
- */
+/** Whether the agent exists, and its description does not say that it lacks its main ability. */
 function isAble(agents: string, name: string): boolean {
   return new RegExp(`^- ${name}: (?!Cannot)`, "m").test(agents);
 }
 
-/** The answer to the demo's task: what each agent found in its own words, and what was not done. */
+/** The answer to the demo's task: each agent's findings in its own words, and what was not done. */
 export const answerMonthEnd: Script = {
   title: `${monthEndGoal} … (the demo, by the planning flow)`,
   task: `The task: ${monthEndGoal}`,

@@ -7,8 +7,8 @@ import { readersOf, writeAndVerify } from "../write-and-verify.ts";
 import { addressIn, monthEndSteps } from "./month-end-steps.ts";
 
 /**
- * Manus's part of the demo: the others' figures computed once more, then the report that puts
- * everything together.
+ * Manus's part of the demo: recomputes the others' figures, then writes the report that combines
+ * everything.
  */
 export const writeMonthEnd: Script = {
   task: doing(monthEndSteps.report),
@@ -51,7 +51,7 @@ export const writeMonthEnd: Script = {
   },
 };
 
-/** A file's text as the first tool that can read it shows it. */
+/** A file's text, as shown by the first tool that can read it. */
 function* readText(scene: Scene, file: string, say: string): Acting<string> {
   let text = "";
   for (const reader of readersOf(scene, file)) {
@@ -61,7 +61,7 @@ function* readText(scene: Scene, file: string, say: string): Acting<string> {
   return text;
 }
 
-/** Whether a way of computing that was not used yet, by a tool of this agent, comes to the same. */
+/** Whether an unused way of computing, with one of this agent's tools, gives the same figures. */
 function* checkFigures(
   scene: Scene,
   figures: Figures,

@@ -3,18 +3,18 @@ import { agree, type Figures, money, readFigures, totalsOf } from "./orders-figu
 import { oddities } from "./orders-markdown.ts";
 import { waysFor } from "./orders-ways.ts";
 
-/** Figures that two ways of computing them came to, and which ways these were. */
+/** Figures that two ways of computing agreed on, and which ways these were. */
 export type Confirmed = { readonly figures: Figures; readonly ways: readonly string[] };
 
 /**
- * The plan kept beside the work, as calls to add to a turn; empty where there is no planning tool,
- * or it failed.
+ * The plan beside the work, as calls to add to a turn; empty if there is no planning tool, or it
+ * failed.
  */
 export type Plan = { mark(step: number, status: "in_progress" | "completed" | "blocked"): readonly ScriptCall[] };
 
 /**
- * Computes in one way after the other until two came to the same; comes to a sentence about what
- * went wrong otherwise.
+ * Computes in one way after another until two agree; otherwise returns a sentence about what went
+ * wrong.
  */
 export function* computeTwice(scene: Scene, plan: Plan): Acting<Confirmed | string> {
   const found: { readonly title: string; readonly figures: Figures }[] = [];
@@ -47,7 +47,7 @@ export function tellingOf(figures: Figures): string {
   return `Revenue is ${money(cents)} from ${orders} orders; the best month is ${bestMonth[0]}.`;
 }
 
-/** The figures of each region and what is odd, a line each. */
+/** The figures of each region and the oddities, one per line. */
 export function tellingMore(figures: Figures): readonly string[] {
   const regions = Object.entries(figures.regions).map(
     ([region, { cents, orders }]) =>

@@ -3,7 +3,7 @@ import * as z from "zod";
 const ids = z.array(z.string());
 
 /**
- * What a way of computing prints: money in whole cents, so that different ways can be compared
+ * What each way of computing prints: money in whole cents, so that different ways can be compared
  * exactly.
  */
 const figuresSchema = z.object({
@@ -19,8 +19,8 @@ const figuresSchema = z.object({
 export type Figures = z.infer<typeof figuresSchema>;
 
 /**
- * The figures in a tool's result, whatever the tool wraps around it: the last line that holds them
- * as JSON, or else a table with a line `kind | name | value | orders` for each.
+ * The figures in a tool's result, however the tool formats it: the last line that contains them as
+ * JSON, or else a table with a line `kind | name | value | orders` for each.
  */
 export function readFigures(text: string): Figures | undefined {
   const lines = [...text.matchAll(/\{\\?"rows\\?":.*\}/g)].map(([json]) => json).reverse();
@@ -55,7 +55,7 @@ function readTable(text: string): Figures | undefined {
   }).data;
 }
 
-/** Whether two ways came to the same; the order in which they list things is theirs. */
+/** Whether two ways agree, ignoring the order in which they list things. */
 export function agree(a: Figures, b: Figures): boolean {
   return Bun.deepEquals(sorted(a), sorted(b));
 }
@@ -75,7 +75,7 @@ export function totalsOf({ regions, months }: Figures): {
   };
 }
 
-/** Cents as people read them: `1,234.50`. */
+/** Cents formatted for people: `1,234.50`. */
 export function money(cents: number): string {
   return (cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }

@@ -1,8 +1,6 @@
 import { type Figures, money, totalsOf } from "./orders-figures.ts";
 
-/**
- * A report of figures that were computed twice; `checked` says what was done to check them besides.
- */
+/** A report of figures that were computed twice; `checked` describes additional checks. */
 export function ordersMarkdown(figures: Figures, ways: readonly string[], checked = ""): string {
   const totals = totalsOf(figures);
   const [month, monthCents] = totals.bestMonth;
@@ -33,7 +31,7 @@ export function ordersMarkdown(figures: Figures, ways: readonly string[], checke
   ].join("\n");
 }
 
-/** The oddities of the file, a sentence each. */
+/** The oddities of the file, one sentence each. */
 export function oddities({ duplicates, returns, unpriced, cancelled }: Figures): readonly string[] {
   const found = [
     duplicates.length > 0 ? `Repeated order ids, counted once: ${duplicates.join(", ")}.` : undefined,

@@ -40,7 +40,7 @@ export const ordersReport: Script = {
   },
 };
 
-/** Looks at the head and the size of the file; comes to what is wrong with it, if anything is. */
+/** Reads the beginning and the size of the file; returns what is wrong with it, if anything. */
 function* lookAtFile(scene: Scene, plan: Plan): Acting<string | undefined> {
   const looks: readonly ScriptCall[] = [
     { name: "bash", args: { command: "head -n 5 orders.csv && wc -l orders.csv" } },
@@ -72,7 +72,7 @@ function capitalised(text: string): string {
 
 const steps = ["Look at orders.csv", "Compute the figures", "Check them a second way", "Write and verify report.md"];
 
-/** Makes the plan. A plan that cannot be kept is no reason not to work. */
+/** Makes the plan. If the planning tool fails, the work continues without it. */
 function* makePlan(scene: Scene, say: string): Acting<Plan> {
   const planId = "orders-report";
   if (!scene.tools.has("planning")) return { mark: () => [] };

@@ -1,7 +1,7 @@
 import type { Scene, ScriptCall } from "../script.ts";
 
 /**
- * One way to compute the figures: each counts and adds up by itself, and prints them as one
+ * One way to compute the figures: each counts and adds up independently, and prints them as one
  * `RESULT {…}` line.
  */
 export type Way = { readonly title: string; readonly call: ScriptCall };
@@ -136,10 +136,7 @@ const ways: readonly Way[] = [
   { title: "SQL with grouping sets", call: { name: "sql_query", args: { sql: duckSets } } },
 ];
 
-/**
- * The ways the offered tools allow, best first; neighbours are of different kinds where they can
- * be.
- */
+/** The ways the offered tools allow, best first; neighbours differ in kind where possible. */
 export function waysFor(scene: Scene): readonly Way[] {
   return ways.filter((way) => scene.tools.has(way.call.name));
 }
