@@ -39,8 +39,7 @@ export async function* follow(
       }
       if (page.events.length === pageSize) continue;
       if (page.ended) return;
-      // Progress behind an event that is not on this page comes after that event.
-      for (const event of follower.takeProgress(last + 1)) yield { kind: "progress", event };
+      for (const event of follower.takeProgress()) yield { kind: "progress", event };
       if (!(await follower.news(signal))) return;
     }
   } finally {
