@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentRun } from "manyhands/internal/agent/agent-run";
 import { defineAgent } from "manyhands/internal/agent/define-agent";
-import { defineTool } from "manyhands/internal/core/tool";
+import { defineTool } from "manyhands/internal/core/define-tool";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";

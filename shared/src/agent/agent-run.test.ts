@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import { defineTool } from "../core/define-tool.ts";
 import type { ReadEvent } from "../core/events.ts";
-import { defineTool } from "../core/tool.ts";
 import { saveFile } from "../machine/workspace/save-file.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
 import { gateForTest } from "../testing/agent/gate-tool.ts";

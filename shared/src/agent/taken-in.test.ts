@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool, type RiskContext, type Tool, type ToolResult } from "../core/tool.ts";
+import { defineTool } from "../core/define-tool.ts";
+import type { RiskContext, Tool, ToolResult } from "../core/tool.ts";
 import { type AgentForTest, agentForTest } from "../testing/agent/agent.ts";
 import { workspaceForTest } from "../testing/workspace.ts";
 import { askHuman } from "../tools/human/ask-human.ts";

@@ -10,6 +10,7 @@ export type {
   ToldResult,
   ToolsListed,
 } from "../core/agent.ts";
+export { defineTool } from "../core/define-tool.ts";
 export { AppError, type ErrorCode } from "../core/errors.ts";
 export type { Json } from "../core/json.ts";
 export type { Part, UserMessage } from "../core/message.ts";
@@ -17,18 +18,17 @@ export type { ImagePart, JsonSchema } from "../core/model.ts";
 export type { Reach } from "../core/reach.ts";
 export type { Effect, Run, RunEvent, StepContext } from "../core/run.ts";
 export type { TakenIn } from "../core/taken-in.ts";
-export {
-  type DurableContext,
-  defineTool,
-  type Inquiry,
-  type Observation,
-  type PersonAnswer,
-  type RiskContext,
-  type SubBudget,
-  type Tool,
-  type ToolContext,
-  type ToolRequest,
-  type ToolResult,
+export type {
+  DurableContext,
+  Inquiry,
+  Observation,
+  PersonAnswer,
+  RiskContext,
+  SubBudget,
+  Tool,
+  ToolContext,
+  ToolRequest,
+  ToolResult,
 } from "../core/tool.ts";
 export type { StoredFile, Workspace } from "../core/workspace.ts";
 export type { Agent, AgentSource, Offers } from "../server/agent-source.ts";

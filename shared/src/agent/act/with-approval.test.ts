@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../../core/tool.ts";
+import { defineTool } from "../../core/define-tool.ts";
 import { type AgentForTest, agentForTest } from "../../testing/agent/agent.ts";
 import { approvalCode } from "./with-approval.ts";
 

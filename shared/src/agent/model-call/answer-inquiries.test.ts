@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import { defineTool } from "../../core/define-tool.ts";
 import type { ReadEvent } from "../../core/events.ts";
-import { defineTool, type Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 
 /** A prompt of about as many tokens as the model here counts. */

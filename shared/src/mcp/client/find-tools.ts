@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { ToldResult } from "../../core/agent.ts";
-import { defineTool, type Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/define-tool.ts";
+import type { Tool } from "../../core/tool.ts";
 import { sanitizeLine } from "./connection/sanitize.ts";
 
 /** The tool with which a model finds tools that are not in its prompt. */

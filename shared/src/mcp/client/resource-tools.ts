@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
-import { defineTool, failure, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import { failure, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
 import type { Connection } from "./connection/connection.ts";
 import { createDeadline } from "./connection/deadline.ts";
 import { sanitizeLine } from "./connection/sanitize.ts";

@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
-import { defineTool, type Tool, type ToolContext } from "../../core/tool.ts";
+import type { Tool, ToolContext } from "../../core/tool.ts";
 import { readJsonFile } from "./charts/chart-file.ts";
 import { markedChart, markedChartItem } from "./charts/marked-chart.ts";
 import { type DrawnChart, newChart, newChartItem } from "./charts/new-chart.ts";

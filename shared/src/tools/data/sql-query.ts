@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { defineTool } from "../../core/define-tool.ts";
 import type { Effect } from "../../core/run.ts";
-import { defineTool, type Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tool.ts";
 import type { Databases } from "./database/databases.ts";
 import { csvText, textTable } from "./database/result-text.ts";
 

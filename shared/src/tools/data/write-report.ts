@@ -1,7 +1,8 @@
 import { posix } from "node:path";
 import * as z from "zod";
+import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
-import { defineTool, type Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { mediaTypeOf } from "../../machine/workspace/media-type.ts";
 import { saveFile } from "../../machine/workspace/save-file.ts";

@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import { defineTool } from "../../core/define-tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import { saveFile } from "../../machine/workspace/save-file.ts";
 import type { SessionPool } from "../shell/session-pool.ts";
 import { type ComputerInput, computerInput, needed, pointOf } from "./computer-input.ts";

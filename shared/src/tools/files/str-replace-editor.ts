@@ -1,7 +1,8 @@
 import { join } from "node:path";
+import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
 import { createKeyedQueue, type KeyedQueue } from "../../core/keyed-queue.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import { isProtected } from "../../machine/workspace/protected-names.ts";
 import { kindOf, openFile, type WorkspacePath, workspacePathOf } from "../../machine/workspace/workspace-file.ts";
 import { openEditHistory } from "./edit-history.ts";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import * as z from "zod";
+import { defineTool } from "../../core/define-tool.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
-import { defineTool, type Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
 import { carryOut, emptyBook, type PlanBook, planBookSchema, planCommand } from "./plan-book.ts";

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import { defineTool } from "../../core/define-tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { type CallOutput, withCallOutput } from "../shell/call-output.ts";

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import * as z from "zod";
-import { defineTool, type RiskContext, type Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/define-tool.ts";
+import type { RiskContext, Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
 import { webToolsForTest } from "../../testing/web/web-tools.ts";

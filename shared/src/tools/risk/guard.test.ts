@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Route } from "playwright";
 import * as z from "zod";
-import { defineTool, type Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/define-tool.ts";
+import type { Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { type BrowsersForTest, browsersForTest } from "../../testing/browser/browsers.ts";

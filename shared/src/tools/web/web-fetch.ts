@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { defineTool } from "../../core/define-tool.ts";
 import { openWeb } from "../../core/taken-in.ts";
-import { defineTool, failure, type Tool, type ToolContext } from "../../core/tool.ts";
+import { failure, type Tool, type ToolContext } from "../../core/tool.ts";
 import { asData, headAndTail } from "../page/as-data.ts";
 import { type PageDeps, readPage } from "./read-page.ts";
 import type { Page } from "./read-rendered.ts";

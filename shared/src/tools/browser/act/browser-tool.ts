@@ -1,8 +1,9 @@
 import type * as z from "zod";
+import { defineTool } from "../../../core/define-tool.ts";
 import type { Reach } from "../../../core/reach.ts";
 import type { Effect } from "../../../core/run.ts";
 import { openWeb } from "../../../core/taken-in.ts";
-import { defineTool, type ToolContext, type ToolResult } from "../../../core/tool.ts";
+import type { ToolContext, ToolResult } from "../../../core/tool.ts";
 import { onInput } from "../../../core/tool-input.ts";
 import type { Browsers, Browsing } from "../../../machine/browser/browser.ts";
 import type { SnapshotState, SnapshotStates } from "../../observation/snapshot-state.ts";

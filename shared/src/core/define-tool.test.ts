@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import { contextForTest } from "../testing/tool-context.ts";
 import { workspaceForTest } from "../testing/workspace.ts";
+import { defineTool } from "./define-tool.ts";
 import { AppError } from "./errors.ts";
-import { defineTool, type ToolContext } from "./tool.ts";
+import type { ToolContext } from "./tool.ts";
 
 function repeatTool(run: (input: { phrase: string; times: number }, context: ToolContext) => Promise<string>) {
   return defineTool({
