@@ -22,7 +22,7 @@ const script: ModelScript = ({ messages }) => {
   if (JSON.stringify(messages).includes("six times seven")) return { text: "42, of course." };
   // The note about the dead server follows the task in every prompt.
   const words = messages.flatMap(({ role, content }) => (role === "user" ? [JSON.stringify(content)] : []));
-  const task = words.findLast((text) => !text.includes("not there now")) ?? "";
+  const task = words.findLast((text) => !text.includes("are unavailable now")) ?? "";
   const plays: Record<string, readonly { name: string; args: object }[]> = {
     count: [{ name: "every__get-sum", args: { a: 19, b: 23 } }],
     deploy: [{ name: "web__deploy", args: {} }],
