@@ -14,7 +14,7 @@ const testMs = 30_000;
 /**
  * Files that run at the same time; each worker takes one after another. Much of a test is waiting.
  */
-const workers = 2;
+const workers = 3;
 const runner = Bun.spawn(
   [
     process.execPath,

@@ -1,7 +1,8 @@
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
 import type * as z from "zod";
 import { AppError, errnoOf } from "../../core/errors.ts";
+import { replaceFile } from "../replace-file.ts";
 
 /**
  * The content of one of our own JSON files; undefined when there is none. Rejects with `internal`
@@ -24,18 +25,6 @@ export async function readJson<Schema extends z.ZodType>(
  * Replaces one of our own JSON files in one step that survives a power cut. Not safe in folders
  * that tool processes can write.
  */
-export async function writeJson(path: string, value: unknown): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const arriving = `${path}.${crypto.randomUUID()}`;
-  try {
-    await using file = await open(arriving, "wx", 0o600);
-    await file.writeFile(JSON.stringify(value));
-    await file.sync();
-    await rename(arriving, path);
-  } catch (error) {
-    await rm(arriving, { force: true });
-    throw error;
-  }
-  await using folder = await open(dirname(path), "r");
-  await folder.sync();
+export function writeJson(path: string, value: unknown): Promise<void> {
+  return replaceFile(path, JSON.stringify(value));
 }

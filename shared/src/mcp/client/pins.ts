@@ -1,7 +1,8 @@
-import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
+import { replaceFile } from "../../machine/replace-file.ts";
 import { underLock } from "./servers/file-lock.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 
@@ -49,7 +50,7 @@ export function createPins(file: string): Pins {
     const work = writing.then(() =>
       underLock(file, async () => {
         const { [name]: now, ...rest } = await read();
-        await replace(file, { ...rest, [name]: next(now) });
+        await replaceFile(file, `${JSON.stringify({ ...rest, [name]: next(now) }, undefined, 2)}\n`);
       }),
     );
     writing = work.catch(() => undefined);
@@ -89,12 +90,6 @@ function parsePins(text: string, file: string): PinnedServers {
       { cause },
     );
   }
-}
-
-async function replace(file: string, pins: PinnedServers): Promise<void> {
-  const staged = `${file}.${crypto.randomUUID()}`;
-  await writeFile(staged, `${JSON.stringify(pins, undefined, 2)}\n`, { mode: 0o600 });
-  await rename(staged, file);
 }
 
 function hashesOf(definitions: readonly Definition[]): Record<string, string> {

@@ -13,6 +13,7 @@ import { foreignTask, sourcesOf, type TakenIn } from "../../core/taken-in.ts";
 import { failure, type Inquiry, noWeb, type Tool, type ToolFetch, type ToolResult } from "../../core/tool.ts";
 import { addUsage, noUsage, type TaskUsage, usageOfAnswers } from "../../core/usage.ts";
 import type { Workspace } from "../../core/workspace.ts";
+import { writeJson } from "../../machine/workspace/json-file.ts";
 import type { Call } from "./call-run.ts";
 import { invalidParams } from "./invalid-params.ts";
 import { type Asks, asksPeople, decision, type Given, personsDecision } from "./questions.ts";
@@ -235,7 +236,7 @@ async function takenInByCalls(workspace: Workspace): Promise<TakenIn> {
 async function noteTakenIn(workspace: Workspace, tool: Tool, { takenIn }: ToolResult): Promise<void> {
   const known = await takenInByCalls(workspace);
   const all = [...new Set([...known, ...(takenIn ?? sourcesOf(tool))])];
-  if (all.length > known.length) await Bun.write(fileOf(workspace), JSON.stringify(all));
+  if (all.length > known.length) await writeJson(fileOf(workspace), all);
 }
 
 function fileOf({ metaRoot }: Workspace): string {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Workspace } from "../../core/workspace.ts";
@@ -45,4 +45,14 @@ test("what was spent and where a secret was given are known to the next process 
   const next = createScopeBook([]);
   expect((await next.of(workspace)).spent).toEqual(new Map([["late.example", 7]]));
   expect(await Promise.all([early, late].map((url) => next.isSignedIn(workspace, url)))).toEqual([true, false]);
+});
+
+test("a reader of the book finds it whole at every moment, and calls at once lose nothing of what they spent", async () => {
+  const book = createScopeBook([]);
+  const spend = () => book.spend(workspace, [{ site: "site.example", bits: 1 }]);
+  await spend();
+  await using early = await open(join(workspace.metaRoot, "browser-scope.json"));
+  await Promise.all(Array.from({ length: 30 }, spend));
+  expect(JSON.parse(await early.readFile("utf8")).spent).toEqual({ "site.example": 1 });
+  expect((await createScopeBook([]).of(workspace)).spent.get("site.example")).toBe(31);
 });

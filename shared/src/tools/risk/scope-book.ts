@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import * as z from "zod";
+import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Workspace } from "../../core/workspace.ts";
+import { writeJson } from "../../machine/workspace/json-file.ts";
 import { isWritten, withoutScheme } from "./links.ts";
 import { entryFor } from "./named-hosts.ts";
 import type { Price, Scope } from "./scope.ts";
@@ -64,6 +66,8 @@ export interface ScopeBook {
 /** A scope book; `trusted` are the hosts of the configuration. */
 export function createScopeBook(trusted: readonly string[]): ScopeBook {
   const books = new Map<string, Promise<Notes>>();
+  const inTurn = createKeyedQueue();
+  const save = (workspace: Workspace, notes: Notes) => inTurn(workspace.root, () => store(workspace, notes));
   const notesOf = (workspace: Workspace): Promise<Notes> => {
     const known = books.get(workspace.root) ?? load(workspace);
     books.delete(workspace.root);
@@ -149,8 +153,8 @@ async function load(workspace: Workspace): Promise<Notes> {
   return { ...parsed.data, spent: new Map(Object.entries(parsed.data.spent)), ...rest };
 }
 
-async function save(workspace: Workspace, { read, chosen, spent, signedIn }: Notes): Promise<void> {
-  await Bun.write(fileOf(workspace), JSON.stringify({ read, chosen, spent: Object.fromEntries(spent), signedIn }));
+function store(workspace: Workspace, { read, chosen, spent, signedIn }: Notes): Promise<void> {
+  return writeJson(fileOf(workspace), { read, chosen, spent: Object.fromEntries(spent), signedIn });
 }
 
 function fileOf({ metaRoot }: Workspace): string {

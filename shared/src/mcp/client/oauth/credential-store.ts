@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { AppError, unlessMissing } from "../../../core/errors.ts";
 import { ownSecret } from "../../../machine/own-secret.ts";
+import { replaceFile } from "../../../machine/replace-file.ts";
 import { underLock } from "../servers/file-lock.ts";
 import type { RemoteServer } from "../servers/server-config.ts";
 
@@ -55,9 +56,7 @@ export function createCredentialStore(home: string): CredentialStore {
         underLock(file, async () => {
           const { [keyOf(server)]: _, ...rest } = await readAll();
           const all = next === undefined ? rest : { ...rest, [keyOf(server)]: next };
-          const staged = `${file}.${crypto.randomUUID()}`;
-          await writeFile(staged, seal(JSON.stringify(all), await keyIn(home)), { mode: 0o600 });
-          await rename(staged, file);
+          await replaceFile(file, seal(JSON.stringify(all), await keyIn(home)));
         }),
       );
       writing = work.catch(() => undefined);

@@ -1,6 +1,7 @@
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { unlessMissing } from "../../../core/errors.ts";
+import { replaceFile } from "../../../machine/replace-file.ts";
 import { underLock } from "./file-lock.ts";
 import { parseServers } from "./read-servers.ts";
 
@@ -23,12 +24,6 @@ export async function editServers(
     const whole: { mcpServers: Entries } = before === undefined ? { mcpServers: {} } : JSON.parse(before);
     const text = `${JSON.stringify({ ...whole, mcpServers: change(whole.mcpServers) }, undefined, 2)}\n`;
     parseServers(text, basename(file), env);
-    const staged = `${file}.${crypto.randomUUID()}`;
-    try {
-      await writeFile(staged, text, { mode: 0o600 });
-      await rename(staged, file);
-    } finally {
-      await rm(staged, { force: true });
-    }
+    await replaceFile(file, text);
   });
 }
