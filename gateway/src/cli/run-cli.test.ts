@@ -288,7 +288,7 @@ test("runs lists the tasks of the server that is up, harmlessly", async () => {
   await using cli = await cliForTest({});
   expect(await cli.run("runs")).toBe(0);
   expect(cli.out()).toContain("t1  completed");
-  expect(cli.out()).toContain("a \\x1b[2Jtask");
+  expect(cli.out()).toContain("a \\u001b[2Jtask");
 });
 
 const evil = "\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\u2028.";
@@ -322,7 +322,7 @@ test("an error in a peer's words is shown harmlessly", async () => {
     },
   });
   expect(await cli.run("run", "x")).toBe(1);
-  expect(cli.said()).toContain("The agent said: \\x1b]0;title");
+  expect(cli.said()).toContain("The agent said: \\u001b]0;title");
   expect(cli.said()).not.toMatch(obeyed);
 });
 

@@ -100,7 +100,7 @@ test("an answer that was begun anew is shown again after a word on why", () => {
 });
 
 test("what a terminal would obey is shown as text, wherever it comes from", () => {
-  const evil = "\x1b]0;title\x07\x1b[2J\r\u202eabc\x9b31m";
+  const evil = "\x1b]0;title\x07\x1b[2J\r\u202eabc\x9b31m\u200b\u{e0041}";
   const { text } = show([
     progress({ type: "text-delta", text: evil }),
     progress({ type: "reasoning-delta", text: evil }),
@@ -115,8 +115,9 @@ test("what a terminal would obey is shown as text, wherever it comes from", () =
     event(1, { type: "artifact-added", artifactId: "y", name: "answer", parts: [{ type: "text", text: evil }] }),
   ]);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these very characters are what is looked for.
-  expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
-  expect(text).toContain("\\x1b]0;title");
+  expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u{e0041}]/u);
+  expect(text).toContain("\\u001b]0;title");
+  expect(text).toContain("\\u200b\\udb40\\udc41");
 });
 
 test("results of calls that run together carry their names, and errors their mark", () => {
@@ -216,7 +217,7 @@ test("a flow's steps are told in a line each, its plan with the marks", () => {
     event(4, { type: "agent-chosen", wanted: "skill:mend", agent: "swe", reason: "it mends", note: "it mends" }),
   ]);
   expect(text).toBe(
-    "● The plan: \\x1b[1mMend\n    [→] [swe] Mend\n    [ ] [manus] Tell\n  → Step 1: swe begins\n  ✗ Step 1: swe failed\n  · it mends\n",
+    "● The plan: \\u001b[1mMend\n    [→] [swe] Mend\n    [ ] [manus] Tell\n  → Step 1: swe begins\n  ✗ Step 1: swe failed\n  · it mends\n",
   );
 });
 
@@ -377,7 +378,7 @@ test("what other agents are asked, do, say and answer is told under their names,
     }),
   ]);
   expect(text.split("\n").map((line) => line.trim())).toEqual([
-    "⇢ swe Mend\\x07 it",
+    "⇢ swe Mend\\u0007 it",
     "swe │ I look.",
     "swe · bash ls",
     "✓ swe completed · sums.py · 1,500 tokens · $0.2500",

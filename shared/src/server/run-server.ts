@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import pino from "pino";
 import { type Config, loadConfig } from "../config/config.ts";
 import { AppError, errnoOf } from "../core/errors.ts";
+import { escapeUnseen } from "../core/sanitize.ts";
 import { type CrashPoint, crashPointText } from "../durable/sqlite/crash-point.ts";
 
 /** How a server is started, apart from its configuration. */
@@ -98,21 +99,11 @@ export function reachable(url: URL): string {
 }
 
 /**
- * Characters that JSON does not escape and a terminal obeys or hides: C1 controls, delete, line
- * separators, bidirectional controls.
- */
-const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-
-/**
  * A log with one JSON object per line: text from outside cannot start a line or control a terminal.
  */
 export function openLog(name: string, write: (line: string) => void): Logger {
   return pino(
     { name, redact: ["apiKey", "token", "headers.authorization"] },
-    { write: (line: string) => write(line.replace(obeyed, escaped)) },
+    { write: (line: string) => write(escapeUnseen(line)) },
   );
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

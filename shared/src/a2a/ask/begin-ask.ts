@@ -1,10 +1,10 @@
 import type { Fault } from "../../core/ask-outcome.ts";
 import type { JournalEvent } from "../../core/events.ts";
 import type { Run, StepContext } from "../../core/run.ts";
+import { sanitizeLine } from "../../core/sanitize.ts";
 import type { Ask, AskRequest, ResolvedAgent } from "./ask.ts";
 import { type Attempt, attempted, retryDurably } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
-import { shortLine } from "./short-line.ts";
 
 /**
  * An ask that has begun: refused before anything was sent, or with the attempt to resolve the
@@ -51,7 +51,7 @@ function resolveAgent(address: PeerAddress, peers: Peers, step: StepContext): Pr
   return attempted(step, async () => {
     const { card, ours } = await peers.client(address, step.signal);
     const protocol = card.supportedInterfaces[0]?.protocolVersion ?? "";
-    return { title: shortLine(card.name, 60) || address.name, ours, protocol: shortLine(protocol, 20) };
+    return { title: sanitizeLine(card.name, 60) || address.name, ours, protocol: sanitizeLine(protocol, 20) };
   });
 }
 
@@ -62,7 +62,7 @@ function asked({ agent, parts, contextId, hops }: AskRequest, askId: string) {
     askId,
     agent: agent.name,
     url: agent.url,
-    text: shortLine(text),
+    text: sanitizeLine(text),
     parts,
     ...(contextId !== undefined && { contextId }),
     hops: hops + 1,

@@ -4,6 +4,7 @@ import type { AskOutcome, Fault } from "../../core/ask-outcome.ts";
 import { type ErrorCode, errorCodes } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run } from "../../core/run.ts";
+import { sanitizeLine } from "../../core/sanitize.ts";
 import type { A2aClient } from "../client/client.ts";
 import { messageText } from "../client/task-update.ts";
 import { metadataKeys } from "../extensions.ts";
@@ -12,7 +13,6 @@ import type { RemoteTask } from "./ask.ts";
 import { childState } from "./ask.ts";
 import { type Attempt, attempted, retryDurably } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
-import { shortLine } from "./short-line.ts";
 import { takeFiles } from "./take-files.ts";
 
 /** The result of a task at another agent. */
@@ -66,7 +66,7 @@ const told = z.object({ code: z.enum(Object.keys(errorCodes) as ErrorCode[]), me
  * Why a task did not complete: the agent's message, with the error code if it is an agent of ours.
  */
 function faultIn(task: Task, name: string, state: "failed" | "canceled" | "rejected"): Fault {
-  const said = shortLine(messageText(task.status?.message), 1_000);
+  const said = sanitizeLine(messageText(task.status?.message), 1_000);
   const error = told.safeParse(task.status?.message?.metadata?.[metadataKeys.error]).data;
   const usual: ErrorCode = state === "rejected" ? "rejected" : "task_failed";
   return { code: error?.code ?? usual, message: said || `${name} ended its task as ${state} and did not say why.` };

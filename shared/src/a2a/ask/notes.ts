@@ -1,10 +1,10 @@
 import { type JournalEvent, type ReadEvent, readEvent } from "../../core/events.ts";
 import type { PeerWriting, Progress } from "../../core/progress.ts";
 import type { StepContext } from "../../core/run.ts";
+import { sanitizeLine } from "../../core/sanitize.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import type { TaskUpdate } from "../client/task-update.ts";
 import type { Ask } from "./ask.ts";
-import { shortLine } from "./short-line.ts";
 
 /** Most progress lines stored per ask, and how long a step's first line waits for others. */
 const mostLines = 100;
@@ -73,7 +73,7 @@ export function childNotes(
     step.progress({ type: "agent-output", askId, agent, text } satisfies Progress);
   };
   const say = (text: string) => {
-    const short = shortLine(text);
+    const short = sanitizeLine(text);
     if (short === "" || short === last || count >= mostLines) return;
     last = short;
     if (count++ === before.told) setTimeout(() => due.abort(), gatherMs).unref();

@@ -1,6 +1,7 @@
 import type { Task, Part as WirePart } from "@a2a-js/sdk";
 import type { Fault } from "../../core/ask-outcome.ts";
 import { AppError } from "../../core/errors.ts";
+import { sanitizeLine } from "../../core/sanitize.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 import { retrying } from "../client/client-retry.ts";
 import { isSameServer } from "../client/server-address.ts";
@@ -8,7 +9,6 @@ import { metadataKeys } from "../extensions.ts";
 import { fileFacts } from "../task-metadata.ts";
 import { faultOf } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
-import { shortLine } from "./short-line.ts";
 
 /** The files that were taken, and why the first of the others was not. */
 type Taken = { readonly files: readonly StoredFile[]; readonly fault?: Fault };
@@ -60,7 +60,7 @@ type Source = {
 function filePart(part: WirePart, artifactName: string): FilePart[] {
   const { content, filename } = part;
   if (content?.$case !== "raw" && content?.$case !== "url") return [];
-  return [{ part, name: insidePath(shortLine(filename || artifactName, 200)) }];
+  return [{ part, name: insidePath(sanitizeLine(filename || artifactName, 200)) }];
 }
 
 /** A path that cannot leave the folder it is placed in. */
@@ -71,7 +71,7 @@ function insidePath(name: string): string {
 
 async function takeFile({ part, name }: FilePart, from: Source): Promise<StoredFile> {
   const { content, mediaType } = part;
-  const about = { name, ...(mediaType !== "" && { mediaType: shortLine(mediaType, 100) }) };
+  const about = { name, ...(mediaType !== "" && { mediaType: sanitizeLine(mediaType, 100) }) };
   const { artifacts, bounds } = from.peers;
   const tooLarge = () =>
     new AppError("too_large", `The file ${name} is larger than the ${bounds.fileBytes} bytes that are taken.`);

@@ -1,7 +1,7 @@
 import type { AgentCard } from "@a2a-js/sdk";
 import { AppError } from "../../core/errors.ts";
+import { sanitizeLine } from "../../core/sanitize.ts";
 import type { PeerAddress, Peers } from "../ask/peers.ts";
-import { shortLine } from "../ask/short-line.ts";
 import { sleep } from "../client/client-retry.ts";
 
 /** The agents that can be asked by name, and their cards' descriptions. */
@@ -52,6 +52,6 @@ export function openDirectory(addresses: readonly PeerAddress[], peers: Pick<Pee
 
 /** A card in one line, short and plain because the other agent wrote it. */
 function inWords({ description, skills }: AgentCard): string {
-  const named = skills.slice(0, 8).map(({ name }) => shortLine(name, 60));
-  return `${shortLine(description, 400)}${named.length === 0 ? "" : ` Skills: ${named.join("; ")}.`}`;
+  const named = skills.slice(0, 8).map(({ name }) => sanitizeLine(name, 60));
+  return `${sanitizeLine(description, 400)}${named.length === 0 ? "" : ` Skills: ${named.join("; ")}.`}`;
 }

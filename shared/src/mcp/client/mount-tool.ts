@@ -2,10 +2,10 @@ import type { Tool as Definition, ToolAnnotations } from "@modelcontextprotocol/
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { Effect } from "../../core/run.ts";
+import { sanitize } from "../../core/sanitize.ts";
 import { failure, type Tool } from "../../core/tool.ts";
 import { callServer } from "./call-server.ts";
 import type { Connection } from "./connection/connection.ts";
-import { sanitize } from "./connection/sanitize.ts";
 import { readResource } from "./resource-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 import { mountedName } from "./servers/tool-name.ts";

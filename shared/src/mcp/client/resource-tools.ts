@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
+import { sanitizeLine } from "../../core/sanitize.ts";
 import { failure, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
 import type { Connection } from "./connection/connection.ts";
 import { createDeadline } from "./connection/deadline.ts";
-import { sanitizeLine } from "./connection/sanitize.ts";
 import { mountedName } from "./servers/tool-name.ts";
 import { type Contents, resourceInWords, toResult } from "./to-result.ts";
 

@@ -2,10 +2,10 @@ import { extname } from "node:path";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
 import type { ImagePart } from "../../core/model.ts";
+import { sanitize, sanitizeLine } from "../../core/sanitize.ts";
 import type { ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { saveFile } from "../../machine/workspace/save-file.ts";
-import { sanitize, sanitizeLine } from "./connection/sanitize.ts";
 import { serverId } from "./servers/tool-name.ts";
 
 /** Image types that models accept. */

@@ -1,8 +1,8 @@
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { AppError } from "../../../core/errors.ts";
+import { sanitize } from "../../../core/sanitize.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { SandboxProcess } from "../../../machine/sandbox/sandbox.ts";
-import { sanitize } from "./sanitize.ts";
 
 /** A transport over a program's standard streams that knows why the program ended. */
 export type StdioTransport = Transport & {

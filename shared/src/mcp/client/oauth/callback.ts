@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { AppError } from "../../../core/errors.ts";
-import { sanitizeLine } from "../connection/sanitize.ts";
+import { sanitizeLine } from "../../../core/sanitize.ts";
 
 /** The parameters of a browser's callback. */
 export type CallbackAnswer = { readonly code: string; readonly iss: string | undefined };

@@ -30,7 +30,7 @@ const needless =
   /(?:\u200c|\u200d|\ufe0e|\ufe0f){2,}|(?<=\p{ASCII})(?:\u200c|\u200d)|(?:\u200c|\u200d)(?=\p{ASCII}|$)/gu;
 
 /**
- * A server's text made safe for a model and a person to read: well-formed, without terminal
+ * A text from outside made safe for a model and a person to read: well-formed, without terminal
  * sequences and invisible characters.
  */
 export function sanitize(text: string): string {
@@ -38,8 +38,22 @@ export function sanitize(text: string): string {
   return lines.replace(terminal, "").replace(unseen, "").replace(needless, "").toWellFormed();
 }
 
-/** The same on one line of at most `limit` characters. */
-export function sanitizeLine(text: string, limit: number): string {
-  const line = sanitize(text).replace(/\s+/g, " ").trim();
+/** The same on one line of at most `limit` characters; it costs nothing that text is long. */
+export function sanitizeLine(text: string, limit = 200): string {
+  const line = sanitize(text.slice(0, limit * 4))
+    .replace(/\s+/g, " ")
+    .trim();
   return line.length <= limit ? line : `${line.slice(0, limit - 1).toWellFormed()}…`;
+}
+
+/**
+ * The text with every unseen character but tab and newline as its JSON escape. JSON stays the same
+ * value.
+ */
+export function escapeUnseen(text: string): string {
+  return text.replace(unseen, (character) => character.replace(/./gs, unitEscape));
+}
+
+function unitEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
