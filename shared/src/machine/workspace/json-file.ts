@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type * as z from "zod";
 import { AppError, errnoOf } from "../../core/errors.ts";
-import { replaceFile } from "../replace-file.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /**
  * The content of one of our own JSON files; undefined when there is none. Rejects with `internal`

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
-import { replaceFile } from "../../machine/replace-file.ts";
+import { replaceFile } from "../../machine/workspace/replace-file.ts";
 import { underLock } from "./servers/file-lock.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 

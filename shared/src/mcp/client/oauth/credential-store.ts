@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { AppError, unlessMissing } from "../../../core/errors.ts";
 import { ownSecret } from "../../../machine/own-secret.ts";
-import { replaceFile } from "../../../machine/replace-file.ts";
+import { replaceFile } from "../../../machine/workspace/replace-file.ts";
 import { underLock } from "../servers/file-lock.ts";
 import type { RemoteServer } from "../servers/server-config.ts";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { unlessMissing } from "../../../core/errors.ts";
-import { replaceFile } from "../../../machine/replace-file.ts";
+import { replaceFile } from "../../../machine/workspace/replace-file.ts";
 import { underLock } from "./file-lock.ts";
 import { parseServers } from "./read-servers.ts";
 
