@@ -6,6 +6,7 @@ import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
 import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import type { AgentDefinition } from "manyhands/internal/core/agent";
+import { callerNamed, type Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
@@ -96,11 +97,11 @@ export async function startAgentServer(
   };
 }
 
-function callerOf(request: Request): string {
+const callerOf: Identify = (request) => {
   const user = request.headers.get("X-User") ?? "local";
   if (user === "nobody") throw new AppError("unauthorized", "Say who you are");
-  return user;
-}
+  return callerNamed(user);
+};
 
 /** Files by content hash in one folder. */
 function folderArtifacts(folder: string): ArtifactStore {

@@ -2,6 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import { localCaller } from "manyhands/internal/core/caller";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
@@ -46,7 +47,7 @@ const app = agentApp({
   },
   engine,
   artifacts: createArtifactStore(join(home, "artifacts")),
-  identify: () => "local",
+  identify: () => localCaller,
   report: (bug) => console.error(bug),
 });
 console.log(`ready http://127.0.0.1:${server.port}`);

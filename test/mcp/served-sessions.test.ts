@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { callerNamed } from "manyhands/internal/core/caller";
 import { startConformanceServer } from "../conformance/mcp/conformance-server.ts";
 
 const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -20,7 +21,9 @@ async function begin(url: string, more: Record<string, string> = {}): Promise<Re
 }
 
 test("a session that is guessed or stolen with another's identity is as unknown as none", async () => {
-  await using server = await startConformanceServer({ identify: (request) => request.headers.get("x-user") ?? "" });
+  await using server = await startConformanceServer({
+    identify: ({ headers }) => callerNamed(headers.get("x-user") ?? ""),
+  });
   const ann = await begin(server.url, { "x-user": "ann" });
   expect((await post(server.url, list, ann)).status).toBe(200);
   expect((await post(server.url, list, { ...ann, "x-user": "bob" })).status).toBe(404);

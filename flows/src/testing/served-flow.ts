@@ -1,4 +1,5 @@
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import { callerNamed } from "manyhands/internal/core/caller";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import { admitToFlow, flowExtension } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
@@ -30,7 +31,7 @@ export function doorForTest(): DoorForTest {
         },
         engine,
         artifacts,
-        identify: () => "alice",
+        identify: () => callerNamed("alice"),
         report: () => undefined,
         admit: (message) => admitToFlow(definition, message),
       });

@@ -1,4 +1,5 @@
 import { type Context, Hono } from "hono";
+import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
 import { settingsMetadata } from "manyhands/internal/core/task";
@@ -21,7 +22,7 @@ export type OpenAiAdapterDeps = {
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
   readonly heartbeatMs: number;
-  readonly identify: (request: Request) => Promise<string> | string;
+  readonly identify: Identify;
   readonly report: (bug: unknown) => void;
 };
 
@@ -44,7 +45,7 @@ export function openAiAdapter(deps: OpenAiAdapterDeps): Hono {
     return c.json(model(findRunnable(deps.runnables, c.req.param("name")).name));
   });
   app.post("/chat/completions", limitedBody(), async (c) => {
-    const principal = await deps.identify(c.req.raw);
+    const { principal } = await deps.identify(c.req.raw);
     const request = await requestOf(c);
     const run = await begin(request, principal, deps);
     return request.stream === true ? streamed(run, request, c, deps) : whole(run, request, c, deps);

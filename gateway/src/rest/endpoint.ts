@@ -1,9 +1,10 @@
 import type { Context } from "hono";
+import type { Caller } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
 import type * as z from "zod";
 
 /** Request variables of the REST API: the caller. */
-export type RestEnv = { readonly Variables: { readonly principal: string } };
+export type RestEnv = { readonly Variables: { readonly caller: Caller } };
 
 /** Schemas of a request's parts; parts without one are not read. Header names are lower case. */
 type Parts = {

@@ -82,7 +82,7 @@ function startFlow({ runs, runnables, artifacts }: FlowRoutesDeps): Endpoint {
       ...(budget && { budget }),
       ...(outputSchema && { outputSchema: outputSchema as NonNullable<AgentInput["outputSchema"]> }),
     };
-    const started = await runs.start(runnable, request, c.get("principal"));
+    const started = await runs.start(runnable, request, c.get("caller").principal);
     const run = waitMs === undefined ? started : await runs.settled(started, waitSignal(waitMs, c.req.raw.signal));
     const view: object & Pick<RunView, "status"> = await runs.view(run);
     c.header("Location", `/runs/${run.id}`);

@@ -1,4 +1,5 @@
 import { Hono, type MiddlewareHandler } from "hono";
+import type { Identify } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
 import { JsonTextError, parseJsonBytes } from "manyhands/internal/http/json-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
@@ -7,8 +8,7 @@ import { methodRefused, problem } from "./problem.ts";
 
 /** What the REST API needs. */
 export type RestDeps = {
-  /** The caller of a request; throws `unauthorized` if unknown. */
-  readonly identify: (request: Request) => Promise<string> | string;
+  readonly identify: Identify;
   /** Receives unexpected errors. */
   readonly report: (bug: unknown) => void;
 };
@@ -18,7 +18,7 @@ export function restApp(endpoints: readonly Endpoint[], deps: RestDeps): Hono<Re
   const app = new Hono<RestEnv>({ strict: false });
   app.onError((error) => problem(error, deps.report));
   const identified: MiddlewareHandler<RestEnv> = async (c, next) => {
-    c.set("principal", await deps.identify(c.req.raw));
+    c.set("caller", await deps.identify(c.req.raw));
     await next();
   };
   for (const { method, path, request, handle } of endpoints) {

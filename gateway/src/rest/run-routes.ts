@@ -45,7 +45,7 @@ function listRuns({ runs, runnables }: RunRoutesDeps): Endpoint {
   } as const;
   return endpoint(about, async ({ query: { name, status, ...filter } }, c) => {
     const ofName = name === undefined ? {} : { of: findRunnable(runnables, name) };
-    const page = await runs.list({ ...filter, ...ofName, ...(status && { status }) }, c.get("principal"));
+    const page = await runs.list({ ...filter, ...ofName, ...(status && { status }) }, c.get("caller").principal);
     return c.json({ ...page, runs: await Promise.all(page.runs.map((run) => runs.view(run))) });
   });
 }
@@ -61,7 +61,7 @@ function getRun({ runs }: RunRoutesDeps): Endpoint {
     problems: [404],
   } as const;
   return endpoint(about, async ({ params: { id } }, c) => {
-    return c.json(await runs.view(await runs.own(id, c.get("principal"))));
+    return c.json(await runs.view(await runs.own(id, c.get("caller").principal)));
   });
 }
 
@@ -90,7 +90,7 @@ function runEvents({ runs, engine, heartbeatMs }: RunRoutesDeps): Endpoint {
     problems: [404],
   } as const;
   return endpoint(about, async ({ params: { id }, query, headers }, c) => {
-    const run = await runs.own(id, c.get("principal"));
+    const run = await runs.own(id, c.get("caller").principal);
     const after = placeOf(headers["last-event-id"], query.after);
     return eventStream(engine, run, { after, heartbeatMs, signal: c.req.raw.signal });
   });
@@ -112,7 +112,7 @@ function answerRun({ runs, artifacts }: RunRoutesDeps): Endpoint {
   } as const;
   return endpoint(about, async ({ params: { id }, headers, body }, c) => {
     const message = await userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), body.input, {}, artifacts);
-    return c.json(await runs.view(await runs.answer(id, message, c.get("principal"))), 202);
+    return c.json(await runs.view(await runs.answer(id, message, c.get("caller").principal)), 202);
   });
 }
 
@@ -127,7 +127,7 @@ function cancelRun({ runs }: RunRoutesDeps): Endpoint {
     problems: [404, 409],
   } as const;
   return endpoint(about, async ({ params: { id } }, c) => {
-    return c.json(await runs.view(await runs.cancel(id, c.get("principal"), c.req.raw.signal)));
+    return c.json(await runs.view(await runs.cancel(id, c.get("caller").principal, c.req.raw.signal)));
   });
 }
 
@@ -142,6 +142,6 @@ function resumeRun({ runs }: RunRoutesDeps): Endpoint {
     problems: [404, 409],
   } as const;
   return endpoint(about, async ({ params: { id } }, c) => {
-    return c.json(await runs.view(await runs.resume(id, c.get("principal"))), 202);
+    return c.json(await runs.view(await runs.resume(id, c.get("caller").principal)), 202);
   });
 }

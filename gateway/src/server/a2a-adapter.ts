@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
 import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
+import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
@@ -19,7 +20,7 @@ export type A2aAdapterDeps = {
   /** What the card of a runnable tells beside itself. */
   facts(runnable: Runnable): Omit<AgentFacts, "publicUrl">;
   readonly cardStyle?: CardStyle | undefined;
-  readonly identify: (request: Request) => Promise<string> | string;
+  readonly identify: Identify;
   readonly report: (bug: unknown) => void;
 };
 

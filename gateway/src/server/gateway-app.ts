@@ -5,6 +5,7 @@ import type { PushCallbacks } from "manyhands/internal/a2a/ask/push-callbacks";
 import { pushKind } from "manyhands/internal/a2a/push/push-run";
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { artifactApp } from "manyhands/internal/a2a/server/artifact-route";
+import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
@@ -44,7 +45,7 @@ export type GatewayAppDeps = {
   readonly cardStyle?: A2aAdapterDeps["cardStyle"];
   /** Receives push callbacks from agents elsewhere; none when left out. */
   readonly pushCallbacks?: PushCallbacks | undefined;
-  readonly identify: (request: Request) => Promise<string> | string;
+  readonly identify: Identify;
   readonly report: (bug: unknown) => void;
 };
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { callerNamed, localCaller } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import { askPerson } from "manyhands/internal/core/question";
@@ -69,10 +70,10 @@ export async function startGateway(
     model: { name: "none", provider: "test" },
     facts: () => ({}),
     identify(request) {
-      if (token === undefined) return "local";
+      if (token === undefined) return localCaller;
       const given = request.headers.get("authorization");
       if (given?.startsWith(`Bearer ${token}`) !== true) throw new AppError("unauthorized", "Send the token.");
-      return given;
+      return callerNamed(given);
     },
     report: fail,
   });

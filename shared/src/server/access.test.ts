@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { localCaller } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import { serve } from "../http/serve.ts";
 import { openSocketOwner } from "../http/socket-owner.ts";
@@ -9,13 +10,13 @@ const asked = (authorization?: string) =>
   new Request("http://127.0.0.1/", authorization === undefined ? {} : { headers: { authorization } });
 
 test("without a token everybody is let in, as the one caller there is", () => {
-  expect(identifyBy(undefined)(asked())).toBe("local");
-  expect(identifyBy(undefined)(asked("Bearer whatever"))).toBe("local");
+  expect(identifyBy(undefined)(asked())).toBe(localCaller);
+  expect(identifyBy(undefined)(asked("Bearer whatever"))).toBe(localCaller);
 });
 
 test("with a token the very token lets in, by its scheme in any case, and nothing else does", () => {
   const identify = identifyBy("the-token");
-  for (const right of ["Bearer the-token", "bearer the-token"]) expect(identify(asked(right))).toBe("local");
+  for (const right of ["Bearer the-token", "bearer the-token"]) expect(identify(asked(right))).toBe(localCaller);
   const wrong = [
     "Bearer wrong",
     "Bearer the-token2",

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { AgentFacts } from "../a2a/server/card.ts";
+import { type Caller, localCaller } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import type { Guard } from "../http/serve.ts";
 import { openSocketOwner, type SocketOwner } from "../http/socket-owner.ts";
@@ -17,21 +18,18 @@ export const bearerSecurity = {
   securityRequirements: [{ schemes: { bearer: { list: [] } } }],
 } satisfies AgentFacts["security"];
 
-/** A server with one secret, or none, has a single principal. */
-const principal = "local";
-
 /**
- * The principal of a request. If a token is configured, the request needs
+ * The caller of a request: a server with one token, or none, has a single one. If a token is configured, the request needs
  * `Authorization: Bearer …`; rejects with `unauthorized` if it is missing or wrong.
  */
-export function identifyBy(token: string | undefined): (request: Request) => string {
-  if (token === undefined) return () => principal;
+export function identifyBy(token: string | undefined): (request: { readonly headers: Headers }) => Caller {
+  if (token === undefined) return () => localCaller;
   const expected = digest(token);
   return (request) => {
     const [scheme, given] = request.headers.get("authorization")?.split(" ", 2) ?? [];
     const right = scheme?.toLowerCase() === "bearer" && given !== undefined && timingSafeEqual(digest(given), expected);
     if (!right) throw new AppError("unauthorized", "Send this server's token as `Authorization: Bearer TOKEN`.");
-    return principal;
+    return localCaller;
   };
 }
 

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { restFailure } from "../a2a/server/rest.ts";
 import { AppFailure } from "../a2a/wire-error.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
+import type { Identify } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import { jsonBody, limitedBody } from "../http/request-body.ts";
 import { ownSecret } from "../machine/own-secret.ts";
@@ -19,7 +20,7 @@ export type McpAppDeps = {
   readonly host: ServerChanges;
   /** The folder of the key. */
   readonly home: string;
-  readonly identify: (request: Request) => Promise<string> | string;
+  readonly identify: Identify;
   /** Answers as an MCP server. */
   readonly adapter: McpAdapter | undefined;
   /** Receives unexpected errors. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import { localCaller } from "manyhands/internal/core/caller";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { serve } from "manyhands/internal/http/serve";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
@@ -22,7 +23,7 @@ export type ConformanceServer = AsyncDisposable & { readonly url: string };
 /** Starts the server. */
 export async function startConformanceServer({
   sessions,
-  identify = () => "local",
+  identify = () => localCaller,
 }: Partial<Pick<McpAdapterDeps, "sessions" | "identify">> = {}): Promise<ConformanceServer> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-conformance-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import type { AgentProfile } from "../../core/agent.ts";
+import type { Identify } from "../../core/caller.ts";
 import type { Engine } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { UserMessage } from "../../core/message.ts";
@@ -33,8 +34,8 @@ export type AgentAppDeps = {
   /** Stores the agent's runs. This process need not execute them. */
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
-  /** The principal of a request, which owns the tasks it starts. Throws `unauthorized`. */
-  readonly identify: (request: Request) => Promise<string> | string;
+  /** Who makes a request and owns the tasks it starts. */
+  readonly identify: Identify;
   /** Throws an AppError for a message that cannot start a task. If omitted, every message can. */
   readonly admit?: (message: UserMessage) => FlowSettings;
   /** Receives unexpected errors, with their cause, for the log. */

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright";
+import { callerNamed } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import { findChromium } from "../../machine/browser-process/find-chromium.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
@@ -20,7 +21,7 @@ beforeAll(async () => {
   ({ sha256 } = await store.put(new TextEncoder().encode(code), { name: "x" }));
   app = artifactApp(store, (request) => {
     if (request.headers.get("X-User") === "nobody") throw new AppError("unauthorized", "Say who you are.");
-    return "somebody";
+    return callerNamed("somebody");
   });
   app.onError((error) => restFailure(error, (bug) => bugs.push(bug)));
 });

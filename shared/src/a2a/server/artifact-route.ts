@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import type { Identify } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { AppFailure } from "../wire-error.ts";
@@ -20,7 +21,7 @@ const inert = {
  * `GET /artifacts/{sha256}/{name}`: a stored file. Authenticated callers that know a content's hash
  * may read it. The type follows from the requested name and is never one that a browser executes.
  */
-export function artifactApp(artifacts: ArtifactStore, identify: (request: Request) => Promise<string> | string): Hono {
+export function artifactApp(artifacts: ArtifactStore, identify: Identify): Hono {
   const app = new Hono();
   app.get("/artifacts/:sha256{[0-9a-f]{64}}/:name", async (c) => {
     await identify(c.req.raw);

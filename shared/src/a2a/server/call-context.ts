@@ -2,13 +2,15 @@ import { Extensions, HTTP_EXTENSION_HEADER } from "@a2a-js/sdk";
 import { LEGACY_HTTP_EXTENSION_HEADER } from "@a2a-js/sdk/compat/v0_3";
 import type { A2AError } from "@a2a-js/sdk/errors";
 import { ServerCallContext } from "@a2a-js/sdk/server";
+import type { Caller } from "../../core/caller.ts";
 import { agentExtension, journalExtension } from "../extensions.ts";
 import type { ProtocolVersion } from "../version.ts";
 
-/** What the request handler needs to know about a call besides its parameters. */
-export type CallFacts = {
-  /** The caller. Each task is visible only to the principal that started it. */
-  readonly principal: string;
+/**
+ * What the request handler needs to know about a call besides its parameters. Each task is visible
+ * only to the principal that started it.
+ */
+export type CallFacts = Caller & {
   /** Aborted when the caller disconnects; ends the watching, never the task. */
   readonly signal: AbortSignal;
   /** The last event a resuming reader has seen. */
@@ -73,14 +75,14 @@ export type HttpCall = {
 };
 
 /** Reads the headers: requested extensions and the last event a resuming reader has. */
-export function httpCall(request: Request, principal: string, version: ProtocolVersion): HttpCall {
+export function httpCall(request: Request, caller: Caller, version: ProtocolVersion): HttpCall {
   const gone = new AbortController();
   const after = lastEventId(request);
   const extensionHeader = version === "0.3" ? LEGACY_HTTP_EXTENSION_HEADER : HTTP_EXTENSION_HEADER;
   const asked = request.headers.get(HTTP_EXTENSION_HEADER) ?? request.headers.get(LEGACY_HTTP_EXTENSION_HEADER);
   const context = createCallContext(
     {
-      principal,
+      ...caller,
       signal: AbortSignal.any([request.signal, gone.signal]),
       ...(after === undefined ? {} : { after }),
     },

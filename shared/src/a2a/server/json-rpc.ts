@@ -3,6 +3,7 @@ import type { A2AError } from "@a2a-js/sdk/errors";
 import { type A2ARequestHandler, JsonRpcTransportHandler } from "@a2a-js/sdk/server";
 import { Hono } from "hono";
 import * as z from "zod";
+import type { Caller, Identify } from "../../core/caller.ts";
 import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
 import { jsonBody, limitedBody } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
@@ -15,7 +16,7 @@ import { endLegacyTurn, seqOf } from "./rpc-frame.ts";
 
 export type JsonRpcDeps = {
   readonly handler: A2ARequestHandler;
-  readonly identify: (request: Request) => Promise<string> | string;
+  readonly identify: Identify;
   readonly heartbeatMs: number;
   readonly report: (bug: unknown) => void;
 };
@@ -39,18 +40,18 @@ export function rpcApp(deps: JsonRpcDeps): Hono {
   const app = new Hono({ strict: false });
   app.onError((error) => rpcFailure(error, deps.report));
   app.post("/", jsonBody, limitedBody(), async (c) => {
-    const principal = await deps.identify(c.req.raw);
-    return answerRpc(deps, c.req.raw, new Uint8Array(await c.req.arrayBuffer()), principal);
+    const caller = await deps.identify(c.req.raw);
+    return answerRpc(deps, c.req.raw, new Uint8Array(await c.req.arrayBuffer()), caller);
   });
   return app;
 }
 
-async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, principal: string): Promise<Response> {
+async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, caller: Caller): Promise<Response> {
   let rpc: RpcRequest | undefined;
   try {
     rpc = readEnvelope(body);
     const version = requestedVersion(request, rpc.method);
-    const call = httpCall(request, principal, version);
+    const call = httpCall(request, caller, version);
     const answer = await dispatch(deps, rpc, version, call);
     if (rpc.id === undefined) return notified(call);
     return Symbol.asyncIterator in answer

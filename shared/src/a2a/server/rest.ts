@@ -10,6 +10,7 @@ import {
 } from "@a2a-js/sdk";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type Context, Hono } from "hono";
+import type { Identify } from "../../core/caller.ts";
 import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
 import { jsonBody, limitedBody } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
@@ -165,7 +166,7 @@ function object(value: unknown): object {
 
 type RestDeps = {
   readonly handler: A2ARequestHandler;
-  readonly identify: (request: Request) => Promise<string> | string;
+  readonly identify: Identify;
   readonly heartbeatMs: number;
   readonly report: (bug: unknown) => void;
 };
@@ -174,9 +175,9 @@ type RestDeps = {
  * Identifies the caller and checks the version. Throws `unauthorized` or VersionNotSupportedError.
  */
 async function begin(deps: RestDeps, c: Context): Promise<HttpCall> {
-  const principal = await deps.identify(c.req.raw);
+  const caller = await deps.identify(c.req.raw);
   requireVersionOne(c.req.raw);
-  return httpCall(c.req.raw, principal, "1.0");
+  return httpCall(c.req.raw, caller, "1.0");
 }
 
 /** The JSON of a request's body. Throws FieldViolationsError. */

@@ -5,6 +5,7 @@ import {
   ProtocolError,
   readRequestBody,
 } from "@modelcontextprotocol/server";
+import type { Identify } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import { refuseBrokenOff } from "../../http/request-body.ts";
 import { contextNamed } from "./call-run.ts";
@@ -14,7 +15,7 @@ import { type McpServerDeps, promptsOf } from "./serving.ts";
 import { createSessions, type SessionsDeps } from "./sessions.ts";
 
 export type McpAdapterDeps = McpServerDeps & {
-  readonly identify: (request: Request) => Promise<string> | string;
+  readonly identify: Identify;
   readonly sessions?: Pick<SessionsDeps, "awayMs" | "idleMs">;
   /** Milliseconds between two checks whether the lists that clients have read changed. */
   readonly listMs?: number;
@@ -53,7 +54,7 @@ export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
     everyMs: deps.listMs ?? 2_000,
   });
   return async (given, already) => {
-    const principal = await deps.identify(given);
+    const { principal, scopes } = await deps.identify(given);
     contextNamed(given);
     lists.wake();
     const { request, body } = already === undefined ? await read(given) : { request: given, body: already };
@@ -62,7 +63,7 @@ export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
       if (answer !== undefined) return answer;
     }
     const parsed = body === undefined ? {} : { parsedBody: body };
-    return handler.fetch(request, { authInfo: { token: "", clientId: principal, scopes: [] }, ...parsed });
+    return handler.fetch(request, { authInfo: { token: "", clientId: principal, scopes: [...scopes] }, ...parsed });
   };
 }
 

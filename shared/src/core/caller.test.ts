@@ -1,0 +1,16 @@
+import { expect, test } from "bun:test";
+import { callerNamed, localCaller, requireScope, scopes } from "./caller.ts";
+
+test("a caller may do what its scopes say, and an administrator everything", () => {
+  requireScope(callerNamed("alice", ["read"]), "read");
+  for (const scope of scopes) {
+    requireScope(callerNamed("alice", ["admin"]), scope);
+    requireScope(localCaller, scope);
+  }
+});
+
+test("a scope that is missing is named", () => {
+  for (const scope of scopes)
+    expect(() => requireScope(callerNamed("alice", []), scope)).toThrow(`This takes the scope \`${scope}\``);
+  expect(() => requireScope(callerNamed("alice", ["run"]), "admin")).toThrow("admin");
+});

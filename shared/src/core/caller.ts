@@ -1,0 +1,30 @@
+import { AppError } from "./errors.ts";
+
+/**
+ * What a caller may do: `read` its own tasks and files; `run` tasks: start, answer and cancel its
+ * own; `admin`ister the server, which includes the others.
+ */
+export type Scope = (typeof scopes)[number];
+
+/** Every scope there is. */
+export const scopes = ["read", "run", "admin"] as const;
+
+/** Who makes a request and what they may do. Tasks and files belong to a principal. */
+export type Caller = { readonly principal: string; readonly scopes: ReadonlySet<Scope> };
+
+/** Decides the caller of a request. Throws `unauthorized` if it is unknown. */
+export type Identify = (request: { readonly headers: Headers }) => Promise<Caller> | Caller;
+
+/** A caller of this name that may do all of `granted`; everything if left out. */
+export function callerNamed(principal: string, granted: Iterable<Scope> = scopes): Caller {
+  return { principal, scopes: new Set(granted) };
+}
+
+/** The one caller of a server without authentication, and the owner of one with a single token. */
+export const localCaller: Caller = callerNamed("local");
+
+/** Throws `forbidden`, naming the scope, unless the caller has it. */
+export function requireScope(caller: Pick<Caller, "scopes">, scope: Scope): void {
+  if (caller.scopes.has(scope) || caller.scopes.has("admin")) return;
+  throw new AppError("forbidden", `This takes the scope \`${scope}\`, which your credentials don't have.`);
+}
