@@ -85,6 +85,31 @@ export function followingCases(cases: Cases): void {
       await until(engine, run.id, "completed");
     });
 
+    test("a reader that comes late reads progress behind the event that was there before it", async () => {
+      const engine = cases.open();
+      const run = await start(engine, { events: [{ type: "begun" }] });
+      const signal = AbortSignal.timeout(withinMs);
+      const late = engine.follow(run.id, { signal })[Symbol.asyncIterator]();
+      expect((await late.next()).value?.event.type).toBe("begun");
+      const goOn = Promise.withResolvers<void>();
+      engine.work([
+        body(async (own) => {
+          await own.step("say", async (step) => void step.emit({ type: "said" }));
+          await own.step("talk", async (step) => {
+            step.progress({ type: "delta" });
+            await goOn.promise;
+            return null;
+          });
+          return null;
+        }),
+      ]);
+      for await (const { kind } of engine.follow(run.id, { signal })) if (kind === "progress") break;
+      const seen = [await late.next(), await late.next()].map(({ value }) => value?.event.type);
+      goOn.resolve();
+      expect(seen).toEqual(["said", "delta"]);
+      await until(engine, run.id, "completed");
+    });
+
     test("a follower in another engine sees the same events, live", async () => {
       const engine = cases.working(async (run) => {
         for (let n = 0; n < 20; n++) await run.step("s", async (step) => void step.emit({ type: "stepped", n }));

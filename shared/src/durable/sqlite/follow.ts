@@ -39,7 +39,8 @@ export async function* follow(
       }
       if (page.events.length === pageSize) continue;
       if (page.ended) return;
-      for (const event of follower.takeProgress()) yield { kind: "progress", event };
+      // What belongs behind an event that this page has not comes after that event.
+      for (const event of follower.takeProgress(last + 1)) yield { kind: "progress", event };
       if (!(await follower.news(signal))) return;
     }
   } finally {

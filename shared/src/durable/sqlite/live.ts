@@ -69,7 +69,7 @@ export class Follower {
   }
 
   /** Takes the progress shown before the event numbered `seq` was committed. */
-  *takeProgress(seq = Number.POSITIVE_INFINITY): Generator<RunEvent> {
+  *takeProgress(seq: number): Generator<RunEvent> {
     const later = this.#progress.findIndex((item) => item.after >= seq);
     for (const item of this.#progress.splice(0, later === -1 ? this.#progress.length : later)) yield item.event;
   }
