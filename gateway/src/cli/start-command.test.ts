@@ -31,3 +31,16 @@ test("start tells why an agent was given up, and what to do", async () => {
   const line = "manus ended before it was ready:\nno such key\n  Given up on manus. Fix the cause and start again.\n";
   expect(cli.said()).toContain(line);
 });
+
+test("start says which servers it is up without", async () => {
+  const gateway = 'console.error("no such key"); process.exit(2);';
+  await using checkout = await checkoutForTest({ gateway, agents: { manus: liveServer } });
+  await using cli = await cliForTest({ ...checkout, env: { GATEWAY_PORT: "0" } });
+  const done = cli.run("start");
+  for (const deadline = Date.now() + 15_000; !cli.said().includes("\nUp "); await Bun.sleep(10))
+    if (Date.now() > deadline) throw new Error(cli.said());
+  process.emit("SIGTERM");
+  expect(await done).toBe(1);
+  expect(cli.said()).toContain("Given up on gateway. Fix the cause and start again.");
+  expect(cli.said()).toContain("\nUp without gateway. State is in ");
+});

@@ -40,7 +40,7 @@ export async function startCommand(options: { readonly config?: string }, contex
 async function eventText(event: SystemEvent, config: Config): Promise<string> {
   switch (event.type) {
     case "system-up":
-      return `Up. State is in ${config.home}, logs in ${join(config.home, "logs")}. Press Ctrl-C to stop.`;
+      return `${event.without.length === 0 ? "Up." : `Up without ${event.without.join(", ")}.`} State is in ${config.home}, logs in ${join(config.home, "logs")}. Press Ctrl-C to stop.`;
     case "server-up": {
       const again = event.restarts === 0 ? "" : `  (restart ${event.restarts})`;
       return `  ${await serverLine(event, config)}${again}`;

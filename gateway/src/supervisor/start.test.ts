@@ -32,7 +32,7 @@ test("the servers are told the home, are up by their addresses, and drain on req
   expect(events).toMatchObject([
     { type: "server-up", name: "manus", url, restarts: 0 },
     { type: "server-up", name: "gateway" },
-    { type: "system-up" },
+    { type: "system-up", without: [] },
   ]);
   expect(await (await fetch(url ?? "")).text()).toBe(context.config.home);
   stop.abort();
@@ -93,7 +93,7 @@ ${liveServer}`;
     { type: "server-down", name: "manus" },
     { type: "server-up", name: "manus", restarts: 1 },
     { type: "server-up", name: "gateway" },
-    { type: "system-up" },
+    { type: "system-up", without: [] },
   ]);
   stop.abort();
   expect(await done).toBe(true);

@@ -20,9 +20,9 @@ const graceMs = 20_000;
 
 /**
  * Events of a system: those of its servers, and `system-up` once every server is up or given up,
- * and at least one is up.
+ * and at least one is up; `without` names the servers given up.
  */
-export type SystemEvent = SupervisorEvent | { readonly type: "system-up" };
+export type SystemEvent = SupervisorEvent | { readonly type: "system-up"; readonly without: readonly string[] };
 
 /** Everything `start` needs from outside. */
 export type StartContext = {
@@ -57,13 +57,13 @@ export async function startAgents(context: StartContext): Promise<boolean> {
   requireOwnPorts(entries, config);
   for (const entry of entries) requireFreePort(entry.name, config.server.host, portOf(entry, config), entry.portEnv);
   let waiting = entries.length;
-  let givenUp = 0;
+  const givenUp: string[] = [];
   const settled = new Set<string>();
   const { promise: agentsSettled, resolve: settle } = Promise.withResolvers<void>();
   const report = (event: SupervisorEvent) => {
     // A server that came up at a later try counts as up; the start would otherwise never finish.
     const isFirst = event.type !== "server-down" && !settled.has(event.name);
-    if (event.type === "server-given-up") givenUp++;
+    if (event.type === "server-given-up") givenUp.push(event.name);
     if (isFirst) {
       settled.add(event.name);
       waiting--;
@@ -71,7 +71,8 @@ export async function startAgents(context: StartContext): Promise<boolean> {
     if (waiting <= 1) settle();
     context.report(event, config);
     const isLast = isFirst && waiting === 0;
-    if (isLast && givenUp < entries.length && !signal.aborted) context.report({ type: "system-up" }, config);
+    if (isLast && givenUp.length < entries.length && !signal.aborted)
+      context.report({ type: "system-up", without: [...givenUp] }, config);
   };
   signal.addEventListener("abort", () => settle(), { once: true });
   if (agents.length === 0) settle();
@@ -82,7 +83,7 @@ export async function startAgents(context: StartContext): Promise<boolean> {
     // The gateway reads its agents' cards when it starts, so they start first.
     agentsSettled.then(() => keep(gateway)),
   ]);
-  return givenUp === 0;
+  return givenUp.length === 0;
 }
 
 function specOf(entry: ServerEntry, { config, cwd, env }: StartContext): ServerSpec {
