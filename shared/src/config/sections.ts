@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { address, agentsSection, flowsSection, limitsSection, publicAddress } from "./agent-section.ts";
+import { authSection } from "./auth-section.ts";
 import { llmSection } from "./llm-section.ts";
 import { browserSection, egressSection, searchSection } from "./web-sections.ts";
 
@@ -64,8 +65,10 @@ export const sectionsSchema = z.strictObject({
       public_url: publicAddress.optional(),
       token: z.string().min(8).describe("a secret of 8 characters or more").optional(),
       card: z.enum(["merged", "strict"]).default("merged"),
+      tls: z.strictObject({ cert: text.optional(), key: text.optional(), client_ca: text.optional() }).prefault({}),
     })
     .prefault({}),
+  auth: authSection.prefault({}),
   gateway: z
     .strictObject({
       port: port.default(4100),
