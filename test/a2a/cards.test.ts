@@ -63,7 +63,7 @@ test("a server that is to be strict shows 0.3's fields to callers of 0.3 alone",
 });
 
 test("the merged card says in the words of either version that a token is wanted", async () => {
-  const guarded = await startAgentServer({ security: cardSecurity({}) });
+  const guarded = await startAgentServer({ security: cardSecurity() });
   const card = await wire(fetch(`${guarded.url}/.well-known/agent-card.json`));
   expect(card.securitySchemes.bearer).toMatchObject({ type: "http", scheme: "Bearer" });
   expect(card.security).toEqual([{ bearer: [] }, { apiKey: [] }]);
@@ -72,7 +72,7 @@ test("the merged card says in the words of either version that a token is wanted
   expect(read.securitySchemes).toMatchObject({
     bearer: { scheme: { $case: "httpAuthSecurityScheme", value: { scheme: "Bearer" } } },
   });
-  expect(read.securityRequirements).toEqual(cardSecurity({}).securityRequirements);
+  expect(read.securityRequirements).toEqual(cardSecurity().securityRequirements);
   expect(read.capabilities?.extendedAgentCard).toBe(true);
   await guarded.stop();
 });

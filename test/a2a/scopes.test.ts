@@ -9,7 +9,7 @@ import { wire } from "./rpc.ts";
 let server: AgentServer;
 beforeAll(async () => {
   const webhooks = createWebhooks({ allow: [], deny: [], only: [] });
-  server = await startAgentServer({ security: cardSecurity({}), webhooks });
+  server = await startAgentServer({ security: cardSecurity(), webhooks });
 });
 afterAll(() => server.stop());
 

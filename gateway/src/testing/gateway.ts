@@ -29,7 +29,8 @@ export type TestGateway = AsyncDisposable & {
 /**
  * Starts one. Its flow `echo` returns its input; an input that begins with "ask" makes it ask
  * first, one that begins with "sleep" ends only when cancelled, and one that begins with "fail"
- * fails. `flows` are added to it. With a `token`, every request must carry it; `app` replaces parts of it.
+ * fails. `flows` are added to it. With a `token`, every request must carry it; `app` replaces parts
+ * of its app.
  */
 export async function startGateway(
   options: {

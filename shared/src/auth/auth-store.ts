@@ -19,7 +19,7 @@ export type ListedToken = {
 export type NewToken = Pick<ListedToken, "name" | "principal" | "scopes"> & { readonly lifeMs?: number };
 
 /**
- * Tokens and signed-in sessions of a home, by the hash of their secret. Every process of the system
+ * The tokens of a home, by the hash of their secret. Every process of the system
  * reads the same file for each request, so a token counts from the moment it is added, and no
  * longer than it is there.
  */
@@ -29,12 +29,8 @@ export type AuthStore = {
   list(): readonly ListedToken[];
   /** Throws `not_found`. */
   revoke(name: string): void;
-  /** The caller of a secret: of a token or a session that has not expired. */
+  /** The caller of a token's secret, unless it has expired. */
   find(secret: string): Caller | undefined;
-  /** Signs a caller in for a time; returns the session's secret. */
-  signIn(caller: Caller, lifeMs: number): string;
-  /** Ends a session; harmless if there is none. */
-  signOut(secret: string): void;
   close(): void;
 };
 
@@ -63,10 +59,7 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
   db.run(`CREATE TABLE IF NOT EXISTS tokens (
     hash BLOB PRIMARY KEY, name TEXT NOT NULL UNIQUE, principal TEXT NOT NULL, scopes TEXT NOT NULL,
     created INTEGER NOT NULL, expires INTEGER, used INTEGER) WITHOUT ROWID`);
-  db.run(`CREATE TABLE IF NOT EXISTS sessions (
-    hash BLOB PRIMARY KEY, principal TEXT NOT NULL, scopes TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID`);
   const tokenOf = db.query<Row, [Uint8Array]>("SELECT * FROM tokens WHERE hash = ?");
-  const sessionOf = db.query<Row, [Uint8Array]>("SELECT * FROM sessions WHERE hash = ?");
   const use = db.query("UPDATE tokens SET used = ? WHERE hash = ?");
   return {
     add({ name, principal, scopes, lifeMs }) {
@@ -75,7 +68,7 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
           "conflict",
           `There is a token ${JSON.stringify(name)} already. Revoke it, or choose a name.`,
         );
-      const secret = newSecret("mh_");
+      const secret = newSecret();
       const at = now();
       const expires = lifeMs === undefined ? null : at + lifeMs;
       const insert = "INSERT INTO tokens (hash, name, principal, scopes, created, expires) VALUES (?, ?, ?, ?, ?, ?)";
@@ -89,22 +82,12 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
     },
     find(secret) {
       const hash = digest(secret);
-      const [token, session] = [tokenOf.get(hash), sessionOf.get(hash)];
-      const row = token ?? session;
+      const token = tokenOf.get(hash);
       const at = now();
-      if (row === null || (row.expires ?? Number.POSITIVE_INFINITY) <= at) return undefined;
-      if (token !== null && at - (token.used ?? 0) >= useMs) use.run(at, hash);
-      return callerNamed(row.principal, scopesOf(row));
+      if (token === null || (token.expires ?? Number.POSITIVE_INFINITY) <= at) return undefined;
+      if (at - (token.used ?? 0) >= useMs) use.run(at, hash);
+      return callerNamed(token.principal, scopesOf(token));
     },
-    signIn({ principal, scopes }, lifeMs) {
-      const secret = newSecret("mhs_");
-      const at = now();
-      db.query("DELETE FROM sessions WHERE expires <= ?").run(at);
-      const insert = "INSERT INTO sessions (hash, principal, scopes, expires) VALUES (?, ?, ?, ?)";
-      db.query(insert).run(digest(secret), assignable(principal), [...scopes].join(" "), at + lifeMs);
-      return secret;
-    },
-    signOut: (secret) => void db.query("DELETE FROM sessions WHERE hash = ?").run(digest(secret)),
     close: () => db.close(),
   };
 }
@@ -135,8 +118,9 @@ function scopesOf({ scopes: text }: Row): Scope[] {
 }
 
 /** 256 random bits: nothing to guess, so a plain hash keeps them. */
-function newSecret(prefix: string): string {
-  return prefix + crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
+function newSecret(): string {
+  const bits = crypto.getRandomValues(new Uint8Array(32));
+  return `mh_${bits.toBase64({ alphabet: "base64url", omitPadding: true })}`;
 }
 
 function digest(text: string): Uint8Array {

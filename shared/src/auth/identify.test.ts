@@ -77,27 +77,3 @@ test("only an administrator may ask for another principal, who then has no say o
     callerNamed("alice", ["read", "run"]),
   );
 });
-
-test("a session counts for our own pages only", async () => {
-  const identify = identifyBy({ token: "the-token", store, session: { name: "s", origin: "https://our.example" } });
-  const cookie = "other=1; s=alices-token";
-  const alice = callerNamed("alice", ["read"]);
-  for (const own of [
-    {},
-    { "sec-fetch-site": "same-origin" },
-    { "sec-fetch-site": "none" },
-    { origin: "https://our.example" },
-  ])
-    expect(await identify(asked({ cookie, ...own }))).toEqual(alice);
-  for (const foreign of [
-    { "sec-fetch-site": "cross-site" },
-    { "sec-fetch-site": "same-site" },
-    { origin: "https://evil.example" },
-    { origin: "null" },
-    { "sec-fetch-site": "same-origin", origin: "https://evil.example" },
-  ])
-    await expect(identify(asked({ cookie, ...foreign }))).rejects.toMatchObject({ code: "unauthorized" });
-  await expect(identifyBy({ token: "the-token", store })(asked({ cookie }))).rejects.toMatchObject({
-    code: "unauthorized",
-  });
-});

@@ -7,24 +7,19 @@ import type { AuthStore } from "./auth-store.ts";
 export type AuthSources = {
   /** The operator's token; a server without one answers everybody as the operator. */
   readonly token: string | undefined;
-  /** Tokens and sessions of the home. */
+  /** The tokens of the home. */
   readonly store?: Pick<AuthStore, "find">;
   /** Verifies a JWT. Rejects with `unauthorized`, or `unavailable` if its keys can't be had. */
   readonly jwt?: (token: string) => Promise<Caller>;
-  /** The cookie of signed-in browsers, and the origin whose pages may use it. */
-  readonly session?: SessionCookie;
   /** Receives the reason of every refusal, for the log; never a secret. */
   readonly refused?: (reason: string) => void;
 };
-
-/** Which cookie holds a session, and the origin whose pages may send it. */
-export type SessionCookie = { readonly name: string; readonly origin: string };
 
 /** Our own servers say in it for whom they ask, a principal's name. */
 export const principalHeader = "Manyhands-Principal";
 
 /**
- * Identifies a caller by `Authorization: Bearer …`, `X-API-Key` or its session. A caller with the
+ * Identifies a caller by `Authorization: Bearer …` or `X-API-Key`. A caller with the
  * scope `admin` may ask for another principal by `Manyhands-Principal`. Rejects with
  * `unauthorized`, and with `forbidden` for that header from anybody else.
  */
@@ -43,7 +38,7 @@ export function identifyBy(sources: AuthSources): Identify {
 }
 
 async function callerOf(headers: Headers, operator: Uint8Array, sources: AuthSources): Promise<Caller> {
-  const secret = givenSecret(headers) ?? sessionOf(headers, sources.session);
+  const secret = givenSecret(headers);
   if (secret === undefined) throw refusal("no credentials");
   // Both are looked up, whatever the first says, so that time tells nothing.
   const isOperator = timingSafeEqual(digest(secret), operator);
@@ -77,25 +72,6 @@ function givenSecret(headers: Headers): string | undefined {
   if (authorization === null) return headers.get("x-api-key") ?? undefined;
   const [scheme, given] = authorization.split(" ", 2);
   return scheme?.toLowerCase() === "bearer" ? given : undefined;
-}
-
-/**
- * The session of a browser, only if one of our own pages makes the request: other sites, and other
- * ports of this host, can make a browser send the cookie.
- */
-function sessionOf(headers: Headers, session: SessionCookie | undefined): string | undefined {
-  if (session === undefined) return undefined;
-  const site = headers.get("sec-fetch-site");
-  const origin = headers.get("origin");
-  if (site !== null && site !== "same-origin" && site !== "none") return undefined;
-  return origin === null || origin === session.origin ? cookieOf(headers, session.name) : undefined;
-}
-
-/** The value of a cookie of a request. */
-function cookieOf(headers: Headers, name: string): string | undefined {
-  const pairs = headers.get("cookie")?.split(";") ?? [];
-  const own = pairs.map((pair) => pair.trim()).find((pair) => pair.startsWith(`${name}=`));
-  return own?.slice(name.length + 1);
 }
 
 function digest(text: string): Uint8Array {

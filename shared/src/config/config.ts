@@ -3,7 +3,7 @@ import { AppError } from "../core/errors.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { type AgentConfig, type AgentConfigs, agentConfigs, checkName, namedFile } from "./agent-config.ts";
-import { type AuthConfig, authConfig, type TlsConfig, tlsConfig } from "./auth-config.ts";
+import { type AuthConfig, authConfig } from "./auth-config.ts";
 import { checkExposure } from "./exposure.ts";
 import { checkInstructions } from "./instructions.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
@@ -34,8 +34,6 @@ export type Config = {
     readonly token: string | undefined;
     /** The agent card shown to callers that name no version of A2A. */
     readonly card: "merged" | "strict";
-    /** HTTPS; plain HTTP if undefined. */
-    readonly tls: TlsConfig | undefined;
   };
   readonly auth: AuthConfig;
   readonly gateway: {
@@ -113,7 +111,6 @@ export function toConfig(settings: Settings, cwd: string): Config {
       publicUrl: server.public_url,
       token: server.token,
       card: server.card,
-      tls: tlsConfig(server, cwd),
     },
     auth: authConfig(sections, cwd),
     gateway: {

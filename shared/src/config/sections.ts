@@ -65,7 +65,6 @@ export const sectionsSchema = z.strictObject({
       public_url: publicAddress.optional(),
       token: z.string().min(8).describe("a secret of 8 characters or more").optional(),
       card: z.enum(["merged", "strict"]).default("merged"),
-      tls: z.strictObject({ cert: text.optional(), key: text.optional(), client_ca: text.optional() }).prefault({}),
     })
     .prefault({}),
   auth: authSection.prefault({}),

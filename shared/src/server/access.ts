@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { AgentFacts } from "../a2a/server/card.ts";
-import { type AuthStore, openAuthStore } from "../auth/auth-store.ts";
-import { identifyBy, type SessionCookie } from "../auth/identify.ts";
+import { openAuthStore } from "../auth/auth-store.ts";
+import { identifyBy } from "../auth/identify.ts";
 import { cardSecurity } from "../auth/security.ts";
 import type { Config } from "../config/config.ts";
 import type { Identify } from "../core/caller.ts";
@@ -15,22 +15,17 @@ export type Authentication = {
   readonly access: { readonly identify: Identify; readonly issuer?: string | undefined; refused: ReportRefusal };
   /** For its card; empty if it answers everybody. */
   readonly facts: Pick<AgentFacts, "security">;
-  /** The tokens and sessions of its home; undefined if it answers everybody. */
-  readonly store: AuthStore | undefined;
   close(): void;
 };
 
-/** Opens what the settings say; `session` lets signed-in browsers in. */
+/** Opens what the settings say. */
 export async function openAuthentication(
   { home, server, auth }: Pick<Config, "home" | "server" | "auth">,
   log: { warn(fields: object, message: string): void },
-  session?: SessionCookie,
 ): Promise<Authentication> {
-  const { token, tls } = server;
-  const clientCertificate = tls?.clientCa !== undefined;
+  const { token } = server;
   const refused: ReportRefusal = (request) => log.warn(request, "a request was refused");
-  if (token === undefined)
-    return { access: { identify: identifyBy({ token }), refused }, facts: {}, store: undefined, close() {} };
+  if (token === undefined) return { access: { identify: identifyBy({ token }), refused }, facts: {}, close() {} };
   const store = openAuthStore(authFile(home));
   // Verifying JWTs is code that most servers never load.
   const jwt = auth.jwt && (await import("../auth/jwt.ts")).jwtVerifier(auth.jwt);
@@ -38,15 +33,14 @@ export async function openAuthentication(
     token,
     store,
     ...(jwt && { jwt }),
-    ...(session && { session }),
     refused: (reason) => log.warn({ reason }, "a caller was refused"),
   });
   const issuer = auth.jwt?.issuer;
-  const security = cardSecurity({ issuer, clientCertificate });
-  return { access: { identify, issuer, refused }, facts: { security }, store, close: () => store.close() };
+  const security = cardSecurity(issuer);
+  return { access: { identify, issuer, refused }, facts: { security }, close: () => store.close() };
 }
 
-/** Where a home keeps its tokens and sessions. */
+/** Where a home keeps its tokens. */
 export function authFile(home: string): string {
   return join(home, "auth.db");
 }
