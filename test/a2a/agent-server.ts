@@ -55,6 +55,7 @@ export async function startAgentServer(
     pushBounds?: PushBounds;
     cardStyle?: CardStyle;
     security?: AgentFacts["security"];
+    keys?: AgentFacts["keys"];
   } = {},
 ): Promise<AgentServer> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "a2a-test-")));
@@ -74,6 +75,7 @@ export async function startAgentServer(
       model: { name: "test-model", provider: "rehearsal" },
       sandbox: "none",
       ...(options.security && { security: options.security }),
+      ...(options.keys && { keys: options.keys }),
     },
     cardStyle: options.cardStyle,
     engine: options.engine?.(engine) ?? engine,

@@ -1,4 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { keyAlgorithms } from "manyhands/internal/a2a/signing/home-keys";
 import { nearestName } from "manyhands/internal/config/nearest";
 import type { Json } from "manyhands/internal/core/json";
 import { version } from "manyhands/internal/core/release";
@@ -11,6 +12,7 @@ import { completionScript, shells } from "./completion.ts";
 import { configCommand } from "./config-command.ts";
 import { flowCommand } from "./flow.ts";
 import { initCommand } from "./init.ts";
+import { type KeysOptions, listKeys, rotateKeys } from "./keys.ts";
 import { addMcp } from "./mcp/add-mcp.ts";
 import { type RunOptions, runCommand } from "./run.ts";
 import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs.ts";
@@ -75,6 +77,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   addOnceCommands(program, context, done);
   addRuns(program, context, done);
   addAgents(program, context, done);
+  addKeys(program, context, done);
   addMcp(program, context, done, { config: configOption, json: jsonOption });
   for (const group of program.commands) refuseUnknown(group);
   return program;
@@ -175,6 +178,19 @@ function addAgents(program: Command, context: CliContext, done: (exitCode: numbe
   leaf("remove", "remove a registered agent")
     .argument("<name>")
     .action(async (name: string, options) => done(await removeAgent(name, options, context)));
+}
+
+function addKeys(program: Command, context: CliContext, done: (exitCode: number) => void): void {
+  const keys = program.command("keys").description("show and replace the keys that sign cards and notifications");
+  const leaf = (name: string, description: string, isDefault = false) =>
+    keys.command(name, { isDefault }).description(description).addOption(configOption()).addOption(jsonOption());
+  leaf("list", "the public keys; --json is a JWK set to pin", true).action(async (options: KeysOptions) =>
+    done(await listKeys(options, context)),
+  );
+  leaf("rotate", "sign with a new key; the old one stays beside it for a week")
+    .addOption(new Option("--algorithm <name>", "algorithm of the new key (default: as before)").choices(keyAlgorithms))
+    .option("--drop-former", "end all earlier keys at once, if one became known")
+    .action(async (options) => done(await rotateKeys(options, context)));
 }
 
 function agentOption(): Option {

@@ -1,10 +1,10 @@
 import { type AgentCard, canonicalizeAgentCard } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
 import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
+import type { CardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError, publicError } from "manyhands/internal/core/errors";
 import { type Breaker, type BreakerPolicy, type BreakerState, createBreaker, watchedClient } from "./breaker.ts";
 import { cardChanges } from "./card-changes.ts";
-import type { CardPolicy } from "./card-policy.ts";
 
 /** An agent's address and its source: the settings, or a caller who registered it. */
 export type AgentAddress = {
@@ -82,8 +82,8 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
       responseMs: 20_000,
       retry,
       signal,
+      admit: (card) => deps.policy(card, address),
     });
-    await deps.policy(found.card);
     // The same card keeps its client, and with it the connection.
     if (client !== undefined && canonicalizeAgentCard(client.card) === canonicalizeAgentCard(found.card)) return client;
     if (client !== undefined) remember(cardChanges(client.card, found.card));

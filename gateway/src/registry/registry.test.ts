@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { anyCard, type CardPolicy, cardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError } from "manyhands/internal/core/errors";
 import { serveCard } from "../testing/card-server.ts";
-import { anyCard, type CardPolicy, signedCards } from "./card-policy.ts";
 import { nameFrom, openRegistry, type Registry } from "./registry.ts";
 import { registryFile } from "./registry-file.ts";
 
@@ -123,7 +123,10 @@ test("an agent that fails again and again is left alone, and said when it is tri
 test("a card that the policy refuses keeps the agent out, with the reason", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");
-  const registry = await home.open([{ name: "greeter", url: agent.url }], signedCards([]));
+  const registry = await home.open(
+    [{ name: "greeter", url: agent.url }],
+    cardPolicy({ trust: () => ({ demand: "must-be-signed", keys: [] }) }),
+  );
   await registry.refresh();
   expect(registry.get("greeter")).toMatchObject({ health: "refused", reason: expect.stringContaining("no signature") });
   await expect(registry.connect({ name: "greeter", url: agent.url }, signal())).rejects.toMatchObject({

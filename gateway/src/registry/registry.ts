@@ -1,9 +1,9 @@
 import type { A2aClient } from "manyhands/internal/a2a/client/client";
 import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
+import type { CardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError } from "manyhands/internal/core/errors";
 import { type AgentBook, agentBook, isSameUrl } from "./agent-book.ts";
 import { type BreakerPolicy, sick } from "./breaker.ts";
-import type { CardPolicy } from "./card-policy.ts";
 import { type AgentAddress, type AgentState, type KnownAgent, knownAgent } from "./known-agent.ts";
 import type { RegistryFile } from "./registry-file.ts";
 import { createStrangers } from "./strangers.ts";

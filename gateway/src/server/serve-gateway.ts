@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Hono } from "hono";
 import { createPeers, type PeerAddress } from "manyhands/internal/a2a/ask/peers";
 import { insideAddress } from "manyhands/internal/a2a/client/server-address";
+import { openHomeKeys } from "manyhands/internal/a2a/signing/home-keys";
 import type { Config } from "manyhands/internal/config/config";
 import type { Engine } from "manyhands/internal/core/engine";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
@@ -103,7 +104,8 @@ async function open({
   const { home, server } = config;
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
-  const registry = await openGatewayRegistry(config, flows, inside, report);
+  const keys = await openHomeKeys(home);
+  const registry = await openGatewayRegistry(config, flows, { keys, inside, report });
   const ownHeaders = server.token === undefined ? {} : { authorization: `Bearer ${server.token}` };
   const isOwn = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
   const pushCallbacks = await openPushCallbacks(home, publicUrl === url ? server.publicUrl : publicUrl);
@@ -125,8 +127,12 @@ async function open({
     bounds: { patienceMs: config.gateway.patienceMs },
   });
   const webhooks = openWebhooks(config);
-  const push = { engine, webhooks, log: logger };
-  const flowDeps = { model, peers, push, agents: agentsOfRegistry(registry, flows, url) };
+  const flowDeps = {
+    model,
+    peers,
+    push: { engine, webhooks, log: logger },
+    agents: agentsOfRegistry(registry, flows, url),
+  };
   for (const flow of flows) workOn(flow, adapterUrl(publicUrl, flow.name), engine, flowDeps);
   registry.eachAgent((name) => workOn(agentFlow(name, engine), adapterUrl(publicUrl, name), engine, flowDeps));
   const runnables = runnablesOf(flows, registry);
@@ -160,6 +166,7 @@ async function open({
       return {
         ...(flow && { model: facts, extensions: [flowExtension(flow)] }),
         ...(server.token !== undefined && { security: bearerSecurity }),
+        keys,
       };
     },
     webhooks,

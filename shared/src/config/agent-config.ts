@@ -6,6 +6,7 @@ import { AppError } from "../core/errors.ts";
 import type { ModelConfig } from "../models/config.ts";
 import type { AgentSection, ToolFamily } from "./agent-section.ts";
 import { everyone, firstFreePort, nameRule } from "./agents.ts";
+import { type CardConfig, cardConfig } from "./card-config.ts";
 import { type ConfiguredInstructions, configuredInstructions } from "./instructions.ts";
 import { modelFor } from "./models.ts";
 import type { NamedFile } from "./named-files.ts";
@@ -25,6 +26,8 @@ export type AgentConfig = {
   readonly url: string;
   /** Bearer token that requests to it carry. */
   readonly token: string | undefined;
+  /** What is demanded of its card. */
+  readonly card: CardConfig;
   /** Its address from outside, used in its card and links. */
   readonly publicUrl: string | undefined;
   readonly instructions: ConfiguredInstructions;
@@ -66,7 +69,7 @@ export function agentConfigs(settings: Settings, cwd: string): AgentConfigs {
       const { port = firstFreePort } = agent;
       const named = (key: string, file: string) => namedFile(["agents", name, key], file, settings, cwd);
       const instructions = configuredInstructions(agent, name, named);
-      const place = placeOf(agent, port, sections, named);
+      const place = { ...placeOf(agent, port, sections, named), card: cardConfig(agent, sections, cwd) };
       return [name, { ...place, port, instructions, ...behaviourOf(name, agent, sections, names) }];
     }),
   );

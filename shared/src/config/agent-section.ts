@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { cardDemands } from "../a2a/signing/card-demand.ts";
 import { agentDefaults } from "./agents.ts";
 
 /**
@@ -39,6 +40,14 @@ export const address = z.url({ protocol: /^https?$/ }).describe("a URL that begi
 export const publicAddress = address.overwrite((url) => url.replace(/\/+$/, ""));
 const entry = text.describe("a file, relative to the file that names it, or an installed package");
 
+/** What is demanded of an agent's card. */
+export const cardDemand = z.enum(cardDemands).optional();
+/** The keys of an agent's card, for `[agents.NAME]` and `[peers.NAME]`. */
+export const cardKeys = {
+  card_policy: cardDemand,
+  card_keys: text.describe("a JWK set file with the keys that its card has to be signed with").optional(),
+};
+
 /** Bounds of one task. `usd` needs a model with a known price. */
 export const limitsSection = z.strictObject({
   steps: z.int().min(1).max(10_000).optional(),
@@ -60,6 +69,7 @@ function agentKeys(name?: string) {
     port: own === undefined ? port.optional() : port.default(own.port),
     url: address.optional(),
     token: text.optional(),
+    ...cardKeys,
     public_url: publicAddress.optional(),
     instructions: instructions.optional(),
     instructions_file: textFile.optional(),

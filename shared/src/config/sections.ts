@@ -1,5 +1,13 @@
 import * as z from "zod";
-import { address, agentsSection, flowsSection, limitsSection, publicAddress } from "./agent-section.ts";
+import {
+  address,
+  agentsSection,
+  cardDemand,
+  cardKeys,
+  flowsSection,
+  limitsSection,
+  publicAddress,
+} from "./agent-section.ts";
 import { llmSection } from "./llm-section.ts";
 import { browserSection, egressSection, searchSection } from "./web-sections.ts";
 
@@ -75,6 +83,12 @@ export const sectionsSchema = z.strictObject({
       patience_seconds: z.number().min(1).max(86_400).default(120),
     })
     .prefault({}),
+  a2a: z
+    .strictObject({
+      card_policy: cardDemand,
+      key_origins: z.array(address).describe("a list of origins that publish keys for others").default([]),
+    })
+    .prefault({}),
   flows: flowsSection.prefault({}),
   egress: egressSection.prefault({}),
   desktop: z
@@ -92,6 +106,7 @@ export const sectionsSchema = z.strictObject({
       z.strictObject({
         url: address,
         token: text.optional(),
+        ...cardKeys,
       }),
     )
     .prefault({}),

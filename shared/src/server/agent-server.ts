@@ -3,7 +3,7 @@ import type pino from "pino";
 import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
 import { agentApp } from "../a2a/server/agent-app.ts";
-import { openCardKey } from "../a2a/server/card-key.ts";
+import { openHomeKeys } from "../a2a/signing/home-keys.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import { agentNamed, type Config } from "../config/config.ts";
@@ -122,11 +122,12 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
     ...crashPoint(process.env.CRASH_AT),
   });
   const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
-  const [cardKey] = await Promise.all([openCardKey(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
+  const [keys] = await Promise.all([openHomeKeys(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
   const { tools: chosen, delegates } = agentConfig;
   // An agent that asks no others loads nothing for it.
   const peering = delegates.length > 0 ? await import("./open-peers.ts") : undefined;
-  const asking = peering?.openPeers(delegates, config, { engine, artifacts });
+  const admit = peering && (await peering.admission(config, keys));
+  const asking = peering?.openPeers(delegates, config, { engine, artifacts, ...(admit && { admit }) });
   const machine = { ...toolbox, delegate: asking === undefined ? [] : [asking.tool] };
   const offers = offersOf(machine, chosen, { delegates, pythonLibraries: toolbox.python?.libraries });
   const made = openAgent(agentOf(source, offers), machine, chosen);
@@ -142,7 +143,7 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
   const open = (principal: string, contextId: string) =>
     // Agents share no files, even on the same disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
-  return { model, closeModel, artifacts, engine, mcp, asking, definition, open, cardKey };
+  return { model, closeModel, artifacts, engine, mcp, asking, definition, open, keys };
 }
 
 async function closeParts({ asking, engine, mcp, closeModel }: Parts, toolbox: Toolbox): Promise<void> {
@@ -156,12 +157,12 @@ async function closeParts({ asking, engine, mcp, closeModel }: Parts, toolbox: T
 }
 
 /** What the card says beyond the definition. */
-function cardFacts({ model, mcp, cardKey }: Parts, { sandbox }: Toolbox) {
+function cardFacts({ model, mcp, keys }: Parts, { sandbox }: Toolbox) {
   return {
     model: { name: model.name, provider: model.provider },
     sandbox: sandbox.tier,
     mcp: () => mcp.health(),
-    sign: cardKey.sign,
+    keys,
   };
 }
 

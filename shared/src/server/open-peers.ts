@@ -2,7 +2,16 @@ import { createPeers, type PeerAddress, type PeersOptions } from "../a2a/ask/pee
 import { insideAddress } from "../a2a/client/server-address.ts";
 import { delegateTool } from "../a2a/delegate/delegate.ts";
 import { openDirectory } from "../a2a/delegate/directory.ts";
+import type { CardPolicy } from "../a2a/signing/card-policy.ts";
+import type { HomeKeys } from "../a2a/signing/home-keys.ts";
 import { agentNamed, type Config } from "../config/config.ts";
+import { openCardPolicy, openKeySets } from "./open-card-policy.ts";
+
+/** Which of them may be asked by their cards. */
+export function admission(config: Config, keys: HomeKeys): Promise<CardPolicy> {
+  const inside = insideAddress(Object.values(config.agents));
+  return openCardPolicy(config, keys, openKeySets(config, inside));
+}
 
 /**
  * The agents to ask, by name, with the addresses and tokens of the configuration, and the

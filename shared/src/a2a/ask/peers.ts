@@ -4,6 +4,7 @@ import { isLoopback } from "../../http/loopback-guard.ts";
 import { type A2aClient, createA2aClient } from "../client/client.ts";
 import type { Fetch } from "../client/client-fetch.ts";
 import type { InsideAddress } from "../client/server-address.ts";
+import type { CardPolicy } from "../signing/card-policy.ts";
 import type { PushCallbacks } from "./push-callbacks.ts";
 import { createQuestionLock, type QuestionLock } from "./question-lock.ts";
 import { createUnderWay, type UnderWay } from "./under-way.ts";
@@ -77,6 +78,8 @@ export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
    * before a restart.
    */
   known?(name: string): PeerAddress | undefined;
+  /** Which agents may be used by their cards; all, if omitted. */
+  readonly admit?: CardPolicy;
   readonly fetch?: Fetch;
   readonly inside?: InsideAddress;
   readonly bounds?: Partial<AskBounds>;
@@ -112,6 +115,7 @@ export function createPeers(options: PeersOptions): Peers {
         fetch: inner,
         inside,
         headers: headers(address),
+        admit: async (card) => options.admit?.(card, address),
         responseMs: 20_000,
         // The durable loop around a call does the long retrying; a step only waits out a hiccup.
         retry: { retries: 2, firstPauseMs: 100 },
