@@ -85,8 +85,10 @@ export async function startAgentServer(
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
     ...(options.webhooks && { webhooks: options.webhooks }),
   });
-  const { webhooks, pushBounds: bounds } = options;
-  const push = webhooks && pushRun({ kind: agentName, engine, webhooks, publicUrl, ...(bounds && { bounds }) });
+  const { webhooks, pushBounds: bounds, keys } = options;
+  const push =
+    webhooks &&
+    pushRun({ kind: agentName, engine, webhooks, publicUrl, ...(bounds && { bounds }), ...(keys && { keys }) });
   if (push !== undefined) engine.work([push], { concurrency: 64, dedicatedPool: true });
   return {
     url: publicUrl,

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createRemoteJWKSet, jwtVerify } from "jose";
 import { createWebhooks } from "manyhands/internal/a2a/push/webhooks";
+import { openHomeKeys } from "manyhands/internal/a2a/signing/home-keys";
 import { startAgentServer } from "./agent-server.ts";
 import { eventually, rpc, textMessage, type Wire, wire } from "./rpc.ts";
 import { startReceiver } from "./webhook.ts";
@@ -39,6 +41,32 @@ test("a receiver named with a message is told every event, once and in order, wi
     expect(hook.received.every(({ body }) => !JSON.stringify(body).includes("hook-secret"))).toBeTrue();
   } finally {
     await agent.stop();
+  }
+});
+
+test("each notification is signed for its receiver and body, as its bearer token or beside its credentials", async () => {
+  const home = await mkdtemp(join(tmpdir(), "push-keys-"));
+  await using hook = startReceiver();
+  const agent = await startAgentServer({ webhooks: open(hook.host), keys: await openHomeKeys(home) });
+  try {
+    const authentication = { scheme: "Bearer", credentials: "hook-secret" };
+    await send(agent.url, "answer yes", { url: `${hook.url}/own`, authentication });
+    await send(agent.url, "answer yes", { url: `${hook.url}/free` }, { messageId: "free" });
+    const last = (path: string) =>
+      hook.received.filter((one) => one.path === path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED");
+    await eventually(() => (last("/hook/own") && last("/hook/free")) || undefined);
+    const jwks = createRemoteJWKSet(new URL(`${agent.url}/.well-known/jwks.json`));
+    for (const { path, headers, body } of hook.received) {
+      const jwt = headers.get("X-A2A-Notification-Signature") ?? "";
+      expect(headers.get("Authorization")).toBe(path === "/hook/own" ? "Bearer hook-secret" : `Bearer ${jwt}`);
+      const audience = `http://${hook.host}${path}`;
+      const { payload } = await jwtVerify(jwt, jwks, { issuer: agent.url, audience, maxTokenAge: "5m" });
+      const sha256 = new Bun.CryptoHasher("sha256").update(JSON.stringify(body)).digest("hex");
+      expect(payload).toMatchObject({ request_body_sha256: sha256, jti: expect.any(String), exp: expect.any(Number) });
+    }
+  } finally {
+    await agent.stop();
+    await rm(home, { recursive: true });
   }
 });
 

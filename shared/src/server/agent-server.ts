@@ -97,7 +97,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   engine.work(
     asking === undefined ? [task] : [cancellingChildren(task, asking.peers), cancelChildrenRun(name, asking.peers)],
   );
-  engine.work([pushRun({ kind: name, engine, webhooks, publicUrl, log: logger })], {
+  engine.work([pushRun({ kind: name, engine, webhooks, keys: parts.keys, publicUrl, log: logger })], {
     concurrency: 1_000,
     dedicatedPool: true,
   });

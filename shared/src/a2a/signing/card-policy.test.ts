@@ -124,10 +124,10 @@ test("a key that is new in a set is found when the set is read again, not before
   await using server = keyServer(() => ({ keys }));
   const find = (sets: ReturnType<typeof createKeySets>) => sets.find(`${server.url}/keys`, "key-1", server.url);
   const patient = createKeySets({ egress });
-  await expect(find(patient)).rejects.toMatchObject({ code: "not_found" });
+  await expect(find(patient)).rejects.toMatchObject({ code: "unauthorized" });
   const eager = createKeySets({ egress, againMs: 0 });
   keys.push(publicKey);
-  await expect(find(patient)).rejects.toMatchObject({ code: "not_found" });
+  await expect(find(patient)).rejects.toMatchObject({ code: "unauthorized" });
   expect(server.asked).toHaveLength(1);
   expect(await find(eager)).toMatchObject({ kid: "key-1" });
 });

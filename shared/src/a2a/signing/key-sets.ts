@@ -10,7 +10,7 @@ export interface KeySets {
   /**
    * The key with this id in the set at `url`, of the server at `owner`. Rejects with `forbidden` if
    * the set is on neither that server nor a trusted one, and with another AppError if it cannot be
-   * read; `not_found` if it is not there, or has no such key.
+   * read; `not_found` if it is not there, `unauthorized` if it has no such key.
    */
   find(url: string, kid: string, owner: string): Promise<PublicKey>;
 }
@@ -57,7 +57,7 @@ export function createKeySets(options: KeySetsOptions): KeySets {
       const stale = performance.now() - found.at >= againMs;
       const key = await pick(found).catch((error) => (stale ? undefined : Promise.reject(error)));
       const again = key ?? (stale ? await pick(read(url)) : undefined);
-      if (again === undefined) throw new AppError("not_found", `${url.href} has no key ${JSON.stringify(kid)}.`);
+      if (again === undefined) throw new AppError("unauthorized", `${url.href} has no key ${JSON.stringify(kid)}.`);
       return again;
     },
   };
