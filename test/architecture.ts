@@ -66,7 +66,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
     "machine/workspace",
   ],
   "mcp/server": ["core", "machine/workspace", "http", "runs", "agent/task", "agent/model-call", "agent/act"],
-  config: ["core", "models", "http", "machine/sandbox", "tools", "a2a/signing"],
+  config: ["core", "models", "http", "machine/sandbox", "tools", "a2a/client", "a2a/signing"],
   public: [
     "core",
     "durable",

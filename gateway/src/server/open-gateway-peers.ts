@@ -1,4 +1,5 @@
 import { createPeers, type PeerAddress, type Peers } from "manyhands/internal/a2a/ask/peers";
+import { authorizedFetch, bearerCredentials } from "manyhands/internal/a2a/client/credentials";
 import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
 import type { Config } from "manyhands/internal/config/config";
 import type { Engine } from "manyhands/internal/core/engine";
@@ -30,13 +31,13 @@ type Parts = {
  */
 export async function openGatewayPeers({ config, flows, registry, url, publicUrl, ...parts }: Parts): Promise<Peers> {
   const { server, home } = config;
-  const ownHeaders = server.token === undefined ? {} : { authorization: `Bearer ${server.token}` };
+  const own = authorizedFetch(fetch, server.token === undefined ? undefined : bearerCredentials(server.token), url);
   const isOwn = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
   const outside = publicUrl === url ? server.publicUrl : publicUrl;
   return createPeers({
     ...parts,
     pushCallbacks: await openPushCallbacks(home, outside, openKeySets(config, parts.inside)),
-    headers: (address) => (isOwn(address.url) ? ownHeaders : registry.headers(address.url)),
+    fetch: (address) => (isOwn(address.url) ? own : registry.fetch(address.url)),
     connect: (address, signal) =>
       isOwn(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
     known(name) {

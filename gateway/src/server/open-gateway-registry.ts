@@ -23,7 +23,7 @@ export async function openGatewayRegistry(
 ): Promise<Registry> {
   const { agents, gateway, home } = config;
   return openRegistry({
-    configured: Object.entries(agents).map(([name, { url, token }]) => ({ name, url, token })),
+    configured: Object.entries(agents).map(([name, { url, credentials }]) => ({ name, url, credentials })),
     file: registryFile(join(home, "agents.json")),
     policy: await openCardPolicy(config, keys, openKeySets(config, inside)),
     inside,

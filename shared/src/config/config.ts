@@ -1,9 +1,11 @@
 import { dirname, resolve } from "node:path";
+import type { Credentials } from "../a2a/client/credentials.ts";
 import { AppError } from "../core/errors.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { type AgentConfig, type AgentConfigs, agentConfigs, checkName, namedFile } from "./agent-config.ts";
 import { type CardConfig, cardConfig } from "./card-config.ts";
+import { credentialsOf } from "./credentials.ts";
 import { checkExposure } from "./exposure.ts";
 import { checkInstructions } from "./instructions.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
@@ -84,8 +86,8 @@ export type Config = {
   readonly notes: readonly string[];
 };
 
-/** Where an agent elsewhere has its card, and the bearer token it wants. */
-type PeerConfig = { readonly url: string; readonly token: string | undefined; readonly card: CardConfig };
+/** Where an agent elsewhere has its card, and what shows it who calls. */
+type PeerConfig = { readonly url: string; readonly credentials: Credentials | undefined; readonly card: CardConfig };
 
 /**
  * The configuration from `manyhands.toml` in `cwd` or `file`, and the environment, which takes
@@ -122,10 +124,10 @@ export function toConfig(settings: Settings, cwd: string): Config {
     flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
     agents: agentConfigs(settings, cwd),
     peers: Object.fromEntries(
-      Object.entries(sections.peers).map(([name, { url, token, ...peer }]) => [
-        name,
-        { url, token, card: cardConfig(peer, sections, cwd) },
-      ]),
+      Object.entries(sections.peers).map(([name, { url, ...peer }]) => {
+        const credentials = credentialsOf(["peers", name], peer, settings, cwd);
+        return [name, { url, credentials, card: cardConfig(peer, sections, cwd) }];
+      }),
     ),
     sandbox: {
       tier: sandbox.tier,

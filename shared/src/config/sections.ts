@@ -2,6 +2,7 @@ import * as z from "zod";
 import {
   address,
   agentsSection,
+  authSection,
   cardDemand,
   cardKeys,
   flowsSection,
@@ -106,6 +107,7 @@ export const sectionsSchema = z.strictObject({
       z.strictObject({
         url: address,
         token: text.optional(),
+        auth: authSection.optional(),
         ...cardKeys,
       }),
     )

@@ -409,7 +409,10 @@ test("an agent is given families of tools and others to ask, of this system and 
   expect(config.agents.swe).toMatchObject({ tools: ["shell", "code"], delegates: ["far", "manus"] });
   expect(config.agents.manus).toMatchObject({ tools: ["web", "data"], delegates: ["browser", "swe", "data-analysis"] });
   expect(config.agents.browser).toMatchObject({ tools: undefined, delegates: [] });
-  expect(config.peers.far).toMatchObject({ url: "https://far.example", token: "secret" });
+  expect(config.peers.far).toMatchObject({
+    url: "https://far.example",
+    credentials: { identity: { kind: "bearer", secret: { text: "secret" } } },
+  });
 });
 
 test("what is demanded of a card is said per agent, or for all; to pin keys is to demand a signature", async () => {
