@@ -92,6 +92,7 @@ test("planted faults are found", () => {
 const readsWall = [
   "gateway/src/registry/known-agent.ts",
   "gateway/src/tasks/task-items.ts",
+  "shared/src/a2a/push/deliveries.ts",
   "shared/src/a2a/signing/card-policy.ts",
   "shared/src/a2a/signing/home-keys.ts",
   "shared/src/durable/sqlite/machine-clock.ts",

@@ -10,6 +10,7 @@ import { addAgent, listAgents, removeAgent } from "./agents.ts";
 import { chatCommand } from "./chat.ts";
 import { completionScript, shells } from "./completion.ts";
 import { configCommand } from "./config-command.ts";
+import { type DeliveriesOptions, listDeliveries, retryDelivery, showDelivery } from "./deliveries.ts";
 import { flowCommand } from "./flow.ts";
 import { initCommand } from "./init.ts";
 import { type KeysOptions, listKeys, rotateKeys } from "./keys.ts";
@@ -77,7 +78,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   addOnceCommands(program, context, done);
   addRuns(program, context, done);
   addAgents(program, context, done);
-  addKeys(program, context, done);
+  addOperation(program, context, done);
   addMcp(program, context, done, { config: configOption, json: jsonOption });
   for (const group of program.commands) refuseUnknown(group);
   return program;
@@ -180,6 +181,12 @@ function addAgents(program: Command, context: CliContext, done: (exitCode: numbe
     .action(async (name: string, options) => done(await removeAgent(name, options, context)));
 }
 
+/** Commands for who operates the servers. */
+function addOperation(program: Command, context: CliContext, done: (exitCode: number) => void): void {
+  addKeys(program, context, done);
+  addDeliveries(program, context, done);
+}
+
 function addKeys(program: Command, context: CliContext, done: (exitCode: number) => void): void {
   const keys = program.command("keys").description("show and replace the keys that sign cards and notifications");
   const leaf = (name: string, description: string, isDefault = false) =>
@@ -191,6 +198,22 @@ function addKeys(program: Command, context: CliContext, done: (exitCode: number)
     .addOption(new Option("--algorithm <name>", "algorithm of the new key (default: as before)").choices(keyAlgorithms))
     .option("--drop-former", "end all earlier keys at once, if one became known")
     .action(async (options) => done(await rotateKeys(options, context)));
+}
+
+function addDeliveries(program: Command, context: CliContext, done: (exitCode: number) => void): void {
+  const group = program.command("deliveries").description("notifications that their receivers did not take");
+  const leaf = (name: string, description: string, isDefault = false) =>
+    group.command(name, { isDefault }).description(description).addOption(configOption()).addOption(jsonOption());
+  const id = () => new Argument("<id>", "the delivery's id");
+  leaf("list", "those given up in the last 30 days", true)
+    .option("--all", "also those that were delivered, removed or are still sent")
+    .action(async (options) => done(await listDeliveries(options, context)));
+  leaf("show", "one of them")
+    .addArgument(id())
+    .action(async (one: string, options: DeliveriesOptions) => done(await showDelivery(one, options, context)));
+  leaf("retry", "send again what its receiver has missed")
+    .addArgument(id())
+    .action(async (one: string, options: DeliveriesOptions) => done(await retryDelivery(one, options, context)));
 }
 
 function agentOption(): Option {

@@ -153,7 +153,9 @@ function credentialsFor({ credentials, token }: AgentAddress): Credentials | und
   return credentials ?? (token === undefined ? undefined : bearerCredentials(token));
 }
 
-/** Rejects with `forbidden` if the card is not acceptable, or wants credentials that are not there. */
+/**
+ * Rejects with `forbidden` if the card is not acceptable, or wants credentials that are not there.
+ */
 async function admit(card: AgentCard, address: AgentAddress, policy: CardPolicy): Promise<void> {
   await policy(card, address);
   const missing = missingCredentials(card, credentialsFor(address));

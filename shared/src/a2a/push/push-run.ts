@@ -49,6 +49,9 @@ const defaultBounds: PushBounds = {
   keptMs: 7 * 24 * 3_600_000,
 };
 
+/** The event of a receiver that is given up, with the place up to which it was told. */
+export const gaveUp = "receiver-given-up";
+
 const followMs = 30_000;
 /** Notifications per recorded position: up to this many are resent after a crash. */
 const mostUnrecorded = 20;
@@ -81,7 +84,8 @@ export function pushRun(deps: PushDeps): RunDefinition {
         if (told.refusal === undefined || told.after > after) [pauseMs, waitedMs] = [bounds.firstPauseMs, 0];
         after = told.after;
         if (told.refusal === undefined) continue;
-        if (told.refusal.final || waitedMs >= bounds.patienceMs) await giveUp(run, input, told.refusal, deps);
+        if (told.refusal.final || waitedMs >= bounds.patienceMs)
+          await giveUp(run, { ...input, after }, told.refusal, deps);
         await run.sleep(pauseMs);
         waitedMs += pauseMs;
         pauseMs = Math.min(pauseMs * 2, bounds.longestPauseMs);
@@ -143,12 +147,13 @@ async function send(
 
 async function giveUp(
   run: Run,
-  { taskId, config }: PushInput,
+  { taskId, config, after }: PushInput,
   { reason, final }: Refusal,
   { log = silentLog }: PushDeps,
 ) {
   const host = URL.parse(config.url)?.host ?? "";
-  await run.step("give up", async () => {
+  await run.step("give up", async (step) => {
+    step.emit({ type: gaveUp, after });
     log.warn({ taskId, host, reason }, "A receiver of notifications was given up.");
     return null;
   });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import * as z from "zod";
 import { unlessMissing } from "../../core/errors.ts";
 import { ownSecret } from "../../machine/own-secret.ts";
-import { replaceFile } from "../../machine/replace-file.ts";
 import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
+import { replaceFile } from "../../machine/workspace/replace-file.ts";
 import { isValidNow, type PublicKey } from "./public-key.ts";
 
 /** The algorithms of a home's keys. */
