@@ -90,9 +90,11 @@ test("planted faults are found", () => {
  * measure a duration.
  */
 const readsWall = [
-  "gateway/src/registry/card-policy.ts",
   "gateway/src/registry/known-agent.ts",
   "gateway/src/tasks/task-items.ts",
+  "shared/src/a2a/push/deliveries.ts",
+  "shared/src/a2a/signing/card-policy.ts",
+  "shared/src/a2a/signing/home-keys.ts",
   "shared/src/auth/auth-store.ts",
   "shared/src/durable/sqlite/machine-clock.ts",
   "shared/src/machine/workspace/remove-stale.ts",

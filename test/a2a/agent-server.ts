@@ -56,6 +56,7 @@ export async function startAgentServer(
     pushBounds?: PushBounds;
     cardStyle?: CardStyle;
     security?: AgentFacts["security"];
+    keys?: AgentFacts["keys"];
   } = {},
 ): Promise<AgentServer> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "a2a-test-")));
@@ -75,6 +76,7 @@ export async function startAgentServer(
       model: { name: "test-model", provider: "rehearsal" },
       sandbox: "none",
       ...(options.security && { security: options.security }),
+      ...(options.keys && { keys: options.keys }),
     },
     cardStyle: options.cardStyle,
     engine: options.engine?.(engine) ?? engine,
@@ -84,8 +86,10 @@ export async function startAgentServer(
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
     ...(options.webhooks && { webhooks: options.webhooks }),
   });
-  const { webhooks, pushBounds: bounds } = options;
-  const push = webhooks && pushRun({ kind: agentName, engine, webhooks, publicUrl, ...(bounds && { bounds }) });
+  const { webhooks, pushBounds: bounds, keys } = options;
+  const push =
+    webhooks &&
+    pushRun({ kind: agentName, engine, webhooks, publicUrl, ...(bounds && { bounds }), ...(keys && { keys }) });
   if (push !== undefined) engine.work([push], { concurrency: 64, dedicatedPool: true });
   return {
     url: publicUrl,

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { AgentCard } from "@a2a-js/sdk";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AgentCard, verifyAgentCardSignature } from "@a2a-js/sdk";
+import { openHomeKeys, rotateHomeKey } from "manyhands/internal/a2a/signing/home-keys";
 import { cardSecurity } from "manyhands/internal/auth/security";
 import { type AgentServer, definition, startAgentServer } from "./agent-server.ts";
-import { wire } from "./rpc.ts";
+import { eventually, wire } from "./rpc.ts";
 
 let server: AgentServer;
 beforeAll(async () => {
@@ -87,4 +91,36 @@ test("a card that did not change is not sent again", async () => {
   expect(second.status).toBe(304);
   expect(await second.text()).toBe("");
   expect((await read("agent-card.json", { "If-None-Match": etag, "A2A-Version": "1.0" })).status).toBe(200);
+});
+
+test("the SDK's verification passes over the card as it is served, merged or strict, by the key at its jku, also after a key is replaced", async () => {
+  const home = await mkdtemp(join(tmpdir(), "card-keys-"));
+  const signed = await startAgentServer({ keys: await openHomeKeys(home), security: cardSecurity() });
+  const kids: string[] = [];
+  const verified = verifyAgentCardSignature(async (kid, jku = "") => {
+    expect(jku).toBe(`${signed.url}/.well-known/jwks.json`);
+    kids.push(kid);
+    const { keys } = await wire(fetch(jku));
+    expect(JSON.stringify(keys)).not.toContain('"d"');
+    return keys.find((key: { kid: string }) => key.kid === kid);
+  });
+  const get = (headers: Record<string, string>) =>
+    wire(fetch(`${signed.url}/.well-known/agent-card.json`, { headers }));
+  try {
+    for (const headers of [{}, { "A2A-Version": "1.0" }, { "A2A-Version": "0.3" }]) {
+      const served = await get(headers);
+      await verified(AgentCard.fromJSON(served));
+      expect(verified(AgentCard.fromJSON({ ...served, description: "Something else." }))).rejects.toThrow();
+      expect(await get(headers)).toEqual(served);
+    }
+    const [{ publicKey }] = await rotateHomeKey(home, { algorithm: "EdDSA" });
+    const rotated = await eventually(async () => {
+      await verified(AgentCard.fromJSON(await get({})));
+      return kids.includes(publicKey.kid) || undefined;
+    });
+    expect(rotated).toBe(true);
+  } finally {
+    await signed.stop();
+    await rm(home, { recursive: true });
+  }
 });

@@ -2,9 +2,14 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createRemoteJWKSet, jwtVerify } from "jose";
+import { createDeliveries } from "manyhands/internal/a2a/push/deliveries";
+import { pushKind } from "manyhands/internal/a2a/push/push-run";
 import { createWebhooks } from "manyhands/internal/a2a/push/webhooks";
+import { openHomeKeys } from "manyhands/internal/a2a/signing/home-keys";
 import { startAgentServer } from "./agent-server.ts";
 import { eventually, rpc, textMessage, type Wire, wire } from "./rpc.ts";
+import { agentName } from "./scripted-agent.ts";
 import { startReceiver } from "./webhook.ts";
 
 const quick = { firstPauseMs: 5, longestPauseMs: 20, patienceMs: 200, keptMs: 60_000 };
@@ -39,6 +44,32 @@ test("a receiver named with a message is told every event, once and in order, wi
     expect(hook.received.every(({ body }) => !JSON.stringify(body).includes("hook-secret"))).toBeTrue();
   } finally {
     await agent.stop();
+  }
+});
+
+test("each notification is signed for its receiver and body, as its bearer token or beside its credentials", async () => {
+  const home = await mkdtemp(join(tmpdir(), "push-keys-"));
+  await using hook = startReceiver();
+  const agent = await startAgentServer({ webhooks: open(hook.host), keys: await openHomeKeys(home) });
+  try {
+    const authentication = { scheme: "Bearer", credentials: "hook-secret" };
+    await send(agent.url, "answer yes", { url: `${hook.url}/own`, authentication });
+    await send(agent.url, "answer yes", { url: `${hook.url}/free` }, { messageId: "free" });
+    const last = (path: string) =>
+      hook.received.filter((one) => one.path === path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED");
+    await eventually(() => (last("/hook/own") && last("/hook/free")) || undefined);
+    const jwks = createRemoteJWKSet(new URL(`${agent.url}/.well-known/jwks.json`));
+    for (const { path, headers, body } of hook.received) {
+      const jwt = headers.get("X-A2A-Notification-Signature") ?? "";
+      expect(headers.get("Authorization")).toBe(path === "/hook/own" ? "Bearer hook-secret" : `Bearer ${jwt}`);
+      const audience = `http://${hook.host}${path}`;
+      const { payload } = await jwtVerify(jwt, jwks, { issuer: agent.url, audience, maxTokenAge: "5m" });
+      const sha256 = new Bun.CryptoHasher("sha256").update(JSON.stringify(body)).digest("hex");
+      expect(payload).toMatchObject({ request_body_sha256: sha256, jti: expect.any(String), exp: expect.any(Number) });
+    }
+  } finally {
+    await agent.stop();
+    await rm(home, { recursive: true });
   }
 });
 
@@ -285,6 +316,41 @@ test("another's task has no receivers to see, make or remove", async () => {
     }
     const { body } = await rpc(agent.url, "ListTaskPushNotificationConfigs", { taskId }, { user: "eve" });
     expect(body.error.code).toBe(-32001);
+  } finally {
+    await agent.stop();
+  }
+});
+
+test("what was given up is listed with the reason, to its own principal alone, and sent again from where it stopped, once", async () => {
+  await using hook = startReceiver();
+  const agent = await startAgentServer({ webhooks: open(hook.host), pushBounds: quick });
+  const deliveries = createDeliveries(agent.engine, () => [pushKind(agentName)]);
+  const failed = () => deliveries.list("local", { all: false, limit: 10 });
+  try {
+    const asked = await send(agent.url, "ask Really?", { url: hook.url, token: "never-shown" });
+    await eventually(() => hook.received.length > 0 || undefined);
+    const before = hook.received.length;
+    hook.answer = () => new Response(null, { status: 410 });
+    await send(agent.url, "yes", undefined, { taskId: asked.id });
+    const [lost] = await eventually(async () => ((await failed()).length > 0 ? failed() : undefined));
+    expect(lost).toMatchObject({
+      taskId: asked.id,
+      url: hook.url,
+      state: "failed",
+      reason: expect.stringContaining("410"),
+    });
+    expect(JSON.stringify(lost)).not.toContain("never-shown");
+    const id = lost?.id ?? "";
+    expect(await deliveries.list("alice", { all: true, limit: 10 })).toEqual([]);
+    for (const act of [deliveries.get, deliveries.retry])
+      await expect(act(id, "alice")).rejects.toMatchObject({ code: "not_found" });
+    hook.answer = undefined;
+    const [one, other] = await Promise.all([deliveries.retry(id, "local"), deliveries.retry(id, "local")]);
+    expect(one?.id).toBe(other?.id ?? "");
+    await eventually(() => hook.received.map(stateOf).includes("TASK_STATE_COMPLETED") || undefined);
+    const seqs = hook.received.slice(before).map(seqOf);
+    expect(seqs).toEqual(seqs.map((_, n) => (lost?.after ?? -1) + 1 + n));
+    await expect(deliveries.retry(one.id, "local")).rejects.toMatchObject({ code: "conflict" });
   } finally {
     await agent.stop();
   }

@@ -415,9 +415,9 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "expired-key-vouches",
-    file: "gateway/src/registry/card-policy.ts",
-    find: "key.exp !== undefined && key.exp * 1000 <= now",
-    becomes: "key.exp !== undefined && key.exp * 1000 <= 0",
+    file: "shared/src/a2a/signing/public-key.ts",
+    find: "exp === undefined || exp * 1000 > now",
+    becomes: "exp === undefined || exp * 1000 > 0 * now",
     harm: "A card that was signed with a key that has expired is trusted.",
     tests: gateway,
   },

@@ -1,10 +1,7 @@
-import { AppError, type ErrorCode, errorCodes } from "manyhands/internal/core/errors";
 import * as z from "zod";
 import type { CliContext } from "../session/context.ts";
-import { openSystem } from "../session/system-session.ts";
-import { fetchServer } from "../tasks/fetch-server.ts";
-import { exitCodes } from "../terminal/exit-code.ts";
 import { safeLine } from "../terminal/safe-text.ts";
+import { atGateway } from "./at-gateway.ts";
 
 /** Options of every `agents` command. */
 export type AgentsOptions = { readonly json?: boolean; readonly config?: string };
@@ -22,11 +19,6 @@ const agent = z.looseObject({
   changes: z.array(z.looseObject({ what: z.array(z.string()) })).default([]),
 });
 type Agent = z.output<typeof agent>;
-
-const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]];
-const refusal = z.looseObject({ code: z.enum(codes).catch("unavailable"), detail: z.string() });
-
-const callMs = 30_000;
 
 /** Lists the gateway's agents and their health. */
 export async function listAgents(options: AgentsOptions, context: CliContext): Promise<number> {
@@ -58,44 +50,6 @@ export async function removeAgent(name: string, options: AgentsOptions, context:
     await call(z.undefined(), `/agents/${encodeURIComponent(name)}`, { method: "DELETE" });
     context.terminal.say(`Removed ${name}.`);
   });
-}
-
-type Call = <Answer>(
-  wanted: z.ZodType<Answer>,
-  path: string,
-  init?: { readonly method: string; readonly body?: string },
-) => Promise<Answer>;
-
-async function atGateway(
-  options: AgentsOptions,
-  context: CliContext,
-  act: (call: Call) => Promise<void>,
-): Promise<number> {
-  const config = await context.configure(options.config);
-  const { token } = config.server;
-  const session = await openSystem(config, context, []);
-  try {
-    await act(async (wanted, path, init) => {
-      const headers = {
-        "Content-Type": "application/json",
-        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-      };
-      const signal = AbortSignal.timeout(callMs);
-      const response = await fetchServer(`${session.url}${path}`, { headers, signal, ...init });
-      const body: unknown = response.status === 204 ? undefined : await response.json().catch(() => undefined);
-      const answer = wanted.safeParse(body);
-      if (response.ok && answer.success) return answer.data;
-      const refused = response.ok ? undefined : refusal.safeParse(body).data;
-      if (refused !== undefined) throw new AppError(refused.code, refused.detail);
-      throw new AppError(
-        "unavailable",
-        `The gateway at ${session.url} answered with status ${response.status} and an unreadable body.`,
-      );
-    });
-    return exitCodes.ok;
-  } finally {
-    await session.close();
-  }
 }
 
 function rowsOf({ name, url, health, source, title, model, sandbox, breaker, reason, changes }: Agent): string {

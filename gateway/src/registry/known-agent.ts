@@ -1,16 +1,22 @@
 import { type AgentCard, canonicalizeAgentCard } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
+import type { Fetch } from "manyhands/internal/a2a/client/client-fetch";
+import { authorizedFetch, bearerCredentials, type Credentials } from "manyhands/internal/a2a/client/credentials";
 import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
+import { missingCredentials } from "manyhands/internal/a2a/client/wanted-credentials";
+import type { CardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError, publicError } from "manyhands/internal/core/errors";
 import { type Breaker, type BreakerPolicy, type BreakerState, createBreaker, watchedClient } from "./breaker.ts";
 import { cardChanges } from "./card-changes.ts";
-import type { CardPolicy } from "./card-policy.ts";
 
 /** An agent's address and its source: the settings, or a caller who registered it. */
 export type AgentAddress = {
   readonly name: string;
   readonly url: string;
+  /** A bearer token, for a registered agent. */
   readonly token?: string | undefined;
+  /** What shows a configured agent who calls. */
+  readonly credentials?: Credentials | undefined;
   readonly source: "configured" | "registered";
 };
 
@@ -40,6 +46,8 @@ export type KnownAgentDeps = {
 /** One agent of the registry: its card as it was last read, and a client to it. */
 export interface KnownAgent {
   readonly address: AgentAddress;
+  /** Sends requests to its server, with its credentials. */
+  readonly fetch: Fetch;
   state(): AgentState;
   /**
    * Reads the card again. Rejects only with the signal's reason; problems show in the state.
@@ -66,7 +74,8 @@ const mostChanges = 20;
 /** An agent that was not checked yet. */
 export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAgent {
   const breaker: Breaker = createBreaker(address.name, deps.breaker);
-  const headers = address.token === undefined ? {} : { authorization: `Bearer ${address.token}` };
+  const credentials = credentialsFor(address);
+  const authorized = authorizedFetch(fetch, credentials, deps.inside(address.url));
   let client: A2aClient | undefined;
   let problem: { health: "down" | "refused"; reason: string } | undefined;
   let checkedAt: number | undefined;
@@ -77,13 +86,13 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
     // Callers retry by themselves; within a call only a hiccup is waited out.
     const retry = { retries: 2, firstPauseMs: 100 };
     const found = await createA2aClient(address.url, {
+      fetch: authorized,
       inside: deps.inside,
-      headers,
       responseMs: 20_000,
       retry,
       signal,
+      admit: (card) => admit(card, address, deps.policy),
     });
-    await deps.policy(found.card);
     // The same card keeps its client, and with it the connection.
     if (client !== undefined && canonicalizeAgentCard(client.card) === canonicalizeAgentCard(found.card)) return client;
     if (client !== undefined) remember(cardChanges(client.card, found.card));
@@ -97,6 +106,7 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
 
   return {
     address,
+    fetch: authorized,
     state() {
       const reason = problem?.reason ?? breaker.reason();
       return {
@@ -137,4 +147,17 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
       return client ?? (await open(signal));
     },
   };
+}
+
+function credentialsFor({ credentials, token }: AgentAddress): Credentials | undefined {
+  return credentials ?? (token === undefined ? undefined : bearerCredentials(token));
+}
+
+/**
+ * Rejects with `forbidden` if the card is not acceptable, or wants credentials that are not there.
+ */
+async function admit(card: AgentCard, address: AgentAddress, policy: CardPolicy): Promise<void> {
+  await policy(card, address);
+  const missing = missingCredentials(card, credentialsFor(address));
+  if (missing !== undefined) throw new AppError("forbidden", missing);
 }

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { askAgent } from "manyhands/internal/a2a/ask/ask-agent";
 import { createPeers } from "manyhands/internal/a2a/ask/peers";
+import { anyCard } from "manyhands/internal/a2a/signing/card-policy";
 import type { Json } from "manyhands/internal/core/json";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import { gateForTest } from "manyhands/internal/testing/a2a/gate";
-import { anyCard } from "./card-policy.ts";
 import { openRegistry } from "./registry.ts";
 import { registryFile } from "./registry-file.ts";
 

@@ -2,14 +2,16 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AgentCard } from "@a2a-js/sdk";
+import { anyCard, type CardPolicy, cardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError } from "manyhands/internal/core/errors";
 import { serveCard } from "../testing/card-server.ts";
-import { anyCard, type CardPolicy, signedCards } from "./card-policy.ts";
+import type { AgentAddress } from "./known-agent.ts";
 import { nameFrom, openRegistry, type Registry } from "./registry.ts";
 import { registryFile } from "./registry-file.ts";
 
 type Place = AsyncDisposable & {
-  open(configured?: { name: string; url: string; token?: string }[], policy?: CardPolicy): Promise<Registry>;
+  open(configured?: Omit<AgentAddress, "source">[], policy?: CardPolicy): Promise<Registry>;
 };
 
 /** Registries that share one home, closed with it. */
@@ -123,7 +125,10 @@ test("an agent that fails again and again is left alone, and said when it is tri
 test("a card that the policy refuses keeps the agent out, with the reason", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");
-  const registry = await home.open([{ name: "greeter", url: agent.url }], signedCards([]));
+  const registry = await home.open(
+    [{ name: "greeter", url: agent.url }],
+    cardPolicy({ trust: () => ({ demand: "must-be-signed", keys: [] }) }),
+  );
   await registry.refresh();
   expect(registry.get("greeter")).toMatchObject({ health: "refused", reason: expect.stringContaining("no signature") });
   await expect(registry.connect({ name: "greeter", url: agent.url }, signal())).rejects.toMatchObject({
@@ -160,7 +165,7 @@ test("an agent's token goes to its address and what lies below it, and to nothin
   const url = "http://127.0.0.1:1/agents/swe";
   const registry = await home.open([{ name: "swe", url: `${url}/`, token: "secret" }]);
   for (const own of [url, `${url}/`, `${url}/artifacts/a/b.txt`, `${url}?x=1`])
-    expect([own, registry.headers(own)]).toEqual([own, { authorization: "Bearer secret" }]);
+    expect([own, registry.fetch(own) === fetch]).toEqual([own, false]);
   for (const foreign of [
     `${url}-2`,
     `${url}2/artifacts`,
@@ -171,7 +176,38 @@ test("an agent's token goes to its address and what lies below it, and to nothin
     url.replace("http:", "https:"),
     "swe",
   ])
-    expect([foreign, registry.headers(foreign)]).toEqual([foreign, {}]);
+    expect([foreign, registry.fetch(foreign) === fetch]).toEqual([foreign, true]);
+});
+
+test("a protected agent without credentials is refused at once, with what it wants and the setting that gives it", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  const securitySchemes = { key: { apiKeySecurityScheme: { location: "header", name: "X-Door" } } };
+  const securityRequirements = [{ schemes: { key: { list: [] } } }];
+  agent.card = AgentCard.fromJSON({
+    ...(AgentCard.toJSON(agent.card) as object),
+    securitySchemes,
+    securityRequirements,
+  });
+  const identity = { kind: "api_key", header: "x-door", secret: { text: "s" } } as const;
+  const registry = await home.open([
+    { name: "bare", url: agent.url },
+    { name: "wrong", url: agent.url, token: "secret" },
+    { name: "right", url: agent.url, credentials: { identity } },
+  ]);
+  await registry.refresh();
+  const wanted =
+    'an API key (header X-Door), which is not configured here. Set kind = "api_key" with header = "X-Door"';
+  for (const name of ["bare", "wrong"])
+    expect(registry.get(name)).toMatchObject({ health: "refused", reason: expect.stringContaining(wanted) });
+  expect(registry.get("right")?.health).toBe("up");
+  await using alone = await place();
+  const empty = await alone.open();
+  await expect(empty.add({ url: agent.url })).rejects.toMatchObject({
+    code: "forbidden",
+    message: expect.stringContaining(wanted),
+  });
+  expect(empty.list()).toEqual([]);
 });
 
 test("what cannot be reached, is too large, or leads elsewhere is not registered", async () => {

@@ -1,9 +1,10 @@
 import type { A2aClient } from "manyhands/internal/a2a/client/client";
+import type { Fetch } from "manyhands/internal/a2a/client/client-fetch";
 import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
+import type { CardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError } from "manyhands/internal/core/errors";
 import { type AgentBook, agentBook, isSameUrl } from "./agent-book.ts";
 import { type BreakerPolicy, sick } from "./breaker.ts";
-import type { CardPolicy } from "./card-policy.ts";
 import { type AgentAddress, type AgentState, type KnownAgent, knownAgent } from "./known-agent.ts";
 import type { RegistryFile } from "./registry-file.ts";
 import { createStrangers } from "./strangers.ts";
@@ -41,8 +42,8 @@ export interface Registry {
    * was never asked.
    */
   retrySignal(agent: Pick<AgentAddress, "name" | "url">): AbortSignal | undefined;
-  /** What every request to an agent's address carries. */
-  headers(url: string): Readonly<Record<string, string>>;
+  /** Sends requests to an agent's address, with its credentials. */
+  fetch(url: string): Fetch;
   /**
    * Calls with the name of every agent that is known, and of every one that comes to be, once each.
    */
@@ -82,7 +83,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const { file, reserved } = options;
   const book = agentBook(options.configured, { ...deps, file, reserved });
   const strangers = createStrangers((url) =>
-    knownAgent({ name: url, url, token: book.tokenFor(url), source: "registered" }, deps),
+    knownAgent({ ...credentialsAt(book, url), name: url, url, source: "registered" }, deps),
   );
   const closing = new AbortController();
   const look = async (isDue: (agent: KnownAgent) => boolean) => {
@@ -116,10 +117,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     },
     eachAgent: (listener) => book.each(listener),
     remove: (name) => book.forget(name),
-    headers(url) {
-      const token = book.tokenFor(url);
-      return token === undefined ? {} : { authorization: `Bearer ${token}` };
-    },
+    fetch: (url) => book.ownerOf(url)?.fetch ?? fetch,
     connect: async (agent, signal) => registered(agent)?.connect(signal) ?? strangers.connect(agent.url, signal),
     retrySignal: (agent) => (registered(agent) ?? strangers.get(agent.url))?.retrySignal(),
     refresh: () => look(() => true),
@@ -142,13 +140,20 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
         // What is wrong is at the address, not here: this gateway is there and may be used, and
         // says so.
         const isTheirs = isAway || error === limit.reason || error.code === "unauthorized";
-        const why = error === limit.reason ? late : reasonOf(error);
+        // A refusal is our own and says what can be done.
+        const why = error === limit.reason ? late : error.code === "forbidden" ? error.message : reasonOf(error);
         const how = error instanceof AppError && error.code === "unauthorized" ? " It may want another `token`." : "";
         const code = isTheirs ? "unreachable" : error.code;
         throw new AppError(code, `There is no agent to be had at ${url}: ${why}${how}`, { cause: error });
       });
     return { name: name ?? nameFrom(client.card.name), url, ...(token !== undefined && { token }) };
   }
+}
+
+/** The credentials for an address below a known agent's. */
+function credentialsAt(book: AgentBook, url: string): Pick<AgentAddress, "token" | "credentials"> {
+  const { token, credentials } = book.ownerOf(url)?.address ?? {};
+  return { token, credentials };
 }
 
 function isWell(agent: KnownAgent): boolean {

@@ -48,7 +48,7 @@ export function a2aAdapter(deps: A2aAdapterDeps): Hono {
     const [, , name = "", ...rest] = new URL(c.req.url).pathname.split("/");
     return answer(c, findRunnable(deps.runnables, decodedName(name)), `/${rest.join("/")}`);
   });
-  app.get("/.well-known/:card{agent(?:-card)?\\.json}", (c, next) => {
+  app.get("/.well-known/:card{agent(?:-card)?\\.json|jwks\\.json}", (c, next) => {
     const all = deps.runnables.all();
     const first = all.find(({ type }) => type === "agent") ?? all[0];
     return first === undefined ? next() : answer(c, first, c.req.path);

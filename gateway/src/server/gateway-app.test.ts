@@ -194,6 +194,9 @@ test("the description of the API names every operation, and its refusals", async
   expect(Object.keys(document.paths).sort()).toEqual([
     "/agents",
     "/agents/{name}",
+    "/deliveries",
+    "/deliveries/{id}",
+    "/deliveries/{id}/retry",
     "/flows",
     "/flows/{name}",
     "/runs",

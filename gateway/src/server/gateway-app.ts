@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import type { PushCallbacks } from "manyhands/internal/a2a/ask/push-callbacks";
+import { createDeliveries } from "manyhands/internal/a2a/push/deliveries";
 import { pushKind } from "manyhands/internal/a2a/push/push-run";
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { artifactApp } from "manyhands/internal/a2a/server/artifact-route";
@@ -14,12 +15,13 @@ import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guar
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
 import { mcpAdapter } from "manyhands/internal/mcp/server/mcp-adapter";
-import type { Runnables } from "manyhands/internal/runs/runnable";
+import { kindsOf, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { openAiAdapter } from "../openai/openai-adapter.ts";
 import { pagesApp } from "../pages/pages.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
+import { deliveryRoutes } from "../rest/delivery-routes.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
 import { openApiDocument } from "../rest/openapi.ts";
 import { problem } from "../rest/problem.ts";
@@ -68,7 +70,13 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
     options.report(bug);
   };
   const deps = { ...options, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
-  const endpoints = [...flowRoutes(deps), ...runRoutes(deps), ...agentRoutes(options.registry)];
+  const deliveries = createDeliveries(engine, () => options.runnables.all().flatMap(kindsOf).map(pushKind));
+  const endpoints = [
+    ...flowRoutes(deps),
+    ...runRoutes(deps),
+    ...agentRoutes(options.registry),
+    ...deliveryRoutes(deliveries),
+  ];
   const app = new Hono({ strict: false });
   app.onError((error) => problem(error, report));
   app.notFound(() => problem(new AppError("not_found", "There is nothing at this address. See /docs."), report));

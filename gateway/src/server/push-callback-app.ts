@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Hono } from "hono";
 import { createPushCallbacks, type PushCallbacks } from "manyhands/internal/a2a/ask/push-callbacks";
+import type { KeySets } from "manyhands/internal/a2a/signing/key-sets";
 import { AppError } from "manyhands/internal/core/errors";
 import { limitedBody } from "manyhands/internal/http/request-body";
 import { ownSecret } from "manyhands/internal/machine/own-secret";
@@ -16,19 +17,20 @@ const pushCallbackPath = "/doorbell";
 export async function openPushCallbacks(
   home: string,
   publicUrl: string | undefined,
+  keySets: KeySets,
 ): Promise<PushCallbacks | undefined> {
   if (publicUrl === undefined) return undefined;
   const url = `${publicUrl.replace(/\/+$/, "")}${pushCallbackPath}`;
   const secret = await ownSecret(join(home, "doorbell-key"), () => Buffer.from(randomBytes(32).toString("base64url")));
-  return createPushCallbacks({ url, secret: secret.toString() });
+  return createPushCallbacks({ url, secret: secret.toString(), keySets });
 }
 
-/** Receives A2A push notifications, of which only the token is read. */
+/** Receives A2A push notifications, whose content is not trusted. */
 export function pushCallbackApp(pushCallbacks: PushCallbacks | undefined): Hono {
   const app = new Hono({ strict: false });
-  app.post(`${pushCallbackPath}/:ask`, limitedBody(), (c) => {
+  app.post(`${pushCallbackPath}/:ask`, limitedBody(), async (c) => {
     if (pushCallbacks === undefined) throw new AppError("not_found", "This gateway receives no push notifications.");
-    pushCallbacks.notify(c.req.param("ask"), c.req.header("X-A2A-Notification-Token") ?? "");
+    await pushCallbacks.notify(c.req.param("ask"), { headers: c.req.raw.headers, body: await c.req.text() });
     return c.body(null, 204);
   });
   return app;

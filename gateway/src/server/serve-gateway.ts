@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Hono } from "hono";
-import { createPeers, type PeerAddress } from "manyhands/internal/a2a/ask/peers";
 import { insideAddress } from "manyhands/internal/a2a/client/server-address";
+import { openHomeKeys } from "manyhands/internal/a2a/signing/home-keys";
 import type { Config } from "manyhands/internal/config/config";
 import type { Engine } from "manyhands/internal/core/engine";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
@@ -19,17 +19,14 @@ import { openWebhooks } from "manyhands/internal/server/open-webhooks";
 import { crashPoint, publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
 import type pino from "pino";
 import { agentFlow } from "../flows/agent-flow.ts";
-import { agentsOfRegistry, flowAddress } from "../flows/agents-of-registry.ts";
+import { agentsOfRegistry } from "../flows/agents-of-registry.ts";
 import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
-import type { Registry } from "../registry/registry.ts";
 import { adapterUrl } from "./a2a-adapter.ts";
 import { gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
+import { openGatewayPeers } from "./open-gateway-peers.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
-import { openPushCallbacks } from "./push-callback-app.ts";
-
-const connectMs = 30_000;
 
 /**
  * Runs the gateway until a signal ends it: resumes the runs of a former process, listens, and
@@ -104,30 +101,16 @@ async function open({
   const authentication = await openAuthentication(config, logger);
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
-  const registry = await openGatewayRegistry(config, flows, inside, report);
-  const ownHeaders = server.token === undefined ? {} : { authorization: `Bearer ${server.token}` };
-  const isOwn = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
-  const pushCallbacks = await openPushCallbacks(home, publicUrl === url ? server.publicUrl : publicUrl);
-  const peers = createPeers({
-    engine,
-    artifacts,
-    pushCallbacks,
-    inside,
-    headers: (address) => (isOwn(address.url) ? ownHeaders : registry.headers(address.url)),
-    // The registry decides which agents may be asked and checks their cards; our own flows don't
-    // need it.
-    connect: (address, signal) =>
-      isOwn(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
-    known(name) {
-      const flow = flows.find((one) => one.name === name);
-      return flow === undefined ? configured(registry, name) : { name, url: adapterUrl(url, name) };
-    },
-    retrySignal: (address) => (isOwn(address.url) ? undefined : registry.retrySignal(address)),
-    bounds: { patienceMs: config.gateway.patienceMs },
-  });
+  const keys = await openHomeKeys(home);
+  const registry = await openGatewayRegistry(config, flows, { keys, inside, report });
+  const peers = await openGatewayPeers({ config, flows, engine, artifacts, registry, inside, url, publicUrl });
   const webhooks = openWebhooks(config);
-  const push = { engine, webhooks, log: logger };
-  const flowDeps = { model, peers, push, agents: agentsOfRegistry(registry, flows, url) };
+  const flowDeps = {
+    model,
+    peers,
+    push: { engine, webhooks, keys, log: logger },
+    agents: agentsOfRegistry(registry, flows, url),
+  };
   for (const flow of flows) workOn(flow, adapterUrl(publicUrl, flow.name), engine, flowDeps);
   registry.eachAgent((name) => workOn(agentFlow(name, engine), adapterUrl(publicUrl, name), engine, flowDeps));
   const runnables = runnablesOf(flows, registry);
@@ -160,23 +143,15 @@ async function open({
       const flow = flows.find((one) => type === "flow" && one.name === name);
       return {
         ...(flow && { model: facts, extensions: [flowExtension(flow)] }),
+        keys,
         ...authentication.facts,
       };
     },
     webhooks,
     cardStyle: server.card,
-    pushCallbacks,
+    pushCallbacks: peers.pushCallbacks,
     ...authentication.access,
     report,
   });
   return { app, close: () => registry.close().finally(authentication.close) };
-}
-
-/**
- * The address of an agent of the settings; undefined for a registered agent, which stays at the
- * address a run already has for it.
- */
-function configured(registry: Registry, name: string): PeerAddress | undefined {
-  const agent = registry.get(name);
-  return agent?.source === "configured" ? agent : undefined;
 }

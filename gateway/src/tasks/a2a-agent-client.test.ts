@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AgentCard } from "@a2a-js/sdk";
-import { cardOf } from "../testing/card-server.ts";
+import { cardOf } from "manyhands/internal/testing/a2a/card";
 import { connectAgent } from "./a2a-agent-client.ts";
 
 /**

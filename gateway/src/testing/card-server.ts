@@ -1,4 +1,5 @@
 import { AgentCard } from "@a2a-js/sdk";
+import { cardOf } from "manyhands/internal/testing/a2a/card";
 
 /** An HTTP server that serves a card, or the answer it is set to give. */
 export type CardServer = AsyncDisposable & {
@@ -32,18 +33,4 @@ export function serveCard(name: string, port = 0): CardServer {
     [Symbol.asyncDispose]: () => server.stop(true),
   };
   return shown;
-}
-
-/** A card with one skill. */
-export function cardOf(name: string, url: string): AgentCard {
-  return AgentCard.fromJSON({
-    name,
-    description: `${name}, for tests.`,
-    version: "1.0.0",
-    supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
-    capabilities: { streaming: true },
-    defaultInputModes: ["text/plain"],
-    defaultOutputModes: ["text/plain"],
-    skills: [{ id: "greet", name: "Greet", description: "Says hello.", tags: ["greeting"] }],
-  });
 }

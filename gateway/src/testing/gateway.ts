@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { anyCard } from "manyhands/internal/a2a/signing/card-policy";
 import { callerNamed, localCaller } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
@@ -12,7 +13,6 @@ import { createArtifactStore } from "manyhands/internal/machine/workspace/artifa
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { kindsOf, type Runnable } from "manyhands/internal/runs/runnable";
 import { openRuns } from "manyhands/internal/runs/runs";
-import { anyCard } from "../registry/card-policy.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";
 import { type GatewayAppDeps, gatewayApp } from "../server/gateway-app.ts";

@@ -1,11 +1,14 @@
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
+import type { Credentials } from "../a2a/client/credentials.ts";
 import type { Limits } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 import type { ModelConfig } from "../models/config.ts";
 import type { AgentSection, ToolFamily } from "./agent-section.ts";
 import { everyone, firstFreePort, nameRule } from "./agents.ts";
+import { type CardConfig, cardConfig } from "./card-config.ts";
+import { credentialsOf } from "./credentials.ts";
 import { type ConfiguredInstructions, configuredInstructions } from "./instructions.ts";
 import { modelFor } from "./models.ts";
 import type { NamedFile } from "./named-files.ts";
@@ -25,6 +28,10 @@ export type AgentConfig = {
   readonly url: string;
   /** Bearer token that requests to it carry. */
   readonly token: string | undefined;
+  /** What shows it who calls: the token, or what `auth` names. */
+  readonly credentials: Credentials | undefined;
+  /** What is demanded of its card. */
+  readonly card: CardConfig;
   /** Its address from outside, used in its card and links. */
   readonly publicUrl: string | undefined;
   readonly instructions: ConfiguredInstructions;
@@ -66,8 +73,9 @@ export function agentConfigs(settings: Settings, cwd: string): AgentConfigs {
       const { port = firstFreePort } = agent;
       const named = (key: string, file: string) => namedFile(["agents", name, key], file, settings, cwd);
       const instructions = configuredInstructions(agent, name, named);
-      const place = placeOf(agent, port, sections, named);
-      return [name, { ...place, port, instructions, ...behaviourOf(name, agent, sections, names) }];
+      const place = { ...placeOf(agent, port, sections, named), card: cardConfig(agent, sections, cwd) };
+      const credentials = credentialsOf(["agents", name], { ...agent, token: place.token }, settings, cwd);
+      return [name, { ...place, credentials, port, instructions, ...behaviourOf(name, agent, sections, names) }];
     }),
   );
 }

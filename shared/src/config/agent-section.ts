@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { cardDemands } from "../a2a/signing/card-demand.ts";
 import { agentDefaults } from "./agents.ts";
 
 /**
@@ -39,6 +40,37 @@ export const address = z.url({ protocol: /^https?$/ }).describe("a URL that begi
 export const publicAddress = address.overwrite((url) => url.replace(/\/+$/, ""));
 const entry = text.describe("a file, relative to the file that names it, or an installed package");
 
+/** What is demanded of an agent's card. */
+export const cardDemand = z.enum(cardDemands).optional();
+/** The keys of an agent's card, for `[agents.NAME]` and `[peers.NAME]`. */
+export const cardKeys = {
+  card_policy: cardDemand,
+  card_keys: text.describe("a JWK set file with the keys that its card has to be signed with").optional(),
+};
+
+/** What shows an agent who calls it, for `[agents.NAME.auth]` and `[peers.NAME.auth]`. */
+export const credentialsSection = z.strictObject({
+  kind: z.enum(["bearer", "api_key", "oauth", "token_exchange"]).optional(),
+  secret: text.optional(),
+  secret_env: text.optional(),
+  secret_file: text.optional(),
+  header: z
+    .string()
+    .regex(/^[\w-]+$/)
+    .describe("the name of a header")
+    .optional(),
+  token_url: address.optional(),
+  client_id: text.optional(),
+  scopes: z.array(text).describe("a list of scopes").optional(),
+  audience: text.optional(),
+  subject: text.optional(),
+  subject_env: text.optional(),
+  subject_file: text.optional(),
+  cert: text.optional(),
+  key: text.optional(),
+  ca: text.optional(),
+});
+
 /** Bounds of one task. `usd` needs a model with a known price. */
 export const limitsSection = z.strictObject({
   steps: z.int().min(1).max(10_000).optional(),
@@ -60,6 +92,8 @@ function agentKeys(name?: string) {
     port: own === undefined ? port.optional() : port.default(own.port),
     url: address.optional(),
     token: text.optional(),
+    auth: credentialsSection.optional(),
+    ...cardKeys,
     public_url: publicAddress.optional(),
     instructions: instructions.optional(),
     instructions_file: textFile.optional(),

@@ -1,9 +1,12 @@
 import { dirname, resolve } from "node:path";
+import type { Credentials } from "../a2a/client/credentials.ts";
 import { AppError } from "../core/errors.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { type AgentConfig, type AgentConfigs, agentConfigs, checkName, namedFile } from "./agent-config.ts";
 import { type AuthConfig, authConfig } from "./auth-config.ts";
+import { type CardConfig, cardConfig } from "./card-config.ts";
+import { credentialsOf } from "./credentials.ts";
 import { checkExposure } from "./exposure.ts";
 import { checkInstructions } from "./instructions.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
@@ -40,15 +43,16 @@ export type Config = {
     readonly port: number;
     /** Where it is reached from outside. */
     readonly publicUrl: string | undefined;
-    /**
-     * Absolute path of a JWK set; if set, only agents whose cards are signed with one of its keys
-     * are used.
-     */
-    readonly cardKeys: string | undefined;
     /** Milliseconds between two checks of each agent. */
     readonly checkMs: number;
     /** How many milliseconds one ask retries an unreachable agent. */
     readonly patienceMs: number;
+  };
+  readonly a2a: {
+    /** What is demanded of the card of an agent that no table names. */
+    readonly card: CardConfig;
+    /** Origins whose key sets are trusted for any agent. */
+    readonly keyOrigins: readonly string[];
   };
   readonly flows: {
     /** The model of the flows' own calls; undefined means the rehearsal model. */
@@ -84,8 +88,8 @@ export type Config = {
   readonly notes: readonly string[];
 };
 
-/** Where an agent elsewhere has its card, and the bearer token it wants. */
-type PeerConfig = { readonly url: string; readonly token?: string | undefined };
+/** Where an agent elsewhere has its card, and what shows it who calls. */
+type PeerConfig = { readonly url: string; readonly credentials: Credentials | undefined; readonly card: CardConfig };
 
 /**
  * The configuration from `manyhands.toml` in `cwd` or `file`, and the environment, which takes
@@ -116,13 +120,18 @@ export function toConfig(settings: Settings, cwd: string): Config {
     gateway: {
       port: gateway.port,
       publicUrl: gateway.public_url,
-      cardKeys: gateway.card_keys === undefined ? undefined : resolve(cwd, gateway.card_keys),
       checkMs: gateway.check_seconds * 1000,
       patienceMs: gateway.patience_seconds * 1000,
     },
+    a2a: { card: cardConfig({}, sections, cwd), keyOrigins: sections.a2a.key_origins },
     flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
     agents: agentConfigs(settings, cwd),
-    peers: sections.peers,
+    peers: Object.fromEntries(
+      Object.entries(sections.peers).map(([name, { url, ...peer }]) => {
+        const credentials = credentialsOf(["peers", name], peer, settings, cwd);
+        return [name, { url, credentials, card: cardConfig(peer, sections, cwd) }];
+      }),
+    ),
     sandbox: {
       tier: sandbox.tier,
       memoryBytes: sandbox.memory_limit === undefined ? undefined : bytesOf(sandbox.memory_limit),

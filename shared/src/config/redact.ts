@@ -1,4 +1,12 @@
-const secretKeys: ReadonlySet<string> = new Set(["api_key", "token", "password", "daytona_api_key", "VNC_password"]);
+const secretKeys: ReadonlySet<string> = new Set([
+  "api_key",
+  "token",
+  "secret",
+  "subject",
+  "password",
+  "daytona_api_key",
+  "VNC_password",
+]);
 
 /** Whether the value at this path is a secret, which no output ever shows. */
 export function isSecret(path: readonly string[]): boolean {

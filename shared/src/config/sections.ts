@@ -1,5 +1,14 @@
 import * as z from "zod";
-import { address, agentsSection, flowsSection, limitsSection, publicAddress } from "./agent-section.ts";
+import {
+  address,
+  agentsSection,
+  cardDemand,
+  cardKeys,
+  credentialsSection,
+  flowsSection,
+  limitsSection,
+  publicAddress,
+} from "./agent-section.ts";
 import { authSection } from "./auth-section.ts";
 import { llmSection } from "./llm-section.ts";
 import { browserSection, egressSection, searchSection } from "./web-sections.ts";
@@ -77,6 +86,12 @@ export const sectionsSchema = z.strictObject({
       patience_seconds: z.number().min(1).max(86_400).default(120),
     })
     .prefault({}),
+  a2a: z
+    .strictObject({
+      card_policy: cardDemand,
+      key_origins: z.array(address).describe("a list of origins that publish keys for others").default([]),
+    })
+    .prefault({}),
   flows: flowsSection.prefault({}),
   egress: egressSection.prefault({}),
   desktop: z
@@ -94,6 +109,8 @@ export const sectionsSchema = z.strictObject({
       z.strictObject({
         url: address,
         token: text.optional(),
+        auth: credentialsSection.optional(),
+        ...cardKeys,
       }),
     )
     .prefault({}),

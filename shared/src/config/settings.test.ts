@@ -409,7 +409,26 @@ test("an agent is given families of tools and others to ask, of this system and 
   expect(config.agents.swe).toMatchObject({ tools: ["shell", "code"], delegates: ["far", "manus"] });
   expect(config.agents.manus).toMatchObject({ tools: ["web", "data"], delegates: ["browser", "swe", "data-analysis"] });
   expect(config.agents.browser).toMatchObject({ tools: undefined, delegates: [] });
-  expect(config.peers.far).toEqual({ url: "https://far.example", token: "secret" });
+  expect(config.peers.far).toMatchObject({
+    url: "https://far.example",
+    credentials: { identity: { kind: "bearer", secret: { text: "secret" } } },
+  });
+});
+
+test("what is demanded of a card is said per agent, or for all; to pin keys is to demand a signature", async () => {
+  const cwd = await folderWith(
+    '[a2a]\ncard_policy = "signed-if-present"\n[agents.swe]\ncard_policy = "unsigned"\n[peers.far]\nurl = "https://far.example"\ncard_keys = "far.json"\n',
+  );
+  const { agents, peers, a2a } = await loadConfig({ cwd, env: {} });
+  expect(agents.swe?.card).toEqual({ demand: "unsigned", keys: undefined });
+  expect(agents.manus?.card).toEqual({ demand: "signed-if-present", keys: undefined });
+  expect(a2a.card).toEqual({ demand: "signed-if-present", keys: undefined });
+  expect(peers.far?.card).toEqual({ demand: "must-be-signed", keys: join(cwd, "far.json") });
+  const plain = await loadConfig({ cwd: await folderWith(""), env: {} });
+  expect(plain.a2a.card.demand).toBe("unsigned");
+  const keyed = await loadConfig({ cwd: await folderWith('[gateway]\ncard_keys = "all.json"\n'), env: {} });
+  expect([keyed.a2a.card.demand, keyed.agents.swe?.card.demand]).toEqual(["must-be-signed", "must-be-signed"]);
+  expect(await refusal('[a2a]\ncard_policy = "signed"\n')).toContain("must-be-signed");
 });
 
 test("a family that is none, and an agent that nobody is, are refused with those there are", async () => {

@@ -105,29 +105,38 @@ function keyWithOrigin(path: readonly string[], origins: ReadonlyMap<string, str
 }
 
 /**
- * Removes the keys that `api_key_env` names from the environment, for `[llm]` and its tables. Such
- * a key takes precedence over all others, since it is meant for this endpoint. Throws
- * `config_invalid` for a variable that is not set.
+ * Takes from the environment the keys that `api_key_env` names, for `[llm]` and its tables, and the
+ * secrets for agents that `secret_env` and `subject_env` name. Such a key takes precedence over all
+ * others, since it is meant for this endpoint. Throws `config_invalid` for a variable that is not
+ * set.
  */
 function takeNamedKeys(
   merged: Table,
   env: Readonly<Record<string, string | undefined>>,
   origins: Map<string, string>,
 ): void {
-  const llm = valueAt(merged, ["llm"]);
-  const tables = isTable(llm) ? Object.keys(llm).filter((name) => isTable(llm[name])) : [];
-  for (const path of [["llm"], ...tables.map((name) => ["llm", name])]) {
-    const variable = valueAt(merged, [...path, "api_key_env"]);
-    if (typeof variable !== "string") continue;
-    const key = env[variable];
-    if (key === undefined || key === "") {
-      const origin = origins.get([...path, "api_key_env"].join(".")) ?? "settings";
+  const tablesIn = (section: string) => {
+    const table = valueAt(merged, [section]);
+    return isTable(table) ? Object.keys(table).filter((name) => isTable(table[name])) : [];
+  };
+  const take = (path: readonly string[], key: string, what: string) => {
+    const named = [...path, `${key}_env`];
+    const variable = valueAt(merged, named);
+    if (typeof variable !== "string") return;
+    const value = env[variable];
+    if (value === undefined || value === "") {
+      const origin = origins.get(named.join(".")) ?? "settings";
       throw new AppError(
         "config_invalid",
-        `${origin}: [${path.join(".")}] api_key_env names ${variable}, which is not set. Set it to the key of the model's provider.`,
+        `${origin}: [${path.join(".")}] ${key}_env names ${variable}, which is not set. Set it to ${what}.`,
       );
     }
-    setAt(merged, [...path, "api_key"], key);
-    origins.set([...path, "api_key"].join("."), variable);
-  }
+    setAt(merged, [...path, key], value);
+    origins.set([...path, key].join("."), variable);
+  };
+  for (const path of [["llm"], ...tablesIn("llm").map((name) => ["llm", name])])
+    take(path, "api_key", "the key of the model's provider");
+  for (const section of ["agents", "peers"])
+    for (const name of tablesIn(section))
+      for (const key of ["secret", "subject"]) take([section, name, "auth"], key, "what the agent wants");
 }

@@ -3,7 +3,7 @@ import type pino from "pino";
 import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
 import { agentApp } from "../a2a/server/agent-app.ts";
-import { openCardKey } from "../a2a/server/card-key.ts";
+import { openHomeKeys } from "../a2a/signing/home-keys.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import { agentNamed, type Config } from "../config/config.ts";
@@ -97,7 +97,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   engine.work(
     asking === undefined ? [task] : [cancellingChildren(task, asking.peers), cancelChildrenRun(name, asking.peers)],
   );
-  engine.work([pushRun({ kind: name, engine, webhooks, publicUrl, log: logger })], {
+  engine.work([pushRun({ kind: name, engine, webhooks, keys: parts.keys, publicUrl, log: logger })], {
     concurrency: 1_000,
     dedicatedPool: true,
   });
@@ -123,11 +123,12 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
   });
   const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
   const authentication = await openAuthentication(config, logger);
-  const [cardKey] = await Promise.all([openCardKey(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
+  const [keys] = await Promise.all([openHomeKeys(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
   const { tools: chosen, delegates } = agentConfig;
   // An agent that asks no others loads nothing for it.
   const peering = delegates.length > 0 ? await import("./open-peers.ts") : undefined;
-  const asking = peering?.openPeers(delegates, config, { engine, artifacts });
+  const admit = peering && (await peering.admission(config, keys));
+  const asking = peering?.openPeers(delegates, config, { engine, artifacts, ...(admit && { admit }) });
   const machine = { ...toolbox, delegate: asking === undefined ? [] : [asking.tool] };
   const offers = offersOf(machine, chosen, { delegates, pythonLibraries: toolbox.python?.libraries });
   const made = openAgent(agentOf(source, offers), machine, chosen);
@@ -143,7 +144,7 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
   const open = (principal: string, contextId: string) =>
     // Agents share no files, even on the same disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
-  return { model, closeModel, artifacts, engine, mcp, asking, definition, open, cardKey, authentication };
+  return { model, closeModel, artifacts, engine, mcp, asking, definition, open, keys, authentication };
 }
 
 async function closeParts({ asking, engine, mcp, closeModel, authentication }: Parts, toolbox: Toolbox): Promise<void> {
@@ -158,12 +159,12 @@ async function closeParts({ asking, engine, mcp, closeModel, authentication }: P
 }
 
 /** What the card says beyond the definition. */
-function cardFacts({ model, mcp, cardKey, authentication }: Parts, { sandbox }: Toolbox) {
+function cardFacts({ model, mcp, keys, authentication }: Parts, { sandbox }: Toolbox) {
   return {
     model: { name: model.name, provider: model.provider },
     sandbox: sandbox.tier,
     mcp: () => mcp.health(),
-    sign: cardKey.sign,
+    keys,
     ...authentication.facts,
   };
 }

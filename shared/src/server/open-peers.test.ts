@@ -10,23 +10,28 @@ import { openPeers } from "./open-peers.ts";
 test("the server's token goes to agents of this system alone, and each agent elsewhere gets its own or none", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-peers-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const fetched = (request: Request) => new Response(request.headers.get("Authorization"));
+  await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: fetched });
+  await using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: fetched });
   const env = {
     MANYHANDS_TOKEN: "long-enough",
-    SWE_URL: "http://127.0.0.1:9",
+    SWE_URL: server.url.origin,
     MANYHANDS_AGENTS_SWE_PUBLIC_URL: "http://127.0.0.1:8/swe",
-    MANYHANDS_PEERS_FAR_URL: "http://127.0.0.1:9/far",
+    MANYHANDS_PEERS_FAR_URL: `${server.url.origin}/far`,
     MANYHANDS_PEERS_FAR_TOKEN: "of-far",
-    MANYHANDS_PEERS_PLAIN_URL: "http://127.0.0.1:9/plain",
+    MANYHANDS_PEERS_PLAIN_URL: `${server.url.origin}/plain`,
   };
   const config = await loadConfig({ cwd: home, env });
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const asking = openPeers(["swe", "far", "plain"], config, { engine, artifacts });
   try {
-    const headers = (name: string) => asking?.peers.headers({ name, url: "" });
-    expect(headers("swe")).toEqual({ Authorization: "Bearer long-enough" });
-    expect(headers("far")).toEqual({ Authorization: "Bearer of-far" });
-    for (const name of ["plain", "unknown"]) expect(headers(name)).toEqual({});
-    expect(asking?.peers.inside("http://127.0.0.1:8/swe/artifacts/1")).toBe("http://127.0.0.1:9/artifacts/1");
+    const shown = async (name: string, url = server.url.href) =>
+      (await asking?.peers.fetch({ name, url: "" })(url))?.text();
+    expect(await shown("swe")).toBe("Bearer long-enough");
+    expect(await shown("far")).toBe("Bearer of-far");
+    for (const name of ["plain", "unknown"]) expect(await shown(name)).toBe("");
+    for (const name of ["swe", "far"]) expect(await shown(name, other.url.href)).toBe("");
+    expect(asking?.peers.inside("http://127.0.0.1:8/swe/artifacts/1")).toBe(`${server.url.origin}/artifacts/1`);
     expect(openPeers([], config, { engine, artifacts })).toBeUndefined();
   } finally {
     asking?.close();

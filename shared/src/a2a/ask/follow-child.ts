@@ -13,7 +13,6 @@ import { type Attempt, attempted, inTime } from "./attempt.ts";
 import { type Collected, readResult } from "./collect.ts";
 import { childNotes, type Notes, type ToldLines } from "./notes.ts";
 import type { Peers } from "./peers.ts";
-import type { PushCallbacks } from "./push-callbacks.ts";
 import { hasFiles } from "./take-files.ts";
 
 /**
@@ -59,7 +58,7 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
       const look = { notes, signal, ends };
       const seen = await (child.ours
         ? watchJournal(client, child, from, look)
-        : pollTask(client, child, from, look, peers.pushCallbacks));
+        : pollTask(client, child, from, look, peers));
       const task = await client.get(child.taskId, { signal });
       if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");
       const state = stateAfter(task, from.answered);
@@ -113,10 +112,11 @@ async function pollTask(
   child: RemoteTask,
   from: Followed,
   look: Look,
-  pushCallbacks?: PushCallbacks,
+  { pushCallbacks, at }: Pick<Peers, "pushCallbacks" | "at">,
 ) {
   const { notes, signal, ends } = look;
-  const { askId } = child.ask;
+  const { askId, agent } = child.ask;
+  const subscription = { taskId: child.taskId, askId, agentUrl: at(agent).url };
   const enough = AbortSignal.any([signal, ends, notes.due]);
   try {
     for (let pauseMs = 250; !enough.aborted; pauseMs = Math.min(pauseMs * 1.5, 5_000)) {
@@ -124,7 +124,7 @@ async function pollTask(
       const task = await client.get(child.taskId, { signal });
       if (stateAfter(task, from.answered) !== "working") break;
       notes.say(messageText(task.status?.message));
-      if (pauseMs > longMs) await pushCallbacks?.subscribe(client, child.taskId, askId, signal);
+      if (pauseMs > longMs) await pushCallbacks?.subscribe(client, subscription, signal);
       const pause = pushCallbacks?.knows(askId) ? rarelyMs : pauseMs;
       await sleep(pause, AbortSignal.any([enough, rung])).catch(() => signal.throwIfAborted());
     }

@@ -4,6 +4,7 @@ import { isLoopback } from "../../http/loopback-guard.ts";
 import { type A2aClient, createA2aClient } from "../client/client.ts";
 import type { Fetch } from "../client/client-fetch.ts";
 import type { InsideAddress } from "../client/server-address.ts";
+import type { CardPolicy } from "../signing/card-policy.ts";
 import type { PushCallbacks } from "./push-callbacks.ts";
 import { createQuestionLock, type QuestionLock } from "./question-lock.ts";
 import { createUnderWay, type UnderWay } from "./under-way.ts";
@@ -45,12 +46,10 @@ export type Peers = {
   retrySignal(address: PeerAddress): AbortSignal | undefined;
   /** The current address of an agent that was asked at this one, perhaps before a restart. */
   at(address: PeerAddress): PeerAddress;
-  /** Sends requests outside A2A to the agent's own server, for its files. */
-  readonly fetch: Fetch;
+  /** Sends requests outside A2A to the agent's own server, for its files, with its credentials. */
+  fetch(address: PeerAddress): Fetch;
   /** Maps a public address to the one reachable from here. */
   readonly inside: InsideAddress;
-  /** Headers for every request to this agent. */
-  headers(address: PeerAddress): Readonly<Record<string, string>>;
   readonly engine: Pick<Engine, "start" | "get" | "list" | "cancel" | "events">;
   readonly artifacts: ArtifactStore;
   readonly bounds: AskBounds;
@@ -61,8 +60,8 @@ export type Peers = {
 };
 
 /**
- * What a process provides for asking. `headers` supplies an agent's token, which no journal ever
- * holds.
+ * What a process provides for asking. `fetch` shows an agent the credentials that are meant for it,
+ * which no journal ever holds.
  */
 export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
   /**
@@ -71,13 +70,15 @@ export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
    */
   connect?(address: PeerAddress, signal: AbortSignal | undefined): Promise<A2aClient> | undefined;
   retrySignal?(address: PeerAddress): AbortSignal | undefined;
-  headers?(address: PeerAddress): Readonly<Record<string, string>>;
+  /** Sends requests to this agent, with its credentials; plain if omitted. */
+  fetch?(address: PeerAddress): Fetch;
   /**
    * The agent now known by this name. A run remembers where an agent was when it asked it, perhaps
    * before a restart.
    */
   known?(name: string): PeerAddress | undefined;
-  readonly fetch?: Fetch;
+  /** Which agents may be used by their cards; all, if omitted. */
+  readonly admit?: CardPolicy;
   readonly inside?: InsideAddress;
   readonly bounds?: Partial<AskBounds>;
   readonly pushCallbacks?: PushCallbacks | undefined;
@@ -87,15 +88,14 @@ const cardAgeMs = 60_000;
 
 /** Creates the peers, with default bounds for those not given. */
 export function createPeers(options: PeersOptions): Peers {
-  const { engine, artifacts, fetch: inner = fetch, inside = (url: string) => url } = options;
-  const headers = (address: PeerAddress) => options.headers?.(whereNow(address, options)) ?? {};
+  const { engine, artifacts, inside = (url: string) => url } = options;
+  const fetchFor = (address: PeerAddress) => options.fetch?.(whereNow(address, options)) ?? fetch;
   const met = new Map<string, { readonly client: A2aClient; readonly at: number }>();
   return {
     engine,
     artifacts,
-    headers,
     retrySignal: (address) => options.retrySignal?.(address),
-    fetch: inner,
+    fetch: fetchFor,
     inside,
     at: (address) => whereNow(address, options),
     bounds: { ...defaultBounds, ...options.bounds },
@@ -109,9 +109,9 @@ export function createPeers(options: PeersOptions): Peers {
       const known = met.get(`${address.name} ${address.url}`);
       if (known !== undefined && performance.now() - known.at < cardAgeMs) return known.client;
       const client = await createA2aClient(address.url, {
-        fetch: inner,
+        fetch: fetchFor(address),
         inside,
-        headers: headers(address),
+        admit: async (card) => options.admit?.(card, address),
         responseMs: 20_000,
         // The durable loop around a call does the long retrying; a step only waits out a hiccup.
         retry: { retries: 2, firstPauseMs: 100 },

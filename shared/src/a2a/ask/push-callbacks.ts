@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { AppError } from "../../core/errors.ts";
 import type { A2aClient } from "../client/client.ts";
+import type { KeySets } from "../signing/key-sets.ts";
+import { checkNotification, signatureOf } from "../signing/notification-signature.ts";
 
 /**
  * Callbacks that agents notify when a task has news, to save polling. A notification only prompts a
@@ -11,15 +13,22 @@ export interface PushCallbacks {
    * Subscribes to a task at its agent, once per process; returns whether the agent accepted.
    * Rejects only with the signal's reason.
    */
-  subscribe(client: A2aClient, taskId: string, askId: string, signal: AbortSignal): Promise<boolean>;
+  subscribe(
+    client: A2aClient,
+    task: { readonly taskId: string; readonly askId: string; readonly agentUrl: string },
+    signal: AbortSignal,
+  ): Promise<boolean>;
   /** Whether the agent accepted the subscription. */
   knows(askId: string): boolean;
   /** Aborted at the next notification for the ask. */
   next(askId: string): AbortSignal;
   /** Ends the subscription of an ask. */
   leave(askId: string): void;
-  /** Receives a notification. Throws `unauthorized` if the token is not the ask's. */
-  notify(askId: string, token: string): void;
+  /**
+   * Receives a notification. Rejects with `unauthorized` if the token is not the ask's, or if it is
+   * signed and its agent's published keys did not sign it.
+   */
+  notify(askId: string, notification: { readonly headers: Headers; readonly body: string }): Promise<void>;
 }
 
 /** How many subscribed asks are remembered. */
@@ -29,9 +38,18 @@ const mostKnown = 10_000;
  * Creates callbacks reachable at `url`. Tokens derive from the secret and stay valid as long as it
  * does.
  */
-export function createPushCallbacks({ url, secret }: { readonly url: string; readonly secret: string }): PushCallbacks {
+export function createPushCallbacks({
+  url,
+  secret,
+  keySets,
+}: {
+  readonly url: string;
+  readonly secret: string;
+  /** Reads the keys of agents that sign; if omitted, signatures are not looked at. */
+  readonly keySets?: KeySets;
+}): PushCallbacks {
   const listening = new Map<string, AbortController>();
-  const known = new Map<string, boolean>();
+  const known = new Map<string, { readonly told: boolean; readonly agentUrl: string }>();
   const tokenOf = (askId: string) => createHmac("sha256", secret).update(askId).digest("base64url");
 
   const tell = async (client: A2aClient, taskId: string, askId: string, signal: AbortSignal) => {
@@ -47,11 +65,11 @@ export function createPushCallbacks({ url, secret }: { readonly url: string; rea
     }
   };
   return {
-    knows: (askId) => known.get(askId) ?? false,
-    async subscribe(client, taskId, askId, signal) {
+    knows: (askId) => known.get(askId)?.told ?? false,
+    async subscribe(client, { taskId, askId, agentUrl }, signal) {
       if (client.card.capabilities?.pushNotifications !== true) return false;
-      const told = known.get(askId) ?? (await tell(client, taskId, askId, signal));
-      known.set(askId, told);
+      const told = known.get(askId)?.told ?? (await tell(client, taskId, askId, signal));
+      known.set(askId, { told, agentUrl });
       const oldest = known.keys().next().value;
       if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
       return told;
@@ -62,10 +80,14 @@ export function createPushCallbacks({ url, secret }: { readonly url: string; rea
       return bell.signal;
     },
     leave: (askId) => void listening.delete(askId),
-    notify(askId, token) {
-      const [expected, given] = [Buffer.from(tokenOf(askId)), Buffer.from(token)];
+    async notify(askId, { headers, body }) {
+      const given = Buffer.from(headers.get("X-A2A-Notification-Token") ?? "");
+      const expected = Buffer.from(tokenOf(askId));
       if (expected.length !== given.length || !timingSafeEqual(expected, given))
         throw new AppError("unauthorized", "This is not the token that belongs here.");
+      const [jwt, agent] = [signatureOf(headers), known.get(askId)];
+      if (jwt !== undefined && agent !== undefined && keySets !== undefined)
+        await checkNotification(jwt, body, agent.agentUrl, keySets);
       listening.get(askId)?.abort();
       listening.delete(askId);
     },

@@ -94,8 +94,7 @@ async function openFile(url: string, name: string, { address, peers, signal }: S
   }
   try {
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(arrivalMs)]);
-    const init = { headers: peers.headers(address), redirect: "error", signal: bounded } as const;
-    const response = await peers.fetch(url, init);
+    const response = await peers.fetch(address)(url, { redirect: "error", signal: bounded });
     if (response.ok && response.body !== null) return guarded(response.body, name, signal);
     const code = response.status >= 500 || response.status === 429 ? "unavailable" : "not_found";
     await response.body?.cancel();

@@ -103,6 +103,8 @@ export type A2aClientOptions = {
   readonly inside?: (url: string) => string;
   /** Added to every request, such as `Authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Rejects if an agent with this card may not be used; called before anything is sent to it. */
+  readonly admit?: (card: AgentCard) => Promise<void>;
   readonly responseMs?: number;
   readonly idleMs?: number;
   readonly retry?: RetryPolicy;
@@ -142,6 +144,7 @@ export async function createA2aClient(address: string, options: A2aClientOptions
     const found = await cardResolver.resolve(base, path);
     // The resolver may return the raw JSON; the codec gives every field its type.
     const card = AgentCard.fromJSON(AgentCard.toJSON(found));
+    await options.admit?.(card);
     const sdk = await factory.createFromAgentCard({ ...found, supportedInterfaces: interfacesAt(url, card, inside) });
     return clientOf(sdk, card, retry);
   });

@@ -125,7 +125,7 @@ test("an agent that is not up may be starting: it is said to be worth asking, an
   const peers = createPeers({
     engine: {} as Engine,
     artifacts: createArtifactStore("/nonexistent"),
-    fetch: async () => new Response(null, { status: 503 }),
+    fetch: () => async () => new Response(null, { status: 503 }),
   });
   const away = openDirectory([{ name: "helper", url: "http://127.0.0.1:1" }], peers);
   expect(away.describe()).toBe("- helper: still starting; it will be waited for.");

@@ -2,6 +2,8 @@ import { A2A_CONTENT_TYPE, A2A_VERSION_HEADER, StreamResponse } from "@a2a-js/sd
 import { V03PushNotificationSerializer } from "@a2a-js/sdk/compat/v0_3/server";
 import type { StoredEvent } from "../../core/engine.ts";
 import type { TaskProjection } from "../../runs/projection.ts";
+import type { KeyRing } from "../signing/home-keys.ts";
+import { signatureHeader, signNotification } from "../signing/notification-signature.ts";
 import { eventUpdate } from "../stream-update.ts";
 import { taskState } from "../task-state.ts";
 import { type TaskIdentity, taskView } from "../task-view.ts";
@@ -39,6 +41,21 @@ export function taskNotification(
 ): Notification {
   const task = taskView(identity, projection, publicUrl, { artifacts: true });
   return notification(config, { payload: { $case: "task", value: task } });
+}
+
+/**
+ * The notification with its signature: under a header of its own, and as the bearer token if the
+ * receiver wants no other credentials.
+ */
+export async function signedNotification(
+  { url, authentication }: PushConfig,
+  { headers, body }: Notification,
+  ring: KeyRing,
+  issuer: string,
+): Promise<Notification> {
+  const jwt = await signNotification(body, ring, { issuer, audience: url });
+  const bearer = authentication === undefined ? { authorization: `Bearer ${jwt}` } : {};
+  return { headers: { ...headers, [signatureHeader]: jwt, ...bearer }, body };
 }
 
 function notification({ token, authentication, wire }: PushConfig, response: StreamResponse): Notification {

@@ -3,7 +3,8 @@ import { AppError } from "../../core/errors.ts";
 import type { Run, RunDefinition } from "../../core/run.ts";
 import { applyEvent, emptyProjection, type TaskProjection } from "../../runs/projection.ts";
 import { createProjectionCache } from "../../runs/projection-cache.ts";
-import { eventNotification, taskNotification } from "./notification.ts";
+import type { HomeKeys } from "../signing/home-keys.ts";
+import { eventNotification, type Notification, signedNotification, taskNotification } from "./notification.ts";
 import type { PushConfig } from "./push-config.ts";
 import type { Refusal, Webhooks } from "./webhooks.ts";
 
@@ -33,6 +34,8 @@ export type PushDeps = {
   readonly kind: string;
   readonly engine: Pick<Engine, "get" | "events" | "follow">;
   readonly webhooks: Webhooks;
+  /** Sign each notification; unsigned if omitted. */
+  readonly keys?: HomeKeys;
   /** This agent's public address; file parts link to it. */
   readonly publicUrl: string;
   readonly log?: Log;
@@ -45,6 +48,9 @@ const defaultBounds: PushBounds = {
   patienceMs: 24 * 3_600_000,
   keptMs: 7 * 24 * 3_600_000,
 };
+
+/** The event of a receiver that is given up, with the place up to which it was told. */
+export const gaveUp = "receiver-given-up";
 
 const followMs = 30_000;
 /** Notifications per recorded position: up to this many are resent after a crash. */
@@ -78,7 +84,8 @@ export function pushRun(deps: PushDeps): RunDefinition {
         if (told.refusal === undefined || told.after > after) [pauseMs, waitedMs] = [bounds.firstPauseMs, 0];
         after = told.after;
         if (told.refusal === undefined) continue;
-        if (told.refusal.final || waitedMs >= bounds.patienceMs) await giveUp(run, input, told.refusal, deps);
+        if (told.refusal.final || waitedMs >= bounds.patienceMs)
+          await giveUp(run, { ...input, after }, told.refusal, deps);
         await run.sleep(pauseMs);
         waitedMs += pauseMs;
         pauseMs = Math.min(pauseMs * 2, bounds.longestPauseMs);
@@ -96,15 +103,17 @@ type Known = { projection: TaskProjection };
 async function tell(
   { taskId, config, snapshot, after: first }: PushInput,
   from: number,
-  { engine, webhooks, publicUrl, known }: PushDeps & { readonly known: Known },
+  { engine, known, ...deps }: PushDeps & { readonly known: Known },
   signal: AbortSignal,
 ): Promise<Told> {
+  const { publicUrl } = deps;
+  const post = (notification: Notification) => send(config, notification, deps, signal);
   const task = await engine.get(taskId);
   if (task === undefined) return { after: from, isOver: true };
   let projection =
     known.projection.seq === from ? known.projection : await createProjectionCache(engine, 0).upTo(taskId, from);
   if (snapshot && from === first) {
-    const refusal = await webhooks.post(config.url, taskNotification(config, task, projection, publicUrl), signal);
+    const refusal = await post(taskNotification(config, task, projection, publicUrl));
     if (refusal !== undefined) return { after: from, isOver: false, refusal };
   }
   if (projection.end !== undefined) return { after: from, isOver: true };
@@ -115,7 +124,7 @@ async function tell(
     const before = projection;
     projection = applyEvent(projection, item);
     const notification = eventNotification(config, task, { projection, before, stored: item }, publicUrl);
-    const refusal = notification && (await webhooks.post(config.url, notification, signal));
+    const refusal = notification && (await post(notification));
     if (refusal !== undefined) return { after, isOver: false, refusal };
     known.projection = projection;
     after = item.seq;
@@ -125,14 +134,26 @@ async function tell(
   return { after, isOver: projection.end !== undefined };
 }
 
+/** Sends one notification, signed anew each time, since a signature is good for minutes. */
+async function send(
+  config: PushConfig,
+  notification: Notification,
+  { webhooks, keys, publicUrl }: Pick<PushDeps, "webhooks" | "keys" | "publicUrl">,
+  signal: AbortSignal,
+): Promise<Refusal | undefined> {
+  const signed = keys ? await signedNotification(config, notification, await keys.ring(), publicUrl) : notification;
+  return webhooks.post(config.url, signed, signal);
+}
+
 async function giveUp(
   run: Run,
-  { taskId, config }: PushInput,
+  { taskId, config, after }: PushInput,
   { reason, final }: Refusal,
   { log = silentLog }: PushDeps,
 ) {
   const host = URL.parse(config.url)?.host ?? "";
-  await run.step("give up", async () => {
+  await run.step("give up", async (step) => {
+    step.emit({ type: gaveUp, after });
     log.warn({ taskId, host, reason }, "A receiver of notifications was given up.");
     return null;
   });

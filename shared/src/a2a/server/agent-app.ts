@@ -21,6 +21,7 @@ import { AppFailure } from "../wire-error.ts";
 import { artifactApp } from "./artifact-route.ts";
 import { type AgentFacts, agentCard, type CardStyle, cardApp, extendedCard } from "./card.ts";
 import { rpcApp } from "./json-rpc.ts";
+import { keySetApp, signedCard } from "./key-set-route.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { restApp, restFailure } from "./rest.ts";
 
@@ -90,7 +91,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
   const handler = createRequestHandler({
     ...tasks,
     card,
-    ...(facts.security && { extendedCard: (caller) => extendedCard(definition, told, caller) }),
+    ...(facts.security && { extendedCard: (caller) => signedCard(extendedCard(definition, told, caller), facts)() }),
     report,
   });
 
@@ -106,7 +107,8 @@ export function agentApp(deps: AgentAppDeps): Hono {
   app.use(secureHeaders(pageHeaders));
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
   app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics, identify }));
-  app.route("/", cardApp(card, handler, deps.cardStyle ?? "merged"));
+  app.route("/", cardApp(signedCard(card, facts), handler, deps.cardStyle ?? "merged"));
+  if (facts.keys !== undefined) app.route("/", keySetApp(facts.keys));
   app.route("/", artifactApp(artifacts, identify));
   if (deps.mcp !== undefined) app.route("/", deps.mcp);
   app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));

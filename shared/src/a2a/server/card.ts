@@ -1,4 +1,4 @@
-import { A2A_VERSION_HEADER, AgentCard, type AgentCardSignature } from "@a2a-js/sdk";
+import { A2A_VERSION_HEADER, AgentCard } from "@a2a-js/sdk";
 import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
 import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
@@ -9,6 +9,7 @@ import type { Caller } from "../../core/caller.ts";
 import type { JsonSchema } from "../../core/model.ts";
 import type { SandboxTier } from "../../machine/sandbox/sandbox.ts";
 import { agentExtension, callerExtension, cancelMessageExtension, journalExtension } from "../extensions.ts";
+import type { HomeKeys } from "../signing/home-keys.ts";
 
 /** What a running server adds to the agent's definition. */
 export type AgentFacts = {
@@ -21,8 +22,8 @@ export type AgentFacts = {
   readonly mcp?: () => object;
   /** How callers authenticate; not at all if omitted. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
-  /** Signs the card; unsigned if omitted. */
-  readonly sign?: (card: AgentCard) => AgentCardSignature;
+  /** Sign the card; unsigned if omitted. */
+  readonly keys?: HomeKeys;
   /** Whether it sends push notifications; defaults to no. */
   readonly push?: boolean;
   /** Additional extensions, each with its parameters. */
@@ -41,7 +42,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
     { url, protocolBinding: "JSONRPC", ...served },
     { url, protocolBinding: "HTTP+JSON", ...served },
   ];
-  const card: AgentCard = {
+  return {
     name: title,
     description,
     version,
@@ -76,7 +77,6 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
     })),
     signatures: [],
   };
-  return facts.sign === undefined ? card : { ...card, signatures: [facts.sign(card)] };
 }
 
 /** The card for a known caller: it also says who that is here, and what it may do. */
@@ -131,20 +131,20 @@ export type CardStyle = "merged" | "strict";
  * `A2A-Version` get the card of that version, which strict readers check, and all others the one of
  * `style`. Old clients read `agent.json`, which is always merged.
  */
-export function cardApp(card: AgentCard, handler: A2ARequestHandler, style: CardStyle): Hono {
+export function cardApp(cardNow: () => Promise<AgentCard>, handler: A2ARequestHandler, style: CardStyle): Hono {
   const app = new Hono();
   const headers = {
     "Cache-Control": "public, max-age=60",
     "Last-Modified": new Date().toUTCString(),
     Vary: A2A_VERSION_HEADER,
   };
-  const merged = async (c: Context) => c.json(await mergedCardJson(card, handler), 200, headers);
+  const merged = async (c: Context) => c.json(await mergedCardJson(await cardNow(), handler), 200, headers);
   app.use("/.well-known/*", etag());
   app.get("/.well-known/agent.json", merged);
-  app.get("/.well-known/agent-card.json", (c) => {
+  app.get("/.well-known/agent-card.json", async (c) => {
     const named = c.req.header(A2A_VERSION_HEADER)?.trim() ?? "";
     const strict = named.startsWith("1.") || (style === "strict" && !named.startsWith("0.3"));
-    return strict ? c.json(cardJson(card), 200, headers) : merged(c);
+    return strict ? c.json(cardJson(await cardNow()), 200, headers) : merged(c);
   });
   return app;
 }

@@ -20,7 +20,7 @@ import { watchTask } from "./watch-task.ts";
 export type RequestHandlerDeps = TaskDeps & {
   readonly card: AgentCard;
   /** The card for an authenticated caller; none without authentication. */
-  readonly extendedCard?: (caller: Caller) => AgentCard;
+  readonly extendedCard?: (caller: Caller) => Promise<AgentCard>;
   /** Receives unexpected errors; the caller learns only that an internal error occurred. */
   readonly report: (bug: unknown) => void;
 };

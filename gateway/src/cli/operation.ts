@@ -1,0 +1,89 @@
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { keyAlgorithms } from "manyhands/internal/a2a/signing/home-keys";
+import type { Scope } from "manyhands/internal/core/caller";
+import type { CliContext } from "../session/context.ts";
+import { type DeliveriesOptions, listDeliveries, retryDelivery, showDelivery } from "./deliveries.ts";
+import { type KeysOptions, listKeys, rotateKeys } from "./keys.ts";
+import { addToken, lifeOf, listTokens, revokeToken, scopesOf } from "./tokens.ts";
+
+/** Makes the options that every command has. */
+type CommonOptions = { readonly config: () => Option; readonly json: () => Option };
+
+type Group = {
+  readonly program: Command;
+  readonly context: CliContext;
+  readonly done: (exitCode: number) => void;
+  readonly options: CommonOptions;
+};
+
+/** Adds the commands of who operates the servers: `tokens`, `keys` and `deliveries`. */
+export function addOperation(
+  program: Command,
+  context: CliContext,
+  done: (exitCode: number) => void,
+  options: CommonOptions,
+): void {
+  const group = { program, context, done, options };
+  addTokens(group);
+  addKeys(group);
+  addDeliveries(group);
+}
+
+function addTokens({ program, context, done, options: { config, json } }: Group): void {
+  const tokens = program.command("tokens").description("list, add and revoke the tokens of callers");
+  const leaf = (name: string, description: string, isDefault = false) =>
+    tokens.command(name, { isDefault }).description(description).addOption(config()).addOption(json());
+  leaf("list", "the tokens, without their secrets", true).action(async (options) =>
+    done(await listTokens(options, context)),
+  );
+  leaf("add", "make a token and show its secret, this once")
+    .argument("<name>", "the token's name")
+    .option("--principal <name>", "who its holder is (default: the token's name)")
+    .option("--scopes <list>", "what it allows, separated by commas: read, run, admin", grantable, ["read", "run"])
+    .option("--expires <time>", "how long it lasts, such as 12h or 30d (default: until it is revoked)", life)
+    .action(async (name: string, options) => done(await addToken(name, options, context)));
+  leaf("revoke", "make a token useless, at once")
+    .argument("<name>", "the token's name")
+    .action(async (name: string, options) => done(await revokeToken(name, options, context)));
+}
+
+function addKeys({ program, context, done, options: { config, json } }: Group): void {
+  const keys = program.command("keys").description("show and replace the keys that sign cards and notifications");
+  const leaf = (name: string, description: string, isDefault = false) =>
+    keys.command(name, { isDefault }).description(description).addOption(config()).addOption(json());
+  leaf("list", "the public keys; --json is a JWK set to pin", true).action(async (options: KeysOptions) =>
+    done(await listKeys(options, context)),
+  );
+  leaf("rotate", "sign with a new key; the old one stays beside it for a week")
+    .addOption(new Option("--algorithm <name>", "algorithm of the new key (default: as before)").choices(keyAlgorithms))
+    .option("--drop-former", "end all earlier keys at once, if one became known")
+    .action(async (options) => done(await rotateKeys(options, context)));
+}
+
+function addDeliveries({ program, context, done, options: { config, json } }: Group): void {
+  const group = program.command("deliveries").description("notifications that their receivers did not take");
+  const leaf = (name: string, description: string, isDefault = false) =>
+    group.command(name, { isDefault }).description(description).addOption(config()).addOption(json());
+  const id = () => new Argument("<id>", "the delivery's id");
+  leaf("list", "those given up in the last 30 days", true)
+    .option("--all", "also those that were delivered, removed or are still sent")
+    .action(async (options) => done(await listDeliveries(options, context)));
+  leaf("show", "one of them")
+    .addArgument(id())
+    .action(async (one: string, options: DeliveriesOptions) => done(await showDelivery(one, options, context)));
+  leaf("retry", "send again what its receiver has missed")
+    .addArgument(id())
+    .action(async (one: string, options: DeliveriesOptions) => done(await retryDelivery(one, options, context)));
+}
+
+function grantable(value: string): readonly Scope[] {
+  const scopes = scopesOf(value);
+  if (scopes === undefined) throw new InvalidArgumentError("It must be a list of read, run and admin.");
+  return scopes;
+}
+
+function life(value: string): number {
+  const ms = lifeOf(value);
+  if (ms === undefined) throw new InvalidArgumentError("It must be a time such as 90m, 12h or 30d.");
+  return ms;
+}

@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { AppError } from "manyhands/internal/core/errors";
+import { cliForTest } from "../testing/cli.ts";
+import { startGateway, type TestGateway } from "../testing/gateway.ts";
+
+/** Has a receiver given up at the third event; returns the delivery's id. */
+async function giveUp({ engine }: TestGateway, principal = "local"): Promise<string> {
+  const config = { id: "c", url: "https://hook.example/x", token: "never-shown", wire: "1.0" };
+  const input = { taskId: "t1", config, after: 0, snapshot: false };
+  const { run } = await engine.start({ kind: "echo/push", input, principal, contextId: "t1" });
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(10))
+    if ((await engine.get(run.id))?.status === "failed") return run.id;
+  throw new Error("it was not given up");
+}
+
+async function gatewayWithReceivers(): Promise<TestGateway> {
+  const gateway = await startGateway();
+  gateway.engine.work([
+    {
+      kind: "echo/push",
+      async execute(run) {
+        run.emit({ type: "receiver-given-up", after: 3 });
+        throw new AppError("rejected", "hook.example was not told of task t1: it answered with HTTP status 410");
+      },
+    },
+  ]);
+  return gateway;
+}
+
+test("deliveries that were given up are listed, shown and sent again over HTTP, each to its own principal", async () => {
+  await using gateway = await gatewayWithReceivers();
+  const id = await giveUp(gateway);
+  const foreign = await giveUp(gateway, "alice");
+  const call = async (path: string, method = "GET") => {
+    const response = await fetch(`${gateway.url}/deliveries${path}`, { method });
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  };
+  const { body } = await call("");
+  expect(body.deliveries).toEqual([
+    {
+      id,
+      taskId: "t1",
+      url: "https://hook.example/x",
+      state: "failed",
+      reason: expect.stringContaining("410"),
+      after: 3,
+      updatedAt: expect.any(String),
+    },
+  ]);
+  expect((await call(`/${id}`)).body).toEqual(body.deliveries[0]);
+  const again = await call(`/${id}/retry`, "POST");
+  expect([again.status, again.body.after]).toEqual([202, 3]);
+  expect(again.body.id).not.toBe(id);
+  expect((await call(`/${id}/retry`, "POST")).body.id).toBe(again.body.id);
+  for (const [path, method] of [
+    ["", "GET"],
+    ["/retry", "POST"],
+  ] as const) {
+    const [theirs, none] = [await call(`/${foreign}${path}`, method), await call(`/none${path}`, method)];
+    expect(theirs.status).toBe(404);
+    expect(theirs.body.detail.replace(foreign, "none")).toBe(none.body.detail);
+  }
+});
+
+test("the command line lists, shows and sends them again", async () => {
+  await using gateway = await gatewayWithReceivers();
+  await using cli = await cliForTest({ env: { GATEWAY_PORT: new URL(gateway.url).port } });
+  expect(await cli.run("deliveries")).toBe(0);
+  expect(cli.said()).toContain("No notifications were given up.");
+  const id = await giveUp(gateway);
+  for (const command of [["list"], ["show", id], ["retry", id], ["list", "--all", "--json"]])
+    expect([command, await cli.run("deliveries", ...command)]).toEqual([command, 0]);
+  expect(cli.out()).toContain(`${id}  ·  failed  ·  https://hook.example/x  ·  task t1`);
+  expect(cli.out()).toContain("HTTP status 410");
+  expect(cli.out()).not.toContain("never-shown");
+  expect(await cli.run("deliveries", "retry", "none")).toBe(1);
+  expect(cli.said()).toContain("There is no delivery");
+});

@@ -1,0 +1,59 @@
+import { createPeers, type PeerAddress, type Peers } from "manyhands/internal/a2a/ask/peers";
+import { authorizedFetch, bearerCredentials } from "manyhands/internal/a2a/client/credentials";
+import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
+import type { Config } from "manyhands/internal/config/config";
+import type { Engine } from "manyhands/internal/core/engine";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { openKeySets } from "manyhands/internal/server/open-card-policy";
+import { flowAddress } from "../flows/agents-of-registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { adapterUrl } from "./a2a-adapter.ts";
+import { openPushCallbacks } from "./push-callback-app.ts";
+
+const connectMs = 30_000;
+
+type Parts = {
+  readonly config: Config;
+  readonly flows: readonly FlowDefinition[];
+  readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
+  readonly registry: Registry;
+  readonly inside: InsideAddress;
+  /** The gateway's address from here, and from outside. */
+  readonly url: string;
+  readonly publicUrl: string;
+};
+
+/**
+ * What the gateway asks agents and its own flows with, and where they notify it. The registry
+ * decides which agents may be asked and checks their cards; our own flows don't need it.
+ */
+export async function openGatewayPeers({ config, flows, registry, url, publicUrl, ...parts }: Parts): Promise<Peers> {
+  const { server, home } = config;
+  const own = authorizedFetch(fetch, server.token === undefined ? undefined : bearerCredentials(server.token), url);
+  const isOwn = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
+  const outside = publicUrl === url ? server.publicUrl : publicUrl;
+  return createPeers({
+    ...parts,
+    pushCallbacks: await openPushCallbacks(home, outside, openKeySets(config, parts.inside)),
+    fetch: (address) => (isOwn(address.url) ? own : registry.fetch(address.url)),
+    connect: (address, signal) =>
+      isOwn(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
+    known(name) {
+      const flow = flows.find((one) => one.name === name);
+      return flow === undefined ? configured(registry, name) : { name, url: adapterUrl(url, name) };
+    },
+    retrySignal: (address) => (isOwn(address.url) ? undefined : registry.retrySignal(address)),
+    bounds: { patienceMs: config.gateway.patienceMs },
+  });
+}
+
+/**
+ * The address of an agent of the settings; undefined for a registered agent, which stays at the
+ * address a run already has for it.
+ */
+function configured(registry: Registry, name: string): PeerAddress | undefined {
+  const agent = registry.get(name);
+  return agent?.source === "configured" ? agent : undefined;
+}

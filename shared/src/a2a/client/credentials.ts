@@ -1,0 +1,74 @@
+import type { Fetch } from "./client-fetch.ts";
+import { readCredentialFile, readSecret, type Secret } from "./secret.ts";
+import { isSameServer } from "./server-address.ts";
+import { createTokenSource, type TokenRequest } from "./token-source.ts";
+
+/** What shows an agent who calls it. */
+export type Credentials = {
+  readonly identity?:
+    | { readonly kind: "bearer"; readonly secret: Secret }
+    | { readonly kind: "api_key"; readonly secret: Secret; readonly header: string }
+    | ({ readonly kind: "oauth" | "token_exchange" } & TokenRequest);
+  /** For mutual TLS: files in PEM form. */
+  readonly tls?: {
+    readonly cert?: string | undefined;
+    readonly key?: string | undefined;
+    readonly ca?: string | undefined;
+  };
+};
+
+/** The credentials of a bearer token. */
+export function bearerCredentials(token: string): Credentials {
+  return { identity: { kind: "bearer", secret: { text: token } } };
+}
+
+/**
+ * A fetch that shows the credentials to the server at `url` and to no other, and follows no
+ * redirect. A token that was fetched is renewed before it expires, and once if it is refused.
+ * Rejects with `unauthorized` if there is none to be had; no error contains a secret.
+ */
+export function authorizedFetch(inner: Fetch, credentials: Credentials | undefined, url: string): Fetch {
+  if (credentials === undefined) return inner;
+  const { identity } = credentials;
+  const tokens = identity && "tokenUrl" in identity ? createTokenSource(identity, inner) : undefined;
+  const tls = onceRight(() => readTls(credentials.tls));
+  const shown = async (renew: boolean): Promise<Record<string, string>> => {
+    if (tokens !== undefined) return { Authorization: `Bearer ${await tokens.token(renew)}` };
+    if (identity === undefined || "tokenUrl" in identity) return {};
+    const secret = await readSecret(identity.secret);
+    return identity.kind === "bearer" ? { Authorization: `Bearer ${secret}` } : { [identity.header]: secret };
+  };
+  return async (input, init = {}) => {
+    if (!isSameServer(input instanceof Request ? input.url : input, url)) return inner(input, init);
+    const given = Object.fromEntries(new Headers(init.headers));
+    const call = async (renew: boolean) => {
+      const headers = { ...given, ...(await shown(renew)) };
+      const secure = await tls();
+      return inner(input, { ...init, redirect: "error", headers, ...(secure && { tls: secure }) });
+    };
+    const answer = await call(false);
+    const mayRepeat = init.body === undefined || init.body === null || typeof init.body === "string";
+    if (answer.status !== 401 || tokens === undefined || !mayRepeat) return answer;
+    await answer.body?.cancel();
+    return call(true);
+  };
+}
+
+async function readTls({ cert, key, ca }: NonNullable<Credentials["tls"]> = {}) {
+  const read = async (path: string | undefined) => (path === undefined ? undefined : readCredentialFile(path));
+  const files = { cert: await read(cert), key: await read(key), ca: await read(ca) };
+  const named = Object.entries(files).filter(([, text]) => text !== undefined);
+  return named.length === 0 ? undefined : Object.fromEntries(named);
+}
+
+/** Remembers the first value; a failure is tried again. */
+function onceRight<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}

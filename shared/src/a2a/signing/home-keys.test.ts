@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cardOf } from "../../testing/a2a/card.ts";
+import { cardPolicy } from "./card-policy.ts";
+import { signCard } from "./card-signature.ts";
+import { openHomeKeys, rotateHomeKey } from "./home-keys.ts";
+import type { PublicKey } from "./public-key.ts";
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "home-keys-"));
+});
+afterEach(() => rm(home, { recursive: true }));
+
+const card = cardOf("Greeter", "http://127.0.0.1:1");
+const agent = { name: "greeter", url: "http://127.0.0.1:1" };
+const day = 24 * 3_600_000;
+const idsOf = (ring: readonly { readonly publicKey: PublicKey }[]) => ring.map(({ publicKey }) => publicKey.kid);
+const trusting = (key: PublicKey) => cardPolicy({ trust: () => ({ demand: "must-be-signed", keys: [key] }) });
+
+test("the key of a home from before is its key still, and only its owner can read it", async () => {
+  const { privateKey } = (await import("node:crypto")).generateKeyPairSync("ec", { namedCurve: "P-256" });
+  await writeFile(join(home, "card-key"), privateKey.export({ type: "pkcs8", format: "pem" }));
+  const [one] = await Promise.all([openHomeKeys(home), openHomeKeys(home)]);
+  const [key] = await one.ring();
+  expect(key).toMatchObject({ alg: "ES256", publicKey: { kty: "EC", crv: "P-256", use: "sig" } });
+  expect(key.publicKey).not.toHaveProperty("d");
+  await rotateHomeKey(home);
+  for (const file of await readdir(home)) expect((await stat(join(home, file))).mode & 0o777).toBe(0o600);
+});
+
+test("a replaced key signs and is published beside the new one for a week", async () => {
+  const [old] = await (await openHomeKeys(home)).ring();
+  const now = Date.now();
+  const ring = await rotateHomeKey(home, { algorithm: "EdDSA", now });
+  expect(ring.map(({ alg }) => alg)).toEqual(["EdDSA", "ES256"]);
+  expect(ring[1]?.publicKey).toEqual({ ...old.publicKey, exp: Math.floor((now + 7 * day) / 1000) });
+  const signed = await signCard(card, ring, "https://example.com/keys");
+  for (const { publicKey } of [old, ...ring]) await trusting(publicKey)(signed, agent);
+  const later = await openHomeKeys(home, () => now + 7 * day);
+  expect(idsOf(await later.ring())).toEqual([ring[0].publicKey.kid]);
+});
+
+test("of replaced keys the newest three stay, and none if they became known", async () => {
+  const ids: (string | undefined)[] = [];
+  for (let n = 0; n < 5; n++) ids.unshift(idsOf(await rotateHomeKey(home))[0]);
+  expect(idsOf(await (await openHomeKeys(home)).ring())).toEqual(ids.slice(0, 4) as string[]);
+  expect(await rotateHomeKey(home, { dropFormer: true })).toHaveLength(1);
+});
+
+test("a running server signs with a new key soon after, and with the same keys keeps its ring", async () => {
+  const keys = await openHomeKeys(home);
+  const before = await keys.ring();
+  expect(await keys.ring()).toBe(before);
+  const [next] = await rotateHomeKey(home);
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(50))
+    if ((await keys.ring()) !== before) break;
+  expect((await keys.ring())[0].publicKey.kid).toBe(next.publicKey.kid);
+});

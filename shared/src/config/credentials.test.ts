@@ -1,0 +1,52 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "./config.ts";
+
+const cwd = await mkdtemp(join(tmpdir(), "credentials-config-"));
+afterAll(() => rm(cwd, { recursive: true }));
+
+const env = { FAR_SECRET: "of-far" };
+const load = async (auth: string, head = 'url = "https://far.example"') => {
+  await writeFile(join(cwd, "manyhands.toml"), `[peers.far]\n${head}\n[peers.far.auth]\n${auth}\n`);
+  return (await loadConfig({ cwd, env })).peers.far?.credentials;
+};
+
+test("an agent's credentials are read from its table, its secrets from the file, a variable or a file of their own", async () => {
+  expect(await load('kind = "bearer"\nsecret_env = "FAR_SECRET"')).toEqual({
+    identity: { kind: "bearer", secret: { text: "of-far" } },
+  });
+  expect(await load('kind = "api_key"\nsecret_file = "far.key"')).toEqual({
+    identity: { kind: "api_key", header: "X-API-Key", secret: { file: join(cwd, "far.key") } },
+  });
+  const token = 'token_url = "https://login.example/token"';
+  expect(await load(`kind = "oauth"\n${token}\nclient_id = "me"\nsecret = "s"\nscopes = ["ask"]`)).toMatchObject({
+    identity: { kind: "oauth", tokenUrl: "https://login.example/token", clientId: "me", scopes: ["ask"] },
+  });
+  expect(await load(`kind = "token_exchange"\n${token}\nsubject_env = "FAR_SECRET"\naudience = "a"`)).toMatchObject({
+    identity: { kind: "token_exchange", subject: { text: "of-far" }, audience: "a" },
+  });
+  expect(await load('cert = "c.pem"\nkey = "k.pem"')).toEqual({
+    tls: { cert: join(cwd, "c.pem"), key: join(cwd, "k.pem"), ca: undefined },
+  });
+});
+
+test("keys that do not belong together are refused with the place, and no message holds a secret", async () => {
+  const secret = "do-not-show";
+  for (const [auth, words, head] of [
+    ['kind = "bearer"', "needs secret, secret_env or secret_file"],
+    [`kind = "bearer"\nsecret = "${secret}"\nclient_id = "x"`, "has no client_id"],
+    [`kind = "oauth"\nsecret = "${secret}"`, "needs token_url"],
+    [`secret = "${secret}"`, "without kind has no secret"],
+    ['cert = "c.pem"', "cert and key, or neither"],
+    ['kind = "bearer"\nsecret_env = "NOT_SET"', "secret_env names NOT_SET, which is not set"],
+    [`kind = "bearer"\nsecret = "${secret}"\nsecret_file = "x"`, "has secret twice"],
+    [`kind = "bearer"\nsecret = "${secret}"`, "beside token", 'url = "https://far.example"\ntoken = "t"'],
+  ] as const) {
+    const error = await load(auth, head).then(String, String);
+    expect(error).toContain(words);
+    expect(error).toContain("manyhands.toml, line");
+    expect(error).not.toContain(secret);
+  }
+});

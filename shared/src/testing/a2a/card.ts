@@ -1,0 +1,15 @@
+import { AgentCard } from "@a2a-js/sdk";
+
+/** A card with one skill. */
+export function cardOf(name: string, url: string): AgentCard {
+  return AgentCard.fromJSON({
+    name,
+    description: `${name}, for tests.`,
+    version: "1.0.0",
+    supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    capabilities: { streaming: true },
+    defaultInputModes: ["text/plain"],
+    defaultOutputModes: ["text/plain"],
+    skills: [{ id: "greet", name: "Greet", description: "Says hello.", tags: ["greeting"] }],
+  });
+}
