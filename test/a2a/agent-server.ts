@@ -55,6 +55,7 @@ export async function startAgentServer(
     pushBounds?: PushBounds;
     cardStyle?: CardStyle;
     security?: AgentFacts["security"];
+    dedupeMs?: number;
   } = {},
 ): Promise<AgentServer> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "a2a-test-")));
@@ -76,6 +77,7 @@ export async function startAgentServer(
       ...(options.security && { security: options.security }),
     },
     cardStyle: options.cardStyle,
+    ...(options.dedupeMs !== undefined && { dedupeMs: options.dedupeMs }),
     engine: options.engine?.(engine) ?? engine,
     artifacts: folderArtifacts(join(home, "artifacts")),
     identify: callerOf,

@@ -20,6 +20,7 @@ export type A2aAdapterDeps = {
   /** What the card of a runnable tells beside itself. */
   facts(runnable: Runnable): Omit<AgentFacts, "publicUrl">;
   readonly cardStyle?: CardStyle | undefined;
+  readonly dedupeMs?: number;
   readonly identify: Identify;
   readonly report: (bug: unknown) => void;
 };
@@ -71,13 +72,14 @@ export function adapterUrl(publicUrl: string, name: string): string {
 }
 
 function serverOf(runnable: Runnable, deps: A2aAdapterDeps): Server["app"] {
-  const { engine, artifacts, webhooks, hostname, heartbeatMs, cardStyle, identify, report } = deps;
+  const { engine, artifacts, webhooks, hostname, heartbeatMs, cardStyle, dedupeMs, identify, report } = deps;
   const publicUrl = adapterUrl(deps.publicUrl, runnable.name);
   return agentApp({
     definition: runnable,
     kind: runnable.kind,
     facts: { ...deps.facts(runnable), publicUrl },
     cardStyle,
+    ...(dedupeMs !== undefined && { dedupeMs }),
     admit: (message) => runnable.admit(message),
     engine,
     artifacts,

@@ -43,6 +43,7 @@ export type GatewayAppDeps = {
   readonly facts: A2aAdapterDeps["facts"];
   readonly webhooks?: Webhooks;
   readonly cardStyle?: A2aAdapterDeps["cardStyle"];
+  readonly dedupeMs?: number;
   /** Receives push callbacks from agents elsewhere; none when left out. */
   readonly pushCallbacks?: PushCallbacks | undefined;
   readonly identify: Identify;

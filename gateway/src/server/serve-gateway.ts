@@ -164,6 +164,7 @@ async function open({
     },
     webhooks,
     cardStyle: server.card,
+    dedupeMs: config.a2a.dedupeMs,
     pushCallbacks,
     identify: identifyBy(server.token),
     report,

@@ -48,6 +48,13 @@ export type Config = {
     /** How many milliseconds one ask retries an unreachable agent. */
     readonly patienceMs: number;
   };
+  readonly a2a: {
+    /**
+     * How long a message sent again over A2A is the same task, for callers that do not ask for
+     * more. Milliseconds; 0: never.
+     */
+    readonly dedupeMs: number;
+  };
   readonly flows: {
     /** The model of the flows' own calls; undefined means the rehearsal model. */
     readonly model: ModelConfig | undefined;
@@ -117,6 +124,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       checkMs: gateway.check_seconds * 1000,
       patienceMs: gateway.patience_seconds * 1000,
     },
+    a2a: { dedupeMs: milliseconds(sections.a2a.dedupe) },
     flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
     agents: agentConfigs(settings, cwd),
     peers: sections.peers,
@@ -189,4 +197,11 @@ function bytesOf(size: string): number {
   const [, amount, unit] = /^([\d.]+)([kmg]?)b?$/i.exec(size) ?? [];
   const power = ["", "k", "m", "g"].indexOf(unit?.toLowerCase() ?? "");
   return Math.floor(Number(amount) * 1024 ** power);
+}
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** The milliseconds of a time such as `24h`; 0 for `off`. */
+function milliseconds(time: string): number {
+  return time === "off" ? 0 : Number(time.slice(0, -1)) * (unitMs[time.slice(-1)] ?? 0);
 }

@@ -75,6 +75,15 @@ export const sectionsSchema = z.strictObject({
       patience_seconds: z.number().min(1).max(86_400).default(120),
     })
     .prefault({}),
+  a2a: z
+    .strictObject({
+      dedupe: z
+        .string()
+        .regex(/^(off|[1-9]\d{0,5}[smhd])$/)
+        .describe('"off", or a time such as "30m", "24h" or "7d"')
+        .default("24h"),
+    })
+    .prefault({}),
   flows: flowsSection.prefault({}),
   egress: egressSection.prefault({}),
   desktop: z

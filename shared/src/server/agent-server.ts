@@ -86,6 +86,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     ...(tools?.tools && { served: tools.tools.used }),
     facts: { publicUrl, ...cardFacts(parts, toolbox), ...(server.token !== undefined && { security: bearerSecurity }) },
     cardStyle: server.card,
+    dedupeMs: config.a2a.dedupeMs,
     engine: released,
     artifacts,
     webhooks,

@@ -12,7 +12,14 @@ import {
 import { AppError } from "../../core/errors.ts";
 import { foreignTask, mostSources, type TakenIn } from "../../core/taken-in.ts";
 import { type AgentInput, type FlowSettings, settingsMetadata } from "../../core/task.ts";
-import { agentExtension, cancelMessageExtension, journalExtension, metadataKeys, mostGiven } from "../extensions.ts";
+import {
+  agentExtension,
+  cancelMessageExtension,
+  dedupeExtension,
+  journalExtension,
+  metadataKeys,
+  mostGiven,
+} from "../extensions.ts";
 import { isSettled, isTerminal } from "../task-state.ts";
 import { textPart } from "../wire-part.ts";
 import { boundedFetch, type Fetch } from "./client-fetch.ts";
@@ -177,7 +184,7 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
   const requestOptions = ({ signal }: CallOptions, after?: number): RequestOptions => ({
     ...(signal === undefined ? {} : { signal }),
     serviceParameters: {
-      ...(ours ? ServiceParameters.create(withA2AExtensions(journalExtension)) : {}),
+      ...(ours ? ServiceParameters.create(withA2AExtensions(journalExtension, dedupeExtension)) : {}),
       ...(after === undefined ? {} : { "Last-Event-ID": String(after) }),
     },
   });

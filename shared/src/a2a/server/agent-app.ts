@@ -49,6 +49,8 @@ export type AgentAppDeps = {
    * accepted.
    */
   readonly webhooks?: Webhooks;
+  /** See TaskDeps; defaults to a day. */
+  readonly dedupeMs?: number;
   /** The address to listen on; on loopback, requests from other sites are refused. */
   readonly hostname?: string;
   /** Milliseconds of silence after which a stream sends a comment; defaults to 8 seconds. */
@@ -62,7 +64,7 @@ export type AgentAppDeps = {
  */
 export function agentApp(deps: AgentAppDeps): Hono {
   const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
-  const { kind = definition.name } = deps;
+  const { kind = definition.name, dedupeMs = 86_400_000 } = deps;
   const metrics = createMetrics(kind, engine, () => ({ runs: [kind], deliveries: [pushKind(kind)] }), deps.served);
   const report = (bug: unknown) => {
     metrics.failed();
@@ -78,6 +80,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
     artifacts,
     projections,
     publicUrl,
+    dedupeMs,
     ...(deps.admit && { admit: deps.admit }),
     ...(webhooks && { receivers: createReceivers({ kind, engine, webhooks }) }),
   };

@@ -7,7 +7,7 @@ import { etag } from "hono/etag";
 import type { AgentProfile } from "../../core/agent.ts";
 import type { JsonSchema } from "../../core/model.ts";
 import type { SandboxTier } from "../../machine/sandbox/sandbox.ts";
-import { agentExtension, cancelMessageExtension, journalExtension } from "../extensions.ts";
+import { agentExtension, cancelMessageExtension, dedupeExtension, journalExtension } from "../extensions.ts";
 
 /** What a running server adds to the agent's definition. */
 export type AgentFacts = {
@@ -58,6 +58,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
         }),
         extension(journalExtension, "Streams carry the events of the run's journal, and live progress, in metadata."),
         extension(cancelMessageExtension, "CancelTask takes a message's id, also before the message has come."),
+        extension(dedupeExtension, "A message is one task, however often and however late it is sent again."),
         ...(facts.extensions ?? []).map(({ uri, description, params }) => extension(uri, description, { ...params })),
       ],
     },

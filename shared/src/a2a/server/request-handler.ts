@@ -52,6 +52,14 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
     return taskView(run, await deps.projections.current(run), deps.publicUrl, { historyLength, artifacts: true }, run);
   };
 
+  const accept = (request: SendMessageRequest, context: ServerCallContext) => {
+    const { principal, dedupe } = callFacts(context);
+    return acceptMessage(deps, request, {
+      principal,
+      wire: wireOf(context),
+      dedupeMs: dedupe ? undefined : deps.dedupeMs,
+    });
+  };
   const cancel = (run: RunRecord, signal: AbortSignal) =>
     cancelRun(deps, run, signal).catch((error: unknown) => {
       const hasEnded = error instanceof AppError && error.code === "run_ended";
@@ -65,16 +73,16 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       throw new UnsupportedOperationError("This agent has no extended card");
     },
     sendMessage: guard(async (request: SendMessageRequest, context: ServerCallContext) => {
-      const { principal, signal } = callFacts(context);
+      const { signal } = callFacts(context);
       const waitMs = mayWaitMs(request.metadata);
-      const run = await acceptMessage(deps, request, { principal, wire: wireOf(context) });
+      const run = await accept(request, context);
       if (request.configuration?.returnImmediately !== true) await untilSettled(deps, run, signal);
       else if (waitMs > 0) await whileQuiet(deps, run, signal, waitMs);
       return current(run.id, context, request.configuration?.historyLength);
     }),
     sendMessageStream: guardStream(async function* (request: SendMessageRequest, context) {
-      const { principal, signal, after, journal } = callFacts(context);
-      const run = await acceptMessage(deps, request, { principal, wire: wireOf(context) });
+      const { signal, after, journal } = callFacts(context);
+      const run = await accept(request, context);
       const { historyLength } = request.configuration ?? {};
       yield* watchTask(deps, run, { signal, after, historyLength, journal, until: "turn" });
     }),

@@ -11,6 +11,11 @@ export type TaskDeps = Intake & {
   readonly projections: ProjectionCache;
   /** This server's public address; file parts link to it. */
   readonly publicUrl: string;
+  /**
+   * How long a message sent again is the same task, for callers that do not activate the dedupe
+   * extension. Milliseconds; 0: never.
+   */
+  readonly dedupeMs: number;
   /** The receivers of push notifications; omitted if none are sent. */
   readonly receivers?: Receivers;
 };
