@@ -56,6 +56,8 @@ export async function startAgentServer(
     cardStyle?: CardStyle;
     security?: AgentFacts["security"];
     dedupeMs?: number;
+    requiredExtensions?: readonly string[];
+    cors?: readonly string[];
   } = {},
 ): Promise<AgentServer> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "a2a-test-")));
@@ -78,6 +80,8 @@ export async function startAgentServer(
     },
     cardStyle: options.cardStyle,
     ...(options.dedupeMs !== undefined && { dedupeMs: options.dedupeMs }),
+    ...(options.requiredExtensions && { requiredExtensions: options.requiredExtensions }),
+    ...(options.cors && { cors: options.cors }),
     engine: options.engine?.(engine) ?? engine,
     artifacts: folderArtifacts(join(home, "artifacts")),
     identify: callerOf,

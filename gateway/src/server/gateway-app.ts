@@ -9,6 +9,7 @@ import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { crossOrigin } from "manyhands/internal/http/cross-origin";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
@@ -43,7 +44,9 @@ export type GatewayAppDeps = {
   readonly facts: A2aAdapterDeps["facts"];
   readonly webhooks?: Webhooks;
   readonly cardStyle?: A2aAdapterDeps["cardStyle"];
-  readonly dedupeMs?: number;
+  readonly a2a?: A2aAdapterDeps["a2a"];
+  /** The origins of other sites whose pages may call. */
+  readonly cors?: readonly string[];
   /** Receives push callbacks from agents elsewhere; none when left out. */
   readonly pushCallbacks?: PushCallbacks | undefined;
   readonly identify: Identify;
@@ -73,7 +76,8 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
     metrics.answered(routePath(c, -1), c.res.status);
   });
   app.use(secureHeaders({ crossOriginResourcePolicy: "same-site", strictTransportSecurity: false }));
-  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
+  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl, options.cors));
+  app.use(crossOrigin(options.cors ?? []));
   app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics }));
   app.route("/", artifactApp(artifacts, identify));
   app.route("/", pushCallbackApp(options.pushCallbacks));

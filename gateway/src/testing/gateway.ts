@@ -32,7 +32,7 @@ export type TestGateway = AsyncDisposable & {
  * fails. `flows` are added to it. With a `token`, every request must carry it.
  */
 export async function startGateway(
-  options: { readonly token?: string; readonly flows?: readonly TestFlow[] } = {},
+  options: { readonly token?: string; readonly flows?: readonly TestFlow[]; readonly cors?: readonly string[] } = {},
 ): Promise<TestGateway> {
   const home = await mkdtemp(join(tmpdir(), "gateway-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
@@ -61,6 +61,7 @@ export async function startGateway(
     version: "0.0.0",
     publicUrl: url,
     hostname: "127.0.0.1",
+    ...(options.cors && { cors: options.cors }),
     heartbeatMs: 500,
     engine,
     artifacts,

@@ -33,6 +33,8 @@ export type Config = {
     readonly token: string | undefined;
     /** The agent card shown to callers that name no version of A2A. */
     readonly card: "merged" | "strict";
+    /** The origins of other sites whose pages may call. */
+    readonly cors: readonly string[];
   };
   readonly gateway: {
     readonly port: number;
@@ -54,6 +56,8 @@ export type Config = {
      * more. Milliseconds; 0: never.
      */
     readonly dedupeMs: number;
+    /** The URIs of extensions that every call has to activate. */
+    readonly requiredExtensions: readonly string[];
   };
   readonly flows: {
     /** The model of the flows' own calls; undefined means the rehearsal model. */
@@ -116,6 +120,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       publicUrl: server.public_url,
       token: server.token,
       card: server.card,
+      cors: server.cors,
     },
     gateway: {
       port: gateway.port,
@@ -124,7 +129,10 @@ export function toConfig(settings: Settings, cwd: string): Config {
       checkMs: gateway.check_seconds * 1000,
       patienceMs: gateway.patience_seconds * 1000,
     },
-    a2a: { dedupeMs: milliseconds(sections.a2a.dedupe) },
+    a2a: {
+      dedupeMs: milliseconds(sections.a2a.dedupe),
+      requiredExtensions: sections.a2a.required_extensions,
+    },
     flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
     agents: agentConfigs(settings, cwd),
     peers: sections.peers,

@@ -50,7 +50,7 @@ export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): P
             ...(flow !== undefined && { flow }),
           };
           const { task, isReply } = await client.submit(message, { signal, waitMs: quickMs });
-          const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 256) };
+          const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 1024) };
           const isDone = client.ours && isOver(childState(task)) && !hasFiles(task);
           if (!isReply && !isDone) return ids;
           return { ...ids, reply: await readResult(task, ask.agent, client, peers, step.signal) };

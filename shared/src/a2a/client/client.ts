@@ -181,10 +181,13 @@ function eitherOf(...signals: readonly (AbortSignal | null | undefined)[]): Abor
 function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
   const offers = (extension: string) => card.capabilities?.extensions?.some(({ uri }) => uri === extension) ?? false;
   const ours = offers(agentExtension);
+  // What an agent of this system requires is a setting of its operator, for callers from elsewhere.
+  const required = card.capabilities?.extensions.filter((one) => one.required).map(({ uri }) => uri) ?? [];
+  const activated = [...new Set([journalExtension, dedupeExtension, ...required])];
   const requestOptions = ({ signal }: CallOptions, after?: number): RequestOptions => ({
     ...(signal === undefined ? {} : { signal }),
     serviceParameters: {
-      ...(ours ? ServiceParameters.create(withA2AExtensions(journalExtension, dedupeExtension)) : {}),
+      ...(ours ? ServiceParameters.create(withA2AExtensions(...activated)) : {}),
       ...(after === undefined ? {} : { "Last-Event-ID": String(after) }),
     },
   });

@@ -9,6 +9,7 @@ import type { UserMessage } from "../../core/message.ts";
 import type { FlowSettings } from "../../core/task.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
+import { crossOrigin } from "../../http/cross-origin.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
 import { createMetrics } from "../../http/metrics.ts";
 import { statusApp } from "../../http/status-routes.ts";
@@ -21,7 +22,7 @@ import { artifactApp } from "./artifact-route.ts";
 import { type AgentFacts, agentCard, type CardStyle, cardApp } from "./card.ts";
 import { rpcApp } from "./json-rpc.ts";
 import { createRequestHandler } from "./request-handler.ts";
-import { restApp, restFailure } from "./rest.ts";
+import { restApp, restFailure, restMethodNotAllowed } from "./rest.ts";
 
 /** The parts of an agent's server. */
 export type AgentAppDeps = {
@@ -51,6 +52,10 @@ export type AgentAppDeps = {
   readonly webhooks?: Webhooks;
   /** See TaskDeps; defaults to a day. */
   readonly dedupeMs?: number;
+  /** The URIs of extensions that every call has to activate; the card says so. Defaults to none. */
+  readonly requiredExtensions?: readonly string[];
+  /** The origins of other sites whose pages may call; defaults to none. */
+  readonly cors?: readonly string[];
   /** The address to listen on; on loopback, requests from other sites are refused. */
   readonly hostname?: string;
   /** Milliseconds of silence after which a stream sends a comment; defaults to 8 seconds. */
@@ -64,7 +69,7 @@ export type AgentAppDeps = {
  */
 export function agentApp(deps: AgentAppDeps): Hono {
   const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
-  const { kind = definition.name, dedupeMs = 86_400_000 } = deps;
+  const { kind = definition.name, dedupeMs = 86_400_000, requiredExtensions = [], cors = [] } = deps;
   const metrics = createMetrics(kind, engine, () => ({ runs: [kind], deliveries: [pushKind(kind)] }), deps.served);
   const report = (bug: unknown) => {
     metrics.failed();
@@ -72,7 +77,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
   };
   const { publicUrl } = facts;
   const { webhooks } = deps;
-  const card = agentCard(definition, { ...facts, push: webhooks !== undefined });
+  const card = agentCard(definition, { ...facts, requiredExtensions, push: webhooks !== undefined });
   const projections = createProjectionCache(engine);
   const tasks = {
     kind,
@@ -84,17 +89,22 @@ export function agentApp(deps: AgentAppDeps): Hono {
     ...(deps.admit && { admit: deps.admit }),
     ...(webhooks && { receivers: createReceivers({ kind, engine, webhooks }) }),
   };
-  const handler = createRequestHandler({ ...tasks, card, report });
+  const handler = createRequestHandler({ ...tasks, card, requiredExtensions, report });
 
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error, report));
-  app.notFound(() => restFailure(new AppFailure(new AppError("not_found", "There is nothing here")), report));
+  app.notFound((c) => {
+    const allowed = ["GET", "POST", "DELETE"].filter((method) => hasRoute(app, method, c.req.path));
+    if (allowed.length > 0) return restMethodNotAllowed(allowed);
+    return restFailure(new AppFailure(new AppError("not_found", "There is nothing here")), report);
+  });
   app.use(async (c, next) => {
     await next();
     metrics.answered(routePath(c, -1), c.res.status);
   });
   app.use(secureHeaders(pageHeaders));
-  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
+  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl, cors));
+  app.use(crossOrigin(cors));
   app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics }));
   app.route("/", cardApp(card, handler, deps.cardStyle ?? "merged"));
   app.route("/", artifactApp(artifacts, identify));
@@ -102,6 +112,11 @@ export function agentApp(deps: AgentAppDeps): Hono {
   app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
   app.route("/", restApp({ handler, identify, heartbeatMs, report }));
   return app;
+}
+
+function hasRoute(app: Hono, method: string, path: string): boolean {
+  const [found] = app.router.match(method, path);
+  return found.some(([[, route]]) => route.method === method);
 }
 
 /**

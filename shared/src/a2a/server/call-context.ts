@@ -1,6 +1,6 @@
 import { Extensions, HTTP_EXTENSION_HEADER } from "@a2a-js/sdk";
 import { LEGACY_HTTP_EXTENSION_HEADER } from "@a2a-js/sdk/compat/v0_3";
-import type { A2AError } from "@a2a-js/sdk/errors";
+import { type A2AError, ExtensionSupportRequiredError } from "@a2a-js/sdk/errors";
 import { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Caller } from "../../core/caller.ts";
 import { agentExtension, dedupeExtension, journalExtension } from "../extensions.ts";
@@ -50,6 +50,15 @@ export function callFacts(context: ServerCallContext): CallFacts & Activated {
 
 /** Whether a call activated these extensions. */
 type Activated = { readonly journal: boolean; readonly dedupe: boolean };
+
+/** Throws ExtensionSupportRequiredError for a call without one of these extensions. */
+export function activateRequired(context: ServerCallContext, required: readonly string[]): void {
+  for (const uri of required) {
+    if (!context.requestedExtensions?.includes(uri))
+      throw new ExtensionSupportRequiredError(`Calls have to activate the extension ${uri} in A2A-Extensions`);
+    if (!context.activatedExtensions?.includes(uri)) context.addActivatedExtension(uri);
+  }
+}
 
 /** The protocol version of a call. */
 export function wireOf({ requestedVersion }: ServerCallContext): ProtocolVersion {

@@ -9,7 +9,7 @@ import { isTerminal, taskState } from "../task-state.ts";
 import { taskView } from "../task-view.ts";
 import { toA2AError } from "../wire-error.ts";
 import { acceptMessage } from "./accept-message.ts";
-import { callFacts, noteFailure, wireOf } from "./call-context.ts";
+import { activateRequired, callFacts, noteFailure, wireOf } from "./call-context.ts";
 import { listTasks } from "./list-tasks.ts";
 import { pushMethods, withoutPush } from "./push-methods.ts";
 import { ownTask, type TaskDeps } from "./task-access.ts";
@@ -18,6 +18,8 @@ import { watchTask } from "./watch-task.ts";
 
 export type RequestHandlerDeps = TaskDeps & {
   readonly card: AgentCard;
+  /** The URIs of extensions that every call has to activate. */
+  readonly requiredExtensions: readonly string[];
   /** Receives unexpected errors; the caller learns only that an internal error occurred. */
   readonly report: (bug: unknown) => void;
 };
@@ -30,6 +32,7 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
   const guard = <Params, Result>(work: (params: Params, context: ServerCallContext) => Promise<Result>) => {
     return async (params: Params, context: ServerCallContext): Promise<Result> => {
       try {
+        activateRequired(context, deps.requiredExtensions);
         return await work(params, context);
       } catch (error) {
         const failure = toA2AError(error, deps.report);
@@ -41,6 +44,7 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
   const guardStream = <Params>(open: (params: Params, context: ServerCallContext) => TaskStream) => {
     return async function* (params: Params, context: ServerCallContext): TaskStream {
       try {
+        activateRequired(context, deps.requiredExtensions);
         yield* open(params, context);
       } catch (error) {
         throw toA2AError(error, deps.report);
