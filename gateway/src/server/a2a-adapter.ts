@@ -82,6 +82,7 @@ function serverOf(runnable: Runnable, deps: A2aAdapterDeps): Server["app"] {
     facts: { ...deps.facts(runnable), publicUrl },
     cardStyle,
     ...a2a,
+    draft: "marked",
     ...(cors && { cors }),
     admit: (message) => runnable.admit(message),
     engine,

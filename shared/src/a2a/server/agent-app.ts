@@ -20,6 +20,7 @@ import type { Webhooks } from "../push/webhooks.ts";
 import { AppFailure } from "../wire-error.ts";
 import { artifactApp } from "./artifact-route.ts";
 import { type AgentFacts, agentCard, type CardStyle, cardApp } from "./card.ts";
+import type { Draft } from "./growing-answer.ts";
 import { rpcApp } from "./json-rpc.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { restApp, restFailure, restMethodNotAllowed } from "./rest.ts";
@@ -50,6 +51,8 @@ export type AgentAppDeps = {
    * accepted.
    */
   readonly webhooks?: Webhooks;
+  /** What becomes the answer; defaults to `replies`. */
+  readonly draft?: Draft;
   /** See TaskDeps; defaults to a day. */
   readonly dedupeMs?: number;
   /** The URIs of extensions that every call has to activate; the card says so. Defaults to none. */
@@ -86,6 +89,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
     projections,
     publicUrl,
     dedupeMs,
+    draft: deps.draft ?? "replies",
     ...(deps.admit && { admit: deps.admit }),
     ...(webhooks && { receivers: createReceivers({ kind, engine, webhooks }) }),
   };
