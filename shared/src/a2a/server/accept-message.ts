@@ -5,6 +5,7 @@ import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { continueRun, type Sender, startRun } from "../../runs/accept-message.ts";
+import { checkMediaTypes, wantsData } from "../media-types.ts";
 import type { ProtocolVersion } from "../version.ts";
 import { FieldViolationsError } from "../wire-error.ts";
 import type { TaskDeps } from "./task-access.ts";
@@ -27,7 +28,9 @@ export async function acceptMessage(
   const receiver = configuration?.taskPushNotificationConfig;
   if (receiver !== undefined && deps.receivers === undefined) throw new PushNotificationNotSupportedError();
   if (receiver !== undefined) await deps.receivers?.admit(receiver);
-  const options = taskOptions(metadata);
+  checkMediaTypes(message.parts);
+  const answerAs = wantsData(configuration?.acceptedOutputModes ?? []) ? ({ answerAs: "data" } as const) : {};
+  const options = { ...taskOptions(metadata), ...answerAs };
   const received = await userMessage(deps, message);
   const { contextId, taskId: id } = message;
   const run =
