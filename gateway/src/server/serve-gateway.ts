@@ -163,14 +163,16 @@ async function open({
       };
     },
     webhooks,
-    cardStyle: server.card,
-    a2a: config.a2a,
-    cors: server.cors,
+    ...servedAs(config),
     pushCallbacks,
     identify: identifyBy(server.token),
     report,
   });
   return { app, close: () => registry.close() };
+}
+
+function servedAs({ server, a2a }: Config) {
+  return { cardStyle: server.card, cors: server.cors, a2a };
 }
 
 /**

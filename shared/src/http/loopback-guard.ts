@@ -27,7 +27,7 @@ export function loopbackGuard(publicUrl: string, cors: readonly string[] = []): 
     if (name === undefined || !(loopbackNames.has(name) || name === own.hostname)) {
       throw new AppError("forbidden", "This server answers only to its own name");
     }
-    if (origin !== undefined && ![own.origin, `http://${host}`, ...cors].includes(origin)) {
+    if (origin !== undefined && origin !== own.origin && origin !== `http://${host}` && !cors.includes(origin)) {
       throw new AppError("forbidden", "This server does not answer pages of other sites");
     }
     await next();

@@ -58,11 +58,8 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
 
   const accept = (request: SendMessageRequest, context: ServerCallContext) => {
     const { principal, dedupe } = callFacts(context);
-    return acceptMessage(deps, request, {
-      principal,
-      wire: wireOf(context),
-      dedupeMs: dedupe ? undefined : deps.dedupeMs,
-    });
+    const wire = wireOf(context);
+    return acceptMessage(deps, request, { principal, wire, dedupeMs: dedupe ? undefined : deps.dedupeMs });
   };
   const cancel = (run: RunRecord, signal: AbortSignal) =>
     cancelRun(deps, run, signal).catch((error: unknown) => {
