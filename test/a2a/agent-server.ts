@@ -57,6 +57,9 @@ export async function startAgentServer(
     cardStyle?: CardStyle;
     security?: AgentFacts["security"];
     keys?: AgentFacts["keys"];
+    dedupeMs?: number;
+    requiredExtensions?: readonly string[];
+    cors?: readonly string[];
   } = {},
 ): Promise<AgentServer> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "a2a-test-")));
@@ -79,6 +82,9 @@ export async function startAgentServer(
       ...(options.keys && { keys: options.keys }),
     },
     cardStyle: options.cardStyle,
+    ...(options.dedupeMs !== undefined && { dedupeMs: options.dedupeMs }),
+    ...(options.requiredExtensions && { requiredExtensions: options.requiredExtensions }),
+    ...(options.cors && { cors: options.cors }),
     engine: options.engine?.(engine) ?? engine,
     artifacts: folderArtifacts(join(home, "artifacts")),
     identify: callerOf,

@@ -23,7 +23,7 @@ export const scriptedAgent: RunDefinition = {
     if (act === undefined) throw new Error("no act");
     if (verb !== "quiet") run.emit(event({ type: "step-started", step: 1, maxSteps: 10 }));
     const answer = await act(run, words.join(" "), message);
-    const artifactId = `${run.id}:answer`;
+    const artifactId = `${run.id}/answer`;
     run.emit(event({ type: "artifact-added", artifactId, name: "answer", parts: [{ type: "text", text: answer }] }));
     return { answer };
   },
@@ -62,6 +62,27 @@ const acts: Record<string, Act> = {
         step.progress({ type: "text-delta", text: word });
         await Bun.sleep(20);
       }
+      return text;
+    });
+    return text;
+  },
+  draft: async (run, text) => {
+    await run.step("model", async (step) => {
+      let at = 0;
+      for (const word of text.split(" ")) {
+        step.progress({ type: "text-delta", text: word, at });
+        at += word.length;
+        await Bun.sleep(20);
+      }
+      const usage = {
+        inputTokens: 1,
+        cachedInputTokens: 0,
+        outputTokens: 1,
+        costUsd: null,
+        source: "provider",
+      } as const;
+      const toolCalls = [{ id: "c", name: "bash", arguments: "{}" }];
+      step.emit(event({ type: "model-replied", text, toolCalls, usage, model: "m", milliseconds: 1 }));
       return text;
     });
     return text;

@@ -676,6 +676,22 @@ export const faults: readonly Fault[] = [
     tests: [...core, "gateway/src/rest", "gateway/src/console"],
   },
   {
+    id: "window-by-the-wall-clock",
+    file: "shared/src/durable/sqlite/intake.ts",
+    find: "{ steady }: Moment): boolean {",
+    becomes: "{ wall: steady }: Moment): boolean {",
+    harm: "Setting the machine's clock forward makes a repeated message a second task.",
+    tests: durable,
+  },
+  {
+    id: "asked-for-but-forgotten",
+    file: "shared/src/a2a/server/request-handler.ts",
+    find: "dedupe ? undefined : deps.dedupeMs",
+    becomes: "deps.dedupeMs",
+    harm: "An agent that was away for longer than the window does twice what another agent asked for once.",
+    tests: a2a,
+  },
+  {
     id: "same-message-elsewhere",
     file: "shared/src/runs/accept-message.ts",
     find: "sha256(JSON.stringify([contextId, hashedForm(input.message)]))",
@@ -686,13 +702,13 @@ export const faults: readonly Fault[] = [
   {
     id: "sent-again-after-the-end",
     file: "shared/src/runs/accept-message.ts",
-    find: `  if (await isKnown(projections, run, message)) return run;
+    find: `  if (!isNew && (await isKnown(projections, run, message))) return run;
   if (terminalStatuses.includes(run.status))
     throw new AppError("run_ended", "The task has ended; send the message without a taskId to start another");
 `,
     becomes: `  if (terminalStatuses.includes(run.status))
     throw new AppError("run_ended", "The task has ended; send the message without a taskId to start another");
-  if (await isKnown(projections, run, message)) return run;
+  if (!isNew && (await isKnown(projections, run, message))) return run;
 `,
     harm: "Who sends an answer again because its reply was lost hears that the task has ended, and does not know that the answer was heard.",
     tests: a2a,
@@ -1116,7 +1132,7 @@ export const faults: readonly Fault[] = [
   {
     id: "heard-and-said-again",
     file: "shared/src/agent/earlier.ts",
-    find: `      if (event.type === "message-heard") pending.delete(event.messageId);\n`,
+    find: "      pending = pending.filter((one) => one !== received);\n",
     becomes: "",
     harm: "The next task of a conversation reads every message of the one before twice.",
     tests: ["shared/src/agent/earlier", ...agent],

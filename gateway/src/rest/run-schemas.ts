@@ -89,7 +89,7 @@ export const flowRequestSchema = z
       .exactOptional()
       .describe("Names, URLs or skills; all agents when left out."),
     options: z.record(z.string(), z.json()).exactOptional().describe("See the flow's own schema."),
-    contextId: z.string().min(1).max(255).exactOptional().describe("A conversation to continue."),
+    contextId: z.string().min(1).max(1024).exactOptional().describe("A conversation to continue."),
     budget: z
       .strictObject({
         steps: z.int().min(1).exactOptional(),

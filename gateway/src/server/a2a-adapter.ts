@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
-import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import { type AgentAppDeps, agentApp } from "manyhands/internal/a2a/server/agent-app";
 import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
@@ -20,6 +20,9 @@ export type A2aAdapterDeps = {
   /** What the card of a runnable tells beside itself. */
   facts(runnable: Runnable): Omit<AgentFacts, "publicUrl">;
   readonly cardStyle?: CardStyle | undefined;
+  /** What the settings say of A2A. */
+  readonly a2a?: Pick<AgentAppDeps, "dedupeMs" | "requiredExtensions"> | undefined;
+  readonly cors?: readonly string[] | undefined;
   readonly identify: Identify;
   readonly report: (bug: unknown) => void;
 };
@@ -71,13 +74,16 @@ export function adapterUrl(publicUrl: string, name: string): string {
 }
 
 function serverOf(runnable: Runnable, deps: A2aAdapterDeps): Server["app"] {
-  const { engine, artifacts, webhooks, hostname, heartbeatMs, cardStyle, identify, report } = deps;
+  const { engine, artifacts, webhooks, hostname, heartbeatMs, cardStyle, a2a, cors, identify, report } = deps;
   const publicUrl = adapterUrl(deps.publicUrl, runnable.name);
   return agentApp({
     definition: runnable,
     kind: runnable.kind,
     facts: { ...deps.facts(runnable), publicUrl },
     cardStyle,
+    ...a2a,
+    draft: "marked",
+    ...(cors && { cors }),
     admit: (message) => runnable.admit(message),
     engine,
     artifacts,

@@ -219,3 +219,22 @@ test("the API can be read by people, on a page that runs no script and takes not
   expect(response.headers.get("Content-Security-Policy")).toContain("default-src 'none'");
   expect((await fetch(`${gateway.url}/style.css`)).headers.get("Content-Type")).toContain("text/css");
 });
+
+test("a page of a listed site may call every adapter; one of another is refused", async () => {
+  const page = "https://app.example";
+  await using gateway = await startGateway({ app: { cors: [page] } });
+  const ask = (path: string, origin: string) =>
+    fetch(`${gateway.url}${path}`, {
+      method: "OPTIONS",
+      headers: { Origin: origin, "Access-Control-Request-Method": "POST" },
+    });
+  for (const path of ["/flows/echo", "/a2a/echo", "/v1/chat/completions"]) {
+    const allowed = await ask(path, page);
+    expect([allowed.status, allowed.headers.get("Access-Control-Allow-Origin")]).toEqual([204, page]);
+    expect((await ask(path, "https://evil.example")).status).toBe(403);
+  }
+  for (const path of ["/flows", "/a2a/echo/.well-known/agent-card.json"]) {
+    const read = await fetch(`${gateway.url}${path}`, { headers: { Origin: page } });
+    expect([read.status, read.headers.get("Access-Control-Allow-Origin")]).toEqual([200, page]);
+  }
+});

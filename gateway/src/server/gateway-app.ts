@@ -11,6 +11,7 @@ import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { auditRefusals, protectedResource, type ReportRefusal } from "manyhands/internal/http/challenge";
+import { crossOrigin } from "manyhands/internal/http/cross-origin";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
@@ -46,6 +47,9 @@ export type GatewayAppDeps = {
   readonly facts: A2aAdapterDeps["facts"];
   readonly webhooks?: Webhooks;
   readonly cardStyle?: A2aAdapterDeps["cardStyle"];
+  readonly a2a?: A2aAdapterDeps["a2a"];
+  /** The origins of other sites whose pages may call. */
+  readonly cors?: readonly string[];
   /** Receives push callbacks from agents elsewhere; none when left out. */
   readonly pushCallbacks?: PushCallbacks | undefined;
   readonly identify: Identify;
@@ -87,7 +91,8 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   if (options.refused) app.use(auditRefusals(options.refused));
   if (options.issuer !== undefined) app.route("/", protectedResource(publicUrl, options.issuer));
   app.use(secureHeaders({ crossOriginResourcePolicy: "same-site", strictTransportSecurity: false }));
-  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
+  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl, options.cors));
+  app.use(crossOrigin(options.cors ?? []));
   app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics, identify }));
   app.route("/", artifactApp(artifacts, identify));
   app.route("/", pushCallbackApp(options.pushCallbacks));

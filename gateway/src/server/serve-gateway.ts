@@ -148,10 +148,14 @@ async function open({
       };
     },
     webhooks,
-    cardStyle: server.card,
+    ...servedAs(config),
     pushCallbacks: peers.pushCallbacks,
     ...authentication.access,
     report,
   });
   return { app, close: () => registry.close().finally(authentication.close) };
+}
+
+function servedAs({ server, a2a }: Config) {
+  return { cardStyle: server.card, cors: server.cors, a2a };
 }

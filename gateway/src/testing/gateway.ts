@@ -36,7 +36,7 @@ export async function startGateway(
   options: {
     readonly token?: string;
     readonly flows?: readonly TestFlow[];
-    readonly app?: Partial<Pick<GatewayAppDeps, "identify" | "issuer" | "refused">>;
+    readonly app?: Partial<Pick<GatewayAppDeps, "identify" | "issuer" | "refused" | "cors">>;
   } = {},
 ): Promise<TestGateway> {
   const home = await mkdtemp(join(tmpdir(), "gateway-"));

@@ -26,6 +26,13 @@ export const cancelMessageExtension = "urn:manyhands:cancel-message:1";
  */
 export const callerExtension = "urn:manyhands:caller:1";
 
+/**
+ * The A2A extension for callers whose messageIds are unique. A message sent by a client that
+ * activates it is one task, however often and however late it is sent again, whatever the server's
+ * window for all others is.
+ */
+export const dedupeExtension = "urn:manyhands:dedupe:1";
+
 /** This system's keys in A2A metadata. All other keys belong to others and pass through as data. */
 export const metadataKeys = {
   /** On a Task and on every stored stream event: the journal's sequence number. */

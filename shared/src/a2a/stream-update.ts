@@ -21,7 +21,7 @@ export function eventUpdate(
   const standing = { [metadataKeys.seq]: stored.seq, [metadataKeys.usage]: projectedUsage(projection) };
   const added = stored.event.type === "artifact-added" ? projection.artifacts.at(-1) : undefined;
   if (added !== undefined) {
-    const artifact = artifactView(added, publicUrl);
+    const artifact = artifactView(identity, added, publicUrl);
     const value = { ...shell, artifact, append: false, lastChunk: true, metadata: standing };
     return { payload: { $case: "artifactUpdate", value } };
   }

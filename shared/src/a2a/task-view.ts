@@ -1,13 +1,21 @@
 import { type Artifact, type Message, Role, type Task, type TaskStatus } from "@a2a-js/sdk";
 import type { RunRecord } from "../core/engine.ts";
 import type { RunEnded } from "../core/events.ts";
+import type { Json } from "../core/json.ts";
+import type { AgentInput } from "../core/task.ts";
 import { type HistoryEntry, type ProjectedArtifact, projectedUsage, type TaskProjection } from "../runs/projection.ts";
 import { metadataKeys } from "./extensions.ts";
+import { asData } from "./media-types.ts";
 import { taskState } from "./task-state.ts";
 import { textPart, toWirePart } from "./wire-part.ts";
 
-/** The ids that every view of a run shares. */
-export type TaskIdentity = { readonly id: string; readonly contextId: string };
+/** What every view of a run shares: its ids, and the input that says how its answer is shown. */
+export type TaskIdentity = { readonly id: string; readonly contextId: string; readonly input?: Json };
+
+/** Whether the task's answer is shown as data, for a caller that takes no text. */
+export function isShownAsData({ input }: TaskIdentity): boolean {
+  return (input as Partial<AgentInput> | null | undefined)?.answerAs === "data";
+}
 
 /** How much of a task to show. */
 export type TaskDetail = {
@@ -35,7 +43,9 @@ export function taskView(
     id: identity.id,
     contextId: identity.contextId,
     status: taskStatus(identity, projection, run),
-    artifacts: detail.artifacts ? projection.artifacts.map((artifact) => artifactView(artifact, publicUrl)) : [],
+    artifacts: detail.artifacts
+      ? projection.artifacts.map((artifact) => artifactView(identity, artifact, publicUrl))
+      : [],
     history: history.map((entry) => historyMessage(identity, entry, publicUrl)),
     metadata: {
       [metadataKeys.seq]: projection.seq,
@@ -55,12 +65,13 @@ export function taskStatus(identity: TaskIdentity, projection: TaskProjection, r
   };
 }
 
-export function artifactView(artifact: ProjectedArtifact, publicUrl: string): Artifact {
+export function artifactView(identity: TaskIdentity, artifact: ProjectedArtifact, publicUrl: string): Artifact {
+  const parts = isShownAsData(identity) ? asData(artifact.parts) : artifact.parts;
   return {
     artifactId: artifact.artifactId,
     name: artifact.name,
     description: artifact.description ?? "",
-    parts: artifact.parts.map((part) => toWirePart(part, publicUrl)),
+    parts: parts.map((part) => toWirePart(part, publicUrl)),
     metadata: undefined,
     extensions: [],
   };

@@ -77,3 +77,15 @@ test("what nobody heard and how the task ended are told at its end", () => {
   ]);
   expect(texts(projectMessages([], [said("never begun"), end]))[0]).toBe("never begun");
 });
+
+test("two messages with one id are both told, in their order, whether they were heard or not", () => {
+  const same = (text: string) => ({ ...said(text), messageId: "1" }) as ReadEvent;
+  const events = [same("one"), same("two"), heard("1"), same("three"), heard("1")];
+  const canceled: ReadEvent = { type: "run-ended", status: "canceled" };
+  expect(texts(projectMessages([], [...events, canceled]))).toEqual([
+    "one",
+    "two",
+    "three",
+    "[The task above ended here; it was canceled]",
+  ]);
+});

@@ -1,5 +1,5 @@
 import { type Engine, terminalStatuses } from "../core/engine.ts";
-import { type ReadEvent, type RunEnded, readEvent } from "../core/events.ts";
+import { type EventOf, type ReadEvent, type RunEnded, readEvent } from "../core/events.ts";
 import type { Part } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
 import { sourcesIn, type TakenIn } from "../core/taken-in.ts";
@@ -68,16 +68,18 @@ function sourcesOfEvent(event: ReadEvent): TakenIn {
 export function projectMessages(earlier: readonly TaskMessage[], events: readonly ReadEvent[]): TaskMessage[] {
   let messages = [...earlier];
   let goal: TaskMessage | undefined;
-  const pending = new Map<string, readonly Part[]>();
+  // A client may give several messages the same id.
+  let pending: readonly Received[] = [];
   for (const event of events) {
-    if (event.type === "message-received") pending.set(event.messageId, event.parts);
+    if (event.type === "message-received") pending = [...pending, event];
     else if (event.type === "context-compacted" && goal !== undefined) {
       messages = compacted(messages, goal, event);
     } else if (event.type === "run-ended") {
-      messages.push(...[...pending.values()].map(said), ...ending(event));
+      messages.push(...pending.map(({ parts }) => said(parts)), ...ending(event));
     } else {
-      const message = messageOf(event, pending);
-      if (event.type === "message-heard") pending.delete(event.messageId);
+      const received = event.type === "message-heard" ? pending.find(hasIdOf(event)) : undefined;
+      const message = messageOf(event, received?.parts);
+      pending = pending.filter((one) => one !== received);
       if (message === undefined) continue;
       messages.push(message);
       goal ??= message;
@@ -86,10 +88,17 @@ export function projectMessages(earlier: readonly TaskMessage[], events: readonl
   return messages;
 }
 
-function messageOf(event: ReadEvent, pending: ReadonlyMap<string, readonly Part[]>): TaskMessage | undefined {
+type Received = EventOf<"message-received">;
+
+function hasIdOf({ messageId }: EventOf<"message-heard">) {
+  return (one: Received) => one.messageId === messageId;
+}
+
+/** The message that an event adds; `received` are the parts of the one that it says was heard. */
+function messageOf(event: ReadEvent, received: readonly Part[] = []): TaskMessage | undefined {
   switch (event.type) {
     case "message-heard":
-      return event.as === "answer" ? undefined : said(event.parts ?? pending.get(event.messageId) ?? []);
+      return event.as === "answer" ? undefined : said(event.parts ?? received);
     case "model-replied":
       return { role: "assistant", text: event.text, toolCalls: event.toolCalls };
     case "tool-ended": {

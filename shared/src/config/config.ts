@@ -37,6 +37,8 @@ export type Config = {
     readonly token: string | undefined;
     /** The agent card shown to callers that name no version of A2A. */
     readonly card: "merged" | "strict";
+    /** The origins of other sites whose pages may call. */
+    readonly cors: readonly string[];
   };
   readonly auth: AuthConfig;
   readonly gateway: {
@@ -53,6 +55,13 @@ export type Config = {
     readonly card: CardConfig;
     /** Origins whose key sets are trusted for any agent. */
     readonly keyOrigins: readonly string[];
+    /**
+     * How long a message sent again over A2A is the same task, for callers that do not ask for
+     * more. Milliseconds; 0: never.
+     */
+    readonly dedupeMs: number;
+    /** The URIs of extensions that every call has to activate. */
+    readonly requiredExtensions: readonly string[];
   };
   readonly flows: {
     /** The model of the flows' own calls; undefined means the rehearsal model. */
@@ -115,6 +124,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       publicUrl: server.public_url,
       token: server.token,
       card: server.card,
+      cors: server.cors,
     },
     auth: authConfig(sections, cwd),
     gateway: {
@@ -123,7 +133,12 @@ export function toConfig(settings: Settings, cwd: string): Config {
       checkMs: gateway.check_seconds * 1000,
       patienceMs: gateway.patience_seconds * 1000,
     },
-    a2a: { card: cardConfig({}, sections, cwd), keyOrigins: sections.a2a.key_origins },
+    a2a: {
+      card: cardConfig({}, sections, cwd),
+      keyOrigins: sections.a2a.key_origins,
+      dedupeMs: milliseconds(sections.a2a.dedupe),
+      requiredExtensions: sections.a2a.required_extensions,
+    },
     flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
     agents: agentConfigs(settings, cwd),
     peers: Object.fromEntries(
@@ -201,4 +216,11 @@ function bytesOf(size: string): number {
   const [, amount, unit] = /^([\d.]+)([kmg]?)b?$/i.exec(size) ?? [];
   const power = ["", "k", "m", "g"].indexOf(unit?.toLowerCase() ?? "");
   return Math.floor(Number(amount) * 1024 ** power);
+}
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** The milliseconds of a time such as `24h`; 0 for `off`. */
+function milliseconds(time: string): number {
+  return time === "off" ? 0 : Number(time.slice(0, -1)) * (unitMs[time.slice(-1)] ?? 0);
 }

@@ -17,6 +17,9 @@ const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
 const seconds = z.number().min(0.001).max(31_536_000);
 
+/** An origin as browsers send it. */
+const origin = z.url({ protocol: /^https?$/ }).refine((url) => new URL(url).origin === url);
+
 /** Sections of OpenManus that have a counterpart here. */
 const openManusSections = {
   llm: llmSection.prefault({}),
@@ -74,6 +77,7 @@ export const sectionsSchema = z.strictObject({
       public_url: publicAddress.optional(),
       token: z.string().min(8).describe("a secret of 8 characters or more").optional(),
       card: z.enum(["merged", "strict"]).default("merged"),
+      cors: z.array(origin).describe('a list of origins such as "https://app.example"').default([]),
     })
     .prefault({}),
   auth: authSection.prefault({}),
@@ -90,6 +94,12 @@ export const sectionsSchema = z.strictObject({
     .strictObject({
       card_policy: cardDemand,
       key_origins: z.array(address).describe("a list of origins that publish keys for others").default([]),
+      dedupe: z
+        .string()
+        .regex(/^(off|[1-9]\d{0,5}[smhd])$/)
+        .describe('"off", or a time such as "30m", "24h" or "7d"')
+        .default("24h"),
+      required_extensions: z.array(z.url()).describe("a list of the URIs of A2A extensions").default([]),
     })
     .prefault({}),
   flows: flowsSection.prefault({}),

@@ -61,9 +61,16 @@ export type StartRequest = {
   /**
    * The same key of a principal with the same hash finds the same run; with another hash it is
    * refused with `conflict`. A missing hash, in the request or in the run it finds, matches any
-   * hash.
+   * hash. A run accepted `withinMs` ago or earlier is not found. With `perContext`, another hash is
+   * refused only in the run's own context. A run that starts although the key was used takes it
+   * over.
    */
-  readonly dedupe?: { readonly key: string; readonly hash?: string };
+  readonly dedupe?: {
+    readonly key: string;
+    readonly hash?: string;
+    readonly withinMs?: number;
+    readonly perContext?: boolean;
+  };
   /**
    * Creates the run as canceled, unless `dedupe` finds it: nothing of it is executed, and a later
    * start with the same key gets the canceled run.

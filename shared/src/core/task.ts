@@ -15,6 +15,8 @@ export type AgentInput = {
   };
   /** A JSON Schema that the answer must fit. */
   readonly outputSchema?: { readonly [keyword: string]: Json };
+  /** Set for a caller that takes no text over A2A: its answer is shown as data. */
+  readonly answerAs?: "data";
   /**
    * What the user said to the first agent, if the task has passed through other agents. Otherwise
    * the user's words are in `message`.

@@ -16,6 +16,30 @@ export class JsonTextError extends Error {
  * deep a value breaks recursive code later.
  */
 export function parseJsonBytes(bytes: Uint8Array): unknown {
+  const text = jsonText(bytes);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new JsonTextError("syntax", "The body is not valid JSON");
+  }
+}
+
+/**
+ * The field of a JSON object as it was written; undefined if the value is not an object with this
+ * field or the field is not a number. Numbers beyond 2^53 keep all their digits.
+ */
+export function numberText(bytes: Uint8Array, name: string): string | undefined {
+  const written = new WeakMap<object, string>();
+  const root: unknown = JSON.parse(jsonText(bytes), function note(this: object, key, value, context?: Written) {
+    if (key === name && typeof value === "number" && context !== undefined) written.set(this, context.source);
+    return value;
+  });
+  return typeof root === "object" && root !== null ? written.get(root) : undefined;
+}
+
+type Written = { readonly source: string };
+
+function jsonText(bytes: Uint8Array): string {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -23,11 +47,7 @@ export function parseJsonBytes(bytes: Uint8Array): unknown {
     throw new JsonTextError("syntax", "The body is not valid UTF-8");
   }
   if (isDeeperThan(text, deepest)) throw new JsonTextError("depth", `The JSON is nested deeper than ${deepest} levels`);
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new JsonTextError("syntax", "The body is not valid JSON");
-  }
+  return text;
 }
 
 function isDeeperThan(text: string, limit: number): boolean {

@@ -16,9 +16,9 @@ export function isLoopback(hostname: string): boolean {
 /**
  * For a server on loopback: refuses a request whose Host is not this machine or whose Origin is
  * another site, since a web page can point its own name at 127.0.0.1 (DNS rebinding) and have the
- * browser send requests.
+ * browser send requests. Pages of the sites in `cors` are answered.
  */
-export function loopbackGuard(publicUrl: string): MiddlewareHandler {
+export function loopbackGuard(publicUrl: string, cors: readonly string[] = []): MiddlewareHandler {
   const own = new URL(publicUrl);
   return async (c, next) => {
     const host = c.req.header("Host");
@@ -27,7 +27,7 @@ export function loopbackGuard(publicUrl: string): MiddlewareHandler {
     if (name === undefined || !(loopbackNames.has(name) || name === own.hostname)) {
       throw new AppError("forbidden", "This server answers only to its own name");
     }
-    if (origin !== undefined && origin !== own.origin && origin !== `http://${host}`) {
+    if (origin !== undefined && origin !== own.origin && origin !== `http://${host}` && !cors.includes(origin)) {
       throw new AppError("forbidden", "This server does not answer pages of other sites");
     }
     await next();

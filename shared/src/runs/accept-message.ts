@@ -19,6 +19,16 @@ export type Intake = {
   readonly admit?: ((message: UserMessage) => FlowSettings) | undefined;
 };
 
+/** Who sends a message, and when its messageId stands for the message that had it before. */
+export type Sender = {
+  readonly principal: string;
+  /**
+   * Milliseconds within which the messageId of a first message is remembered, in the conversation
+   * it was sent to; 0 takes every message as a new one. Left out, an id is one message for ever.
+   */
+  readonly dedupeMs?: number | undefined;
+};
+
 /**
  * Accepts a run, through whichever adapter it came: in the conversation `contextId` (empty for a
  * new one), once per messageId of a principal. It is on disk when this resolves. Rejects with
@@ -28,7 +38,7 @@ export type Intake = {
 export async function startRun(
   { engine, kind, admit }: Intake,
   input: Omit<AgentInput, "flow">,
-  { contextId, principal }: { readonly contextId: string; readonly principal: string },
+  { contextId, principal, dedupeMs }: Sender & { readonly contextId: string },
 ): Promise<RunRecord> {
   const flow = admit?.(input.message);
   if (contextId !== "") await requireOwnContext({ engine, kind }, contextId, principal);
@@ -40,6 +50,7 @@ export async function startRun(
     dedupe: {
       key: messageKey(kind, principal, input.message.messageId),
       hash: sha256(JSON.stringify([contextId, hashedForm(input.message)])),
+      ...(dedupeMs !== undefined && { withinMs: dedupeMs, perContext: true }),
     },
     events: [messageReceived(input.message)],
   });
@@ -67,23 +78,24 @@ export async function runOfMessage({ engine, kind }: Intake, messageId: string, 
 
 /**
  * Accepts a further message on a run, whether or not the run waits for it yet; repeating a message
- * is harmless. `contextId` is empty if the sender names none. Rejects as `ownRun` does, with
- * `invalid_input` for the wrong conversation, `conflict` for a different message under the same id,
- * and `run_ended`.
+ * is harmless, unless `dedupeMs` is 0. `contextId` is empty if the sender names none. Rejects as
+ * `ownRun` does, with `invalid_input` for the wrong conversation, `conflict` for a different
+ * message under the same id, and `run_ended`.
  */
 export async function continueRun(
   { engine, kind, projections }: Intake & { readonly projections: ProjectionCache },
   { id, contextId }: { readonly id: string; readonly contextId: string },
   message: UserMessage,
-  principal: string,
+  { principal, dedupeMs }: Sender,
 ): Promise<RunRecord> {
   const run = await ownRun(engine, id, { principal, kind });
   if (contextId !== "" && contextId !== run.contextId)
     throw new AppError("invalid_input", "is not the task's", { field: "contextId" });
-  if (await isKnown(projections, run, message)) return run;
+  const isNew = dedupeMs === 0;
+  if (!isNew && (await isKnown(projections, run, message))) return run;
   if (terminalStatuses.includes(run.status))
     throw new AppError("run_ended", "The task has ended; send the message without a taskId to start another");
-  const options = { id: message.messageId, events: [messageReceived(message)] };
+  const options = { id: isNew ? crypto.randomUUID() : message.messageId, events: [messageReceived(message)] };
   const outcome = await engine.deliver(run.id, messageSignal, message satisfies Json, options);
   const current = await ownRun(engine, run.id, { principal, kind });
   if (outcome === "duplicate") await isKnown(projections, current, message);

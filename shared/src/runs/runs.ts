@@ -103,7 +103,7 @@ export function openRuns(deps: RunsDeps): Runs {
       runView(run, await projections.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),
     async answer(id, message, principal) {
       const { kind } = await own(id, principal);
-      return continueRun({ engine, kind, projections }, { id, contextId: "" }, message, principal);
+      return continueRun({ engine, kind, projections }, { id, contextId: "" }, message, { principal });
     },
     async cancel(id, principal, signal) {
       const run = await own(id, principal);

@@ -85,7 +85,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     }),
     ...(tools?.tools && { served: tools.tools.used }),
     facts: { publicUrl, ...cardFacts(parts, toolbox) },
-    cardStyle: server.card,
+    ...servedAs(config),
     engine: released,
     artifacts,
     webhooks,
@@ -106,6 +106,10 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
   } else process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+function servedAs({ server, a2a }: Config) {
+  return { ...a2a, cardStyle: server.card, cors: server.cors };
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>;

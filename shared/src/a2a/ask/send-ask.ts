@@ -4,6 +4,7 @@ import type { JournalEvent } from "../../core/events.ts";
 import type { Part } from "../../core/message.ts";
 import type { Run } from "../../core/run.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
+import { withFittingType } from "../media-types.ts";
 import type { Ask, RemoteTask, ResolvedAgent } from "./ask.ts";
 import { childState, isOver } from "./ask.ts";
 import { type Attempt, attempted, inTime, retryDurably } from "./attempt.ts";
@@ -50,7 +51,7 @@ export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): P
             ...(flow !== undefined && { flow }),
           };
           const { task, isReply } = await client.submit(message, { signal, waitMs: quickMs });
-          const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 256) };
+          const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 1024) };
           const isDone = client.ours && isOver(childState(task)) && !hasFiles(task);
           if (!isReply && !isDone) return ids;
           return { ...ids, reply: await readResult(task, ask.agent, client, peers, step.signal) };
@@ -115,7 +116,7 @@ async function outgoingParts(parts: readonly Part[], artifacts: ArtifactStore): 
   if (files.reduce((sum, size) => sum + size, 0) > mostBytes) {
     throw new AppError("too_large", "The files are larger than the 7 MB that a message to another agent can carry.");
   }
-  return Promise.all(parts.map((part) => outgoingPart(part, artifacts)));
+  return Promise.all(parts.map(async (part) => withFittingType(await outgoingPart(part, artifacts))));
 }
 
 async function outgoingPart(part: Part, artifacts: ArtifactStore): Promise<WirePart> {

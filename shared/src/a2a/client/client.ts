@@ -12,7 +12,14 @@ import {
 import { AppError } from "../../core/errors.ts";
 import { foreignTask, mostSources, type TakenIn } from "../../core/taken-in.ts";
 import { type AgentInput, type FlowSettings, settingsMetadata } from "../../core/task.ts";
-import { agentExtension, cancelMessageExtension, journalExtension, metadataKeys, mostGiven } from "../extensions.ts";
+import {
+  agentExtension,
+  cancelMessageExtension,
+  dedupeExtension,
+  journalExtension,
+  metadataKeys,
+  mostGiven,
+} from "../extensions.ts";
 import { isSettled, isTerminal } from "../task-state.ts";
 import { textPart } from "../wire-part.ts";
 import { boundedFetch, type Fetch } from "./client-fetch.ts";
@@ -177,10 +184,13 @@ function eitherOf(...signals: readonly (AbortSignal | null | undefined)[]): Abor
 function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
   const offers = (extension: string) => card.capabilities?.extensions?.some(({ uri }) => uri === extension) ?? false;
   const ours = offers(agentExtension);
+  // What an agent of this system requires is a setting of its operator, for callers from elsewhere.
+  const required = card.capabilities?.extensions.filter((one) => one.required).map(({ uri }) => uri) ?? [];
+  const activated = [...new Set([journalExtension, dedupeExtension, ...required])];
   const requestOptions = ({ signal }: CallOptions, after?: number): RequestOptions => ({
     ...(signal === undefined ? {} : { signal }),
     serviceParameters: {
-      ...(ours ? ServiceParameters.create(withA2AExtensions(journalExtension)) : {}),
+      ...(ours ? ServiceParameters.create(withA2AExtensions(...activated)) : {}),
       ...(after === undefined ? {} : { "Last-Event-ID": String(after) }),
     },
   });

@@ -4,7 +4,8 @@ import type { RunRecord } from "../../core/engine.ts";
 import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
-import { continueRun, startRun } from "../../runs/accept-message.ts";
+import { continueRun, type Sender, startRun } from "../../runs/accept-message.ts";
+import { checkMediaTypes, wantsData } from "../media-types.ts";
 import type { ProtocolVersion } from "../version.ts";
 import { FieldViolationsError } from "../wire-error.ts";
 import type { TaskDeps } from "./task-access.ts";
@@ -14,26 +15,28 @@ const longestMetadata = 64 * 1024;
 
 /**
  * Stores a message durably: as a new task, or as the next message of the task it names. Once this
- * resolves, the message is on disk. The same message resent by the same principal, at once or
- * later, is the same task; the same id with different content is rejected.
+ * resolves, the message is on disk. The same message resent by the same principal within the
+ * sender's window is the same task; another message with its id is rejected in the same context.
  */
 export async function acceptMessage(
   deps: TaskDeps,
   request: SendMessageRequest,
-  { principal, wire }: { readonly principal: string; readonly wire: ProtocolVersion },
+  { wire, ...sender }: Sender & { readonly wire: ProtocolVersion },
 ): Promise<RunRecord> {
   const { message, configuration, metadata } = request;
   if (message === undefined) throw new FieldViolationsError([{ field: "message", description: "is required" }]);
   const receiver = configuration?.taskPushNotificationConfig;
   if (receiver !== undefined && deps.receivers === undefined) throw new PushNotificationNotSupportedError();
   if (receiver !== undefined) await deps.receivers?.admit(receiver);
-  const options = taskOptions(metadata);
+  checkMediaTypes(message.parts);
+  const answerAs = wantsData(configuration?.acceptedOutputModes ?? []) ? ({ answerAs: "data" } as const) : {};
+  const options = { ...taskOptions(metadata), ...answerAs };
   const received = await userMessage(deps, message);
   const { contextId, taskId: id } = message;
   const run =
     id === ""
-      ? await startRun(deps, { message: received, ...options }, { contextId, principal })
-      : await continueRun(deps, { id, contextId }, received, principal);
+      ? await startRun(deps, { message: received, ...options }, { contextId, ...sender })
+      : await continueRun(deps, { id, contextId }, received, sender);
   // If a crash comes in between, the sender gets no answer, and the resent message adds what is
   // missing.
   if (receiver !== undefined) await deps.receivers?.add(run, receiver, wire);

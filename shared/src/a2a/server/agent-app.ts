@@ -10,6 +10,7 @@ import type { FlowSettings } from "../../core/task.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { auditRefusals, protectedResource, type ReportRefusal } from "../../http/challenge.ts";
+import { crossOrigin } from "../../http/cross-origin.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
 import { createMetrics } from "../../http/metrics.ts";
 import { statusApp } from "../../http/status-routes.ts";
@@ -20,10 +21,11 @@ import type { Webhooks } from "../push/webhooks.ts";
 import { AppFailure } from "../wire-error.ts";
 import { artifactApp } from "./artifact-route.ts";
 import { type AgentFacts, agentCard, type CardStyle, cardApp, extendedCard } from "./card.ts";
+import type { Draft } from "./growing-answer.ts";
 import { rpcApp } from "./json-rpc.ts";
 import { keySetApp, signedCard } from "./key-set-route.ts";
 import { createRequestHandler } from "./request-handler.ts";
-import { restApp, restFailure } from "./rest.ts";
+import { restApp, restFailure, restMethodNotAllowed } from "./rest.ts";
 
 /** The parts of an agent's server. */
 export type AgentAppDeps = {
@@ -55,6 +57,14 @@ export type AgentAppDeps = {
    * accepted.
    */
   readonly webhooks?: Webhooks;
+  /** What becomes the answer; defaults to `replies`. */
+  readonly draft?: Draft;
+  /** See TaskDeps; defaults to a day. */
+  readonly dedupeMs?: number;
+  /** The URIs of extensions that every call has to activate; the card says so. Defaults to none. */
+  readonly requiredExtensions?: readonly string[];
+  /** The origins of other sites whose pages may call; defaults to none. */
+  readonly cors?: readonly string[];
   /** The address to listen on; on loopback, requests from other sites are refused. */
   readonly hostname?: string;
   /** Milliseconds of silence after which a stream sends a comment; defaults to 8 seconds. */
@@ -68,7 +78,7 @@ export type AgentAppDeps = {
  */
 export function agentApp(deps: AgentAppDeps): Hono {
   const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
-  const { kind = definition.name } = deps;
+  const { kind = definition.name, dedupeMs = 86_400_000, requiredExtensions = [], cors = [] } = deps;
   const metrics = createMetrics(kind, engine, () => ({ runs: [kind], deliveries: [pushKind(kind)] }), deps.served);
   const report = (bug: unknown) => {
     metrics.failed();
@@ -76,7 +86,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
   };
   const { publicUrl } = facts;
   const { webhooks } = deps;
-  const told = { ...facts, push: webhooks !== undefined };
+  const told = { ...facts, requiredExtensions, push: webhooks !== undefined };
   const card = agentCard(definition, told);
   const projections = createProjectionCache(engine);
   const tasks = {
@@ -85,19 +95,26 @@ export function agentApp(deps: AgentAppDeps): Hono {
     artifacts,
     projections,
     publicUrl,
+    dedupeMs,
+    draft: deps.draft ?? "replies",
     ...(deps.admit && { admit: deps.admit }),
     ...(webhooks && { receivers: createReceivers({ kind, engine, webhooks }) }),
   };
   const handler = createRequestHandler({
     ...tasks,
     card,
+    requiredExtensions,
     ...(facts.security && { extendedCard: (caller) => signedCard(extendedCard(definition, told, caller), facts)() }),
     report,
   });
 
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error, report));
-  app.notFound(() => restFailure(new AppFailure(new AppError("not_found", "There is nothing here")), report));
+  app.notFound((c) => {
+    const allowed = ["GET", "POST", "DELETE"].filter((method) => hasRoute(app, method, c.req.path));
+    if (allowed.length > 0) return restMethodNotAllowed(allowed);
+    return restFailure(new AppFailure(new AppError("not_found", "There is nothing here")), report);
+  });
   app.use(async (c, next) => {
     await next();
     metrics.answered(routePath(c, -1), c.res.status);
@@ -105,7 +122,8 @@ export function agentApp(deps: AgentAppDeps): Hono {
   if (deps.refused) app.use(auditRefusals(deps.refused));
   if (deps.issuer !== undefined) app.route("/", protectedResource(publicUrl, deps.issuer));
   app.use(secureHeaders(pageHeaders));
-  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
+  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl, cors));
+  app.use(crossOrigin(cors));
   app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics, identify }));
   app.route("/", cardApp(signedCard(card, facts), handler, deps.cardStyle ?? "merged"));
   if (facts.keys !== undefined) app.route("/", keySetApp(facts.keys));
@@ -114,6 +132,11 @@ export function agentApp(deps: AgentAppDeps): Hono {
   app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
   app.route("/", restApp({ handler, identify, heartbeatMs, report }));
   return app;
+}
+
+function hasRoute(app: Hono, method: string, path: string): boolean {
+  const [found] = app.router.match(method, path);
+  return found.some(([[, route]]) => route.method === method);
 }
 
 /**

@@ -1,9 +1,9 @@
 import { Extensions, HTTP_EXTENSION_HEADER } from "@a2a-js/sdk";
 import { LEGACY_HTTP_EXTENSION_HEADER } from "@a2a-js/sdk/compat/v0_3";
-import type { A2AError } from "@a2a-js/sdk/errors";
+import { type A2AError, ExtensionSupportRequiredError } from "@a2a-js/sdk/errors";
 import { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Caller } from "../../core/caller.ts";
-import { agentExtension, journalExtension } from "../extensions.ts";
+import { agentExtension, dedupeExtension, journalExtension } from "../extensions.ts";
 import type { ProtocolVersion } from "../version.ts";
 
 /**
@@ -41,10 +41,23 @@ function createCallContext(
 }
 
 /** The facts of a call created with `createCallContext`. */
-export function callFacts(context: ServerCallContext): CallFacts & { readonly journal: boolean } {
+export function callFacts(context: ServerCallContext): CallFacts & Activated {
   const facts = context.state.get(stateKey) as CallFacts | undefined;
   if (facts === undefined) throw new Error("This call context was not made by createCallContext");
-  return { ...facts, journal: context.activatedExtensions?.includes(journalExtension) ?? false };
+  const isActive = (uri: string) => context.activatedExtensions?.includes(uri) ?? false;
+  return { ...facts, journal: isActive(journalExtension), dedupe: isActive(dedupeExtension) };
+}
+
+/** Whether a call activated these extensions. */
+type Activated = { readonly journal: boolean; readonly dedupe: boolean };
+
+/** Throws ExtensionSupportRequiredError for a call without one of these extensions. */
+export function activateRequired(context: ServerCallContext, required: readonly string[]): void {
+  for (const uri of required) {
+    if (!context.requestedExtensions?.includes(uri))
+      throw new ExtensionSupportRequiredError(`Calls have to activate the extension ${uri} in A2A-Extensions`);
+    if (!context.activatedExtensions?.includes(uri)) context.addActivatedExtension(uri);
+  }
 }
 
 /** The protocol version of a call. */
@@ -89,7 +102,7 @@ export function httpCall(request: Request, caller: Caller, version: ProtocolVers
     {
       requestedVersion: version,
       requestedExtensions: Extensions.parseServiceParameter(asked ?? undefined),
-      offered: [journalExtension, agentExtension],
+      offered: [journalExtension, agentExtension, dedupeExtension],
     },
   );
   return {

@@ -1,4 +1,4 @@
-import { A2A_VERSION_HEADER, AgentCard } from "@a2a-js/sdk";
+import { A2A_VERSION_HEADER, AgentCard, type AgentExtension } from "@a2a-js/sdk";
 import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
 import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
@@ -8,7 +8,13 @@ import type { AgentProfile } from "../../core/agent.ts";
 import type { Caller } from "../../core/caller.ts";
 import type { JsonSchema } from "../../core/model.ts";
 import type { SandboxTier } from "../../machine/sandbox/sandbox.ts";
-import { agentExtension, callerExtension, cancelMessageExtension, journalExtension } from "../extensions.ts";
+import {
+  agentExtension,
+  callerExtension,
+  cancelMessageExtension,
+  dedupeExtension,
+  journalExtension,
+} from "../extensions.ts";
 import type { HomeKeys } from "../signing/home-keys.ts";
 
 /** What a running server adds to the agent's definition. */
@@ -26,6 +32,8 @@ export type AgentFacts = {
   readonly keys?: HomeKeys;
   /** Whether it sends push notifications; defaults to no. */
   readonly push?: boolean;
+  /** The URIs of extensions that every call has to activate, ours or others; none if omitted. */
+  readonly requiredExtensions?: readonly string[];
   /** Additional extensions, each with its parameters. */
   readonly extensions?: readonly { readonly uri: string; readonly description: string; readonly params: JsonSchema }[];
 };
@@ -52,7 +60,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
       streaming: true,
       pushNotifications: facts.push ?? false,
       extendedAgentCard: facts.security !== undefined,
-      extensions: [
+      extensions: withRequired(facts.requiredExtensions ?? [], [
         extension(agentExtension, "The agent's name, its model and how its commands are confined.", {
           name,
           ...(facts.model && { model: { ...facts.model } }),
@@ -60,8 +68,9 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
         }),
         extension(journalExtension, "Streams carry the events of the run's journal, and live progress, in metadata."),
         extension(cancelMessageExtension, "CancelTask takes a message's id, also before the message has come."),
+        extension(dedupeExtension, "A message is one task, however often and however late it is sent again."),
         ...(facts.extensions ?? []).map(({ uri, description, params }) => extension(uri, description, { ...params })),
-      ],
+      ]),
     },
     securitySchemes: facts.security?.securitySchemes ?? {},
     securityRequirements: facts.security?.securityRequirements ?? [],
@@ -116,8 +125,14 @@ function merged(one: unknown, other: unknown): unknown {
   return Object.fromEntries([...names].map((name) => [name, merged(first.get(name), second.get(name))]));
 }
 
-function extension(uri: string, description: string, params?: Record<string, unknown>) {
+function extension(uri: string, description: string, params?: Record<string, unknown>): AgentExtension {
   return { uri, description, required: false, params };
+}
+
+function withRequired(uris: readonly string[], offered: readonly AgentExtension[]): AgentExtension[] {
+  const others = uris.filter((uri) => !offered.some((one) => one.uri === uri));
+  const all = [...offered, ...others.map((uri) => extension(uri, "Every call has to activate it."))];
+  return all.map((one) => ({ ...one, required: uris.includes(one.uri) }));
 }
 
 /**

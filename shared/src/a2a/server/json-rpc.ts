@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import type { Caller, Identify } from "../../core/caller.ts";
 import { challengeOf } from "../../http/challenge.ts";
-import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
+import { JsonTextError, numberText, parseJsonBytes } from "../../http/json-text.ts";
 import { jsonBody, limitedBody } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
 import { type ProtocolVersion, requestedVersion } from "../version.ts";
@@ -24,12 +24,16 @@ export type JsonRpcDeps = {
 
 const envelope = z.object({
   jsonrpc: z.literal("2.0"),
-  id: z.union([z.string(), z.int(), z.null()]).optional(),
+  id: z.union([z.string(), z.number(), z.null()]).optional(),
   method: z.string().min(1),
   params: z.unknown().optional(),
 });
 
+/** JSON that is written as it stands; missing from TypeScript's library. */
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): object };
+
 type RpcRequest = z.output<typeof envelope>;
+type RpcId = string | number | null | ReturnType<typeof rawJSON>;
 type RpcAnswer = Awaited<ReturnType<JsonRpcTransportHandler["handle"] | LegacyJsonRpcTransportHandler["handle"]>>;
 
 /**
@@ -49,22 +53,25 @@ export function rpcApp(deps: JsonRpcDeps): Hono {
 
 async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, caller: Caller): Promise<Response> {
   let rpc: RpcRequest | undefined;
+  let id: RpcId | undefined;
   try {
-    rpc = readEnvelope(body);
+    const value = readJson(body);
+    id = idOf(value, body);
+    rpc = readEnvelope(value);
     const version = requestedVersion(request, rpc.method);
     const call = httpCall(request, caller, version);
     const answer = await dispatch(deps, rpc, version, call);
-    if (rpc.id === undefined) return notified(call);
+    if (id === undefined) return notified(call);
     return Symbol.asyncIterator in answer
-      ? await streamed(deps, answer, rpc, call)
-      : answered(answer, notedFailure(call.context), call.headers());
+      ? await streamed(deps, answer, id, call)
+      : answered({ ...answer, id }, notedFailure(call.context), call.headers());
   } catch (error) {
-    const failure = rpcFailure(error, deps.report, rpc?.id ?? null);
+    const failure = rpcFailure(error, deps.report, id);
     return rpc?.method === "tasks/resubscribe" && failure.ok ? asStream(failure) : failure;
   }
 }
 
-function rpcFailure(error: unknown, report: (bug: unknown) => void, id: RpcRequest["id"] = null): Response {
+function rpcFailure(error: unknown, report: (bug: unknown) => void, id: RpcId = null): Response {
   const failure = toA2AError(error, report);
   return answered({ jsonrpc: "2.0", id, error: rpcError(failure) }, failure);
 }
@@ -75,14 +82,25 @@ function answered(answer: object, failure: A2AError | undefined, headers: Record
   return Response.json(answer, { status, headers: { ...headers, ...more } });
 }
 
-function readEnvelope(body: Uint8Array): RpcRequest {
-  let value: unknown;
+function readJson(body: Uint8Array): unknown {
   try {
-    value = parseJsonBytes(body);
+    return parseJsonBytes(body);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     throw envelopeError(error.fault === "syntax" ? -32700 : -32600, error.message);
   }
+}
+
+/** The id of a request, valid or not, to be answered exactly as it was written. */
+function idOf(value: unknown, body: Uint8Array): RpcId | undefined {
+  const { id } = typeof value === "object" && value !== null ? (value as { id?: unknown }) : {};
+  if (typeof id === "string" || id === null) return id;
+  if (typeof id !== "number") return undefined;
+  const written = Number.isSafeInteger(id) ? undefined : numberText(body, "id");
+  return written === undefined ? id : rawJSON(written);
+}
+
+function readEnvelope(value: unknown): RpcRequest {
   if (Array.isArray(value)) throw envelopeError(-32600, "Batches are not supported: send one request at a time");
   const parsed = envelope.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -96,7 +114,7 @@ function dispatch(deps: JsonRpcDeps, rpc: RpcRequest, version: ProtocolVersion, 
     throw envelopeError(-32601, `A2A ${version} has no method ${rpc.method.slice(0, 100)}`);
   }
   const params = checked(schema, rpc.params ?? {});
-  const clean = { jsonrpc: "2.0", id: rpc.id ?? null, method: rpc.method, params };
+  const clean = { jsonrpc: "2.0", id: null, method: rpc.method, params };
   const transport =
     version === "1.0" ? new JsonRpcTransportHandler(deps.handler) : new LegacyJsonRpcTransportHandler(deps.handler);
   return transport.handle(clean, call.context);
@@ -105,21 +123,26 @@ function dispatch(deps: JsonRpcDeps, rpc: RpcRequest, version: ProtocolVersion, 
 function streamed(
   deps: JsonRpcDeps,
   answers: AsyncGenerator<{ result?: unknown }>,
-  rpc: RpcRequest,
+  id: RpcId,
   call: HttpCall,
 ): Promise<Response> {
   const { heartbeatMs, report } = deps;
-  return sseResponse(frames(answers, call.context.requestedVersion === "0.3"), {
+  return sseResponse(frames(answers, id, call.context.requestedVersion === "0.3"), {
     heartbeatMs,
     release: call.release,
     headers: call.headers(),
-    failure: (error) => ({ data: { jsonrpc: "2.0", id: rpc.id ?? null, error: rpcError(toA2AError(error, report)) } }),
+    failure: (error) => ({ data: { jsonrpc: "2.0", id, error: rpcError(toA2AError(error, report)) } }),
   });
 }
 
-async function* frames(answers: AsyncGenerator<{ result?: unknown }>, legacy: boolean): AsyncGenerator<SseFrame> {
+async function* frames(
+  answers: AsyncGenerator<{ result?: unknown }>,
+  id: RpcId,
+  legacy: boolean,
+): AsyncGenerator<SseFrame> {
   for await (const answer of answers) {
-    yield { data: legacy ? { ...answer, result: endLegacyTurn(answer.result) } : answer, id: seqOf(answer.result) };
+    const { result } = answer;
+    yield { data: { ...answer, id, ...(legacy && { result: endLegacyTurn(result) }) }, id: seqOf(result) };
   }
 }
 

@@ -10,7 +10,7 @@ import { isTerminal, taskState } from "../task-state.ts";
 import { taskView } from "../task-view.ts";
 import { toA2AError } from "../wire-error.ts";
 import { acceptMessage } from "./accept-message.ts";
-import { callFacts, noteFailure, wireOf } from "./call-context.ts";
+import { activateRequired, callFacts, noteFailure, wireOf } from "./call-context.ts";
 import { listTasks } from "./list-tasks.ts";
 import { pushMethods, withoutPush } from "./push-methods.ts";
 import { ownTask, type TaskDeps } from "./task-access.ts";
@@ -21,6 +21,8 @@ export type RequestHandlerDeps = TaskDeps & {
   readonly card: AgentCard;
   /** The card for an authenticated caller; none without authentication. */
   readonly extendedCard?: (caller: Caller) => Promise<AgentCard>;
+  /** The URIs of extensions that every call has to activate. */
+  readonly requiredExtensions: readonly string[];
   /** Receives unexpected errors; the caller learns only that an internal error occurred. */
   readonly report: (bug: unknown) => void;
 };
@@ -30,36 +32,17 @@ export type RequestHandlerDeps = TaskDeps & {
  * depends on who else is connected, and nothing is lost while nobody is. Throws A2AErrors only.
  */
 export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandler {
-  const guard = <Params, Result>(
-    scope: Scope,
-    work: (params: Params, context: ServerCallContext) => Promise<Result>,
-  ) => {
-    return async (params: Params, context: ServerCallContext): Promise<Result> => {
-      try {
-        requireScope(callFacts(context), scope);
-        return await work(params, context);
-      } catch (error) {
-        const failure = toA2AError(error, deps.report);
-        noteFailure(context, failure);
-        throw failure;
-      }
-    };
-  };
-  const guardStream = <Params>(scope: Scope, open: (params: Params, context: ServerCallContext) => TaskStream) => {
-    return async function* (params: Params, context: ServerCallContext): TaskStream {
-      try {
-        requireScope(callFacts(context), scope);
-        yield* open(params, context);
-      } catch (error) {
-        throw toA2AError(error, deps.report);
-      }
-    };
-  };
+  const { guard, guardStream } = guardsOf(deps);
   const current = async (id: string, context: ServerCallContext, historyLength?: number): Promise<Task> => {
     const run = await ownTask(deps, id, callFacts(context).principal);
     return taskView(run, await deps.projections.current(run), deps.publicUrl, { historyLength, artifacts: true }, run);
   };
 
+  const accept = (request: SendMessageRequest, context: ServerCallContext) => {
+    const { principal, dedupe } = callFacts(context);
+    const wire = wireOf(context);
+    return acceptMessage(deps, request, { principal, wire, dedupeMs: dedupe ? undefined : deps.dedupeMs });
+  };
   const cancel = (run: RunRecord, signal: AbortSignal) =>
     cancelRun(deps, run, signal).catch((error: unknown) => {
       const hasEnded = error instanceof AppError && error.code === "run_ended";
@@ -74,16 +57,16 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       return deps.extendedCard(callFacts(context));
     },
     sendMessage: guard("run", async (request: SendMessageRequest, context: ServerCallContext) => {
-      const { principal, signal } = callFacts(context);
+      const { signal } = callFacts(context);
       const waitMs = mayWaitMs(request.metadata);
-      const run = await acceptMessage(deps, request, { principal, wire: wireOf(context) });
+      const run = await accept(request, context);
       if (request.configuration?.returnImmediately !== true) await untilSettled(deps, run, signal);
       else if (waitMs > 0) await whileQuiet(deps, run, signal, waitMs);
       return current(run.id, context, request.configuration?.historyLength);
     }),
     sendMessageStream: guardStream("run", async function* (request: SendMessageRequest, context) {
-      const { principal, signal, after, journal } = callFacts(context);
-      const run = await acceptMessage(deps, request, { principal, wire: wireOf(context) });
+      const { signal, after, journal } = callFacts(context);
+      const run = await accept(request, context);
       const { historyLength } = request.configuration ?? {};
       yield* watchTask(deps, run, { signal, after, historyLength, journal, until: "turn" });
     }),
@@ -113,3 +96,35 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
 }
 
 type TaskStream = AsyncGenerator<StreamResponse, void, undefined>;
+
+/** What every call goes through: its scope, the extensions it needs, and errors as A2A's. */
+function guardsOf(deps: RequestHandlerDeps) {
+  const guard = <Params, Result>(
+    scope: Scope,
+    work: (params: Params, context: ServerCallContext) => Promise<Result>,
+  ) => {
+    return async (params: Params, context: ServerCallContext): Promise<Result> => {
+      try {
+        requireScope(callFacts(context), scope);
+        activateRequired(context, deps.requiredExtensions);
+        return await work(params, context);
+      } catch (error) {
+        const failure = toA2AError(error, deps.report);
+        noteFailure(context, failure);
+        throw failure;
+      }
+    };
+  };
+  const guardStream = <Params>(scope: Scope, open: (params: Params, context: ServerCallContext) => TaskStream) => {
+    return async function* (params: Params, context: ServerCallContext): TaskStream {
+      try {
+        requireScope(callFacts(context), scope);
+        activateRequired(context, deps.requiredExtensions);
+        yield* open(params, context);
+      } catch (error) {
+        throw toA2AError(error, deps.report);
+      }
+    };
+  };
+  return { guard, guardStream };
+}

@@ -41,7 +41,7 @@ const part = protoObject({
 const contentFields = ["text", "raw", "url", "data"] as const;
 
 export const taskId = id(128);
-export const contextId = id(128);
+export const contextId = id(1024);
 export const messageId = id(256);
 export const historyLength = optional(count.pipe(z.int().min(0)));
 export const shortList = optional(z.array(z.string().max(1024)).max(64));

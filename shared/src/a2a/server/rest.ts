@@ -4,6 +4,7 @@ import {
   ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   type ListTasksResponse,
+  Message,
   SendMessageRequest,
   StreamResponse,
   Task,
@@ -22,16 +23,27 @@ import { type HttpCall, httpCall } from "./call-context.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
 import { seqOf } from "./rpc-frame.ts";
 
-/** The HTTP+JSON binding of A2A 1.0 (section 11), to be mounted at the agent's root. */
+/**
+ * The HTTP+JSON binding of A2A 1.0 (section 11), to be mounted at the agent's root. A tenant before
+ * the path is accepted and tells nothing apart.
+ */
 export function restApp(deps: RestDeps): Hono {
-  const { handler } = deps;
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error, deps.report));
+  const routes = operations(deps);
+  app.route("/", routes);
+  app.route("/:tenant", routes);
+  return app;
+}
+
+function operations(deps: RestDeps): Hono {
+  const { handler } = deps;
+  const app = new Hono({ strict: false });
 
   app.post("/message:send", jsonBody, limitedBody(), async (c) => {
     const { call, request } = await sending(deps, c, "SendMessage");
     const sent = await handler.sendMessage(request, call.context);
-    return json(call, "messageId" in sent ? { message: sent } : { task: Task.toJSON(sent) });
+    return json(call, "messageId" in sent ? { message: Message.toJSON(sent) } : { task: Task.toJSON(sent) });
   });
   app.post("/message:stream", jsonBody, limitedBody(), async (c) => {
     const { call, request } = await sending(deps, c, "SendStreamingMessage");
@@ -74,6 +86,16 @@ export function restFailure(error: unknown, report: (bug: unknown) => void): Res
   const headers = new Headers({ "Content-Type": A2A_CONTENT_TYPE, ...challengeOf(failure) });
   if (failure instanceof AppFailure && failure.status === 503) headers.set("Retry-After", "5");
   return new Response(JSON.stringify(body), { status, headers });
+}
+
+/** The response to a method that an existing path does not have. */
+export function restMethodNotAllowed(allowed: readonly string[]): Response {
+  const allow = allowed.join(", ");
+  const error = { code: 405, status: "UNIMPLEMENTED", message: `This address takes ${allow}.`, details: [] };
+  return new Response(JSON.stringify({ error }), {
+    status: 405,
+    headers: { "Content-Type": A2A_CONTENT_TYPE, Allow: allow },
+  });
 }
 
 async function sending(deps: RestDeps, c: Context, method: "SendMessage" | "SendStreamingMessage") {

@@ -3,7 +3,8 @@ import type { RunRecord } from "../../core/engine.ts";
 import { applyEvent, type TaskProjection } from "../../runs/projection.ts";
 import { eventUpdate, progressUpdate } from "../stream-update.ts";
 import { isTerminal, taskState } from "../task-state.ts";
-import { taskView } from "../task-view.ts";
+import { isShownAsData, taskView } from "../task-view.ts";
+import { growingAnswer } from "./growing-answer.ts";
 import type { TaskDeps } from "./task-access.ts";
 
 export type WatchOptions = {
@@ -39,12 +40,16 @@ export async function* watchTask(
   const task = taskView(run, projection, publicUrl, { historyLength, artifacts: true }, record);
   yield { payload: { $case: "task", value: task } };
   if (!resumed && isOver(projection, options.until, run)) return;
+  const isText = !journal && !isShownAsData(run);
+  const answer = growingAnswer(run, deps.draft);
   for await (const item of engine.follow(run.id, { after: projection.seq, signal })) {
     if (item.kind === "progress") {
       if (journal) yield progressUpdate(run, projection, item.event);
+      else if (isText) yield* answer.grow(item.event);
       continue;
     }
     projection = applyEvent(projection, item);
+    if (isText) yield* answer.settle(item);
     yield eventUpdate(run, projection, item, publicUrl, journal);
     if (isOver(projection, options.until)) return;
   }

@@ -18,6 +18,34 @@ export function startingCases(cases: Cases): void {
       expect((await engine.start({ ...keyed, principal: "bob" })).created).toBe(true);
     });
 
+    test("a run accepted longer ago than the window is not found: a new one takes its key, and the old one goes on", async () => {
+      const engine = cases.working(async (run) => (await run.signal("go")) as Json);
+      const keyed = (withinMs: number) => ({ ...request, dedupe: { key: "k", hash: "h", withinMs } });
+      const first = await engine.start(keyed(60_000));
+      expect(await engine.start(keyed(60_000))).toMatchObject({ created: false, run: { id: first.run.id } });
+      await Bun.sleep(20);
+      const second = await engine.start(keyed(10));
+      expect(second.created).toBe(true);
+      expect(await engine.start(keyed(60_000))).toMatchObject({ created: false, run: { id: second.run.id } });
+      expect(await engine.start({ ...request, dedupe: { key: "k" } })).toMatchObject({ run: { id: second.run.id } });
+      const never = await Promise.all([engine.start(keyed(0)), engine.start(keyed(0))]);
+      expect(never.map(({ created }) => created)).toEqual([true, true]);
+      await engine.deliver(first.run.id, "go", "on");
+      expect((await until(engine, first.run.id, "completed")).output).toBe("on");
+    });
+
+    test("with a key per context, another hash is refused in the run's own context and starts a run in any other", async () => {
+      const engine = cases.open();
+      const keyed = (contextId: string, hash: string) =>
+        engine.start({ ...request, contextId, dedupe: { key: "k", hash, perContext: true } });
+      const first = await keyed("c1", "one");
+      expect(await codeOf(keyed("c1", "two"))).toBe("conflict");
+      expect(await keyed("c2", "one")).toMatchObject({ created: false, run: { id: first.run.id } });
+      const second = await keyed("c2", "two");
+      expect(second).toMatchObject({ created: true, run: { contextId: "c2" } });
+      expect(await keyed("c3", "two")).toMatchObject({ created: false, run: { id: second.run.id } });
+    });
+
     test("a chosen id is used, and refused when it is taken", async () => {
       const engine = cases.open();
       expect((await engine.start({ ...request, id: "mine" })).run.id).toBe("mine");

@@ -176,3 +176,22 @@ test("what a step reads of the clock goes on evenly, in the next process too", a
   expect(again).toBe(first);
   expect(Math.abs(second - first - hour)).toBeLessThan(2_000);
 });
+
+test("a request repeated within its window is found, however the clock was set meanwhile; after it, it is not", async () => {
+  using store = scratch();
+  const { clock, pass, set, reboot } = machine();
+  const again = { ...request, dedupe: { key: "k", hash: "h", withinMs: 24 * hour } };
+  const first = open({ path: store.path, clock: clock() });
+  const { run } = await first.start(again);
+  set(48 * hour);
+  expect(await first.start(again)).toMatchObject({ created: false, run: { id: run.id } });
+  pass(20 * hour);
+  set(-96 * hour);
+  await first.close();
+  reboot();
+  const second = open({ path: store.path, clock: clock() });
+  expect(await second.start(again)).toMatchObject({ created: false, run: { id: run.id } });
+  pass(25 * hour);
+  expect((await second.start(again)).created).toBe(true);
+  await second.close();
+});

@@ -78,9 +78,8 @@ function accept(
   const { dedupe } = request;
   const known = dedupe === undefined ? null : tables.runs.byKey(request.principal, dedupe.key);
   if (known !== null) {
-    const knowsKeyAlone = known.dedupe_hash === null || dedupe?.hash === undefined;
-    if (knowsKeyAlone || known.dedupe_hash === dedupe.hash) return { row: known, created: false };
-    throw new AppError("conflict", "This id was already used for another request: send a new id, or the same request.");
+    if (isRepeated(known, request, now)) return { row: known, created: false };
+    tables.runs.releaseKey(known.n);
   }
   const id = request.id ?? Bun.randomUUIDv7();
   if (tables.runs.byId(id) !== null) throw new AppError("conflict", `There is a run ${id} already.`);
@@ -101,6 +100,18 @@ function accept(
   }
   const taken = owner === undefined ? null : tables.claims.take(n, owner, now);
   return { row: taken ?? find(tables, id), created: true };
+}
+
+/**
+ * Whether a request repeats the one that the run with its key was accepted for. Throws `conflict`
+ * for another request under that key.
+ */
+function isRepeated(known: RunRow, { dedupe, contextId }: StartRequest, { steady }: Moment): boolean {
+  const { hash, withinMs = Number.POSITIVE_INFINITY, perContext = false } = dedupe ?? {};
+  if (steady - (known.accepted_at ?? known.created_at) >= withinMs) return false;
+  if (hash === undefined || known.dedupe_hash === null || known.dedupe_hash === hash) return true;
+  if (perContext && contextId !== known.context_id) return false;
+  throw new AppError("conflict", "This id was already used for another request: send a new id, or the same request.");
 }
 
 /** Ends a run that no worker executes at once; otherwise its worker ends it. */

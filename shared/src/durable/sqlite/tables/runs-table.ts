@@ -19,6 +19,8 @@ export type RunRow = {
   readonly waiting_reason: string | null;
   readonly last_event: number;
   readonly dedupe_hash: string | null;
+  /** On the runs' clock, while `created_at` is wall time; null for runs of earlier versions. */
+  readonly accepted_at: number | null;
   readonly created_at: number;
   readonly updated_at: number;
 };
@@ -40,12 +42,13 @@ export type NewRun = {
 /** Statements that add and find runs. */
 export function runsTable(db: Database) {
   const insert = db.query<{ n: number }, [NewRun]>(
-    `INSERT INTO runs (id, kind, principal, context_id, input, dedupe_key, dedupe_hash, status, due, created_at, updated_at)
-     VALUES ($id, $kind, $principal, $contextId, $input, $dedupeKey, $dedupeHash, 'queued', $steady, $wall, $wall) RETURNING n`,
+    `INSERT INTO runs (id, kind, principal, context_id, input, dedupe_key, dedupe_hash, status, due, accepted_at, created_at, updated_at)
+     VALUES ($id, $kind, $principal, $contextId, $input, $dedupeKey, $dedupeHash, 'queued', $steady, $steady, $wall, $wall) RETURNING n`,
   );
   const byId = db.query<RunRow, [string]>("SELECT * FROM runs WHERE id = ?");
   const standing = db.query<Standing, [string]>("SELECT n, id, status, last_event FROM runs WHERE id = ?");
   const byKey = db.query<RunRow, [string, string]>("SELECT * FROM runs WHERE principal = ? AND dedupe_key = ?");
+  const releaseKey = db.query("UPDATE runs SET dedupe_key = NULL, dedupe_hash = NULL WHERE n = ?");
   return {
     insert(run: NewRun): number {
       const row = insert.get(run);
@@ -56,6 +59,8 @@ export function runsTable(db: Database) {
     /** The few columns that followers need. */
     standing: (id: string) => standing.get(id),
     byKey: (principal: string, key: string) => byKey.get(principal, key),
+    /** Frees a run's dedupe key for another run. */
+    releaseKey: (n: number) => void releaseKey.run(n),
   };
 }
 

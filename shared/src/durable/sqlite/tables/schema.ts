@@ -84,6 +84,9 @@ const migrations: readonly string[] = [
     steady REAL NOT NULL
   ) STRICT;
   `,
+  `
+  ALTER TABLE runs ADD COLUMN accepted_at INTEGER;
+  `,
 ];
 
 /** Migrates a new or older file; refuses one written by a newer version (`config_invalid`). */
