@@ -153,6 +153,7 @@ function bound(real: Engine): Engine {
     resume: (id) => real.resume(id),
     get: (id) => real.get(id),
     list: (filter) => real.list(filter),
+    hasFile: (...args) => real.hasFile(...args),
     events: (...args) => real.events(...args),
     follow: (...args) => real.follow(...args),
     work: (...args) => real.work(...args),

@@ -932,10 +932,35 @@ export const faults: readonly Fault[] = [
   {
     id: "file-without-a-token",
     file: "shared/src/a2a/server/artifact-route.ts",
-    find: "    await identify(c.req.raw);\n",
-    becomes: "",
+    find: "const { principal } = await identify(c.req.raw);",
+    becomes: 'const principal = "local";',
     harm: "A server that asks for a token hands out the files of its tasks to whoever has none.",
     tests: ["shared/src/a2a/server", "test/a2a/edges", "test/a2a/json-rpc"],
+  },
+  {
+    id: "file-by-hash-alone",
+    file: "shared/src/a2a/server/artifact-route.ts",
+    find: "(await engine.hasFile(principal, sha256)) ? await artifacts.get(sha256) : undefined",
+    becomes: "await artifacts.get(sha256)",
+    harm: "Whoever learns the hash of another's file reads it, and whoever has a file learns whether another has it.",
+    tests: ["shared/src/a2a/server", "test/a2a/edges", "test/a2a/json-rpc"],
+  },
+  {
+    id: "file-by-any-hash-in-an-event",
+    file: "shared/src/core/events.ts",
+    find: "if (!Object.hasOwn(eventTypes, stored.type)) return [];\n  return fileFields.flatMap((field) => {\n    const listed = stored[field];",
+    becomes:
+      'return [...fileFields, "data", "metadata"].flatMap((field) => {\n    const listed = (stored[field] as never)?.["parts"] ?? stored[field];',
+    harm: "Who writes another's hash into a message's data makes the file theirs.",
+    tests: ["shared/src/durable/sqlite"],
+  },
+  {
+    id: "sign-in-of-everybody",
+    file: "shared/src/mcp/client/oauth/credential-store.ts",
+    find: "principal === localCaller.principal ? [] : [principal]",
+    becomes: 'principal === "" ? [principal] : []',
+    harm: "The tasks of one caller use what another signed in to.",
+    tests: ["test/mcp/oauth"],
   },
   {
     id: "paused-is-not-listed",
@@ -1244,8 +1269,8 @@ export const faults: readonly Fault[] = [
   {
     id: "token-follows-the-name",
     file: "shared/src/mcp/client/oauth/credential-store.ts",
-    find: "JSON.stringify([name, new URL(url).href])",
-    becomes: "JSON.stringify([name])",
+    find: "JSON.stringify([name, new URL(url).href, ...owner])",
+    becomes: "JSON.stringify([name, ...owner])",
     harm: "When an entry's address is changed, the token of the old server is sent to the new one.",
     tests: mcp,
   },

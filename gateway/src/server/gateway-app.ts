@@ -74,7 +74,7 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   app.use(secureHeaders({ crossOriginResourcePolicy: "same-site", strictTransportSecurity: false }));
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
   app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics }));
-  app.route("/", artifactApp(artifacts, identify));
+  app.route("/", artifactApp({ artifacts, engine }, identify));
   app.route("/", pushCallbackApp(options.pushCallbacks));
   app.route("/", a2aAdapter(deps));
   const mcp = mcpAdapter(deps);

@@ -83,8 +83,8 @@ export type ListFilter = {
   readonly statuses?: readonly RunStatus[];
   readonly waitingReason?: string;
   /**
-   * `false` leaves out runs that a step of another run in this store asked for: those whose dedupe
-   * key ends in that step's key.
+   * `false` leaves out runs that a step of another run of the same principal in this store asked
+   * for: those whose dedupe key ends in that step's key.
    */
   readonly asked?: false;
   /** Only runs whose `updatedAt` is at or after this. */
@@ -133,6 +133,8 @@ export interface Engine {
   list(
     filter: ListFilter,
   ): Promise<{ readonly runs: readonly RunRecord[]; readonly nextCursor?: string; readonly total: number }>;
+  /** Whether an event of one of the principal's runs refers to a file with this content. */
+  hasFile(principal: string, sha256: string): Promise<boolean>;
   /** Stored events with `seq` greater than `after`, in order. */
   events(runId: string, after?: number): Promise<readonly StoredEvent[]>;
   /**

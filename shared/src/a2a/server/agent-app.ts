@@ -94,7 +94,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
   app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics }));
   app.route("/", cardApp(card, handler, deps.cardStyle ?? "merged"));
-  app.route("/", artifactApp(artifacts, identify));
+  app.route("/", artifactApp({ artifacts, engine }, identify));
   if (deps.mcp !== undefined) app.route("/", deps.mcp);
   app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
   app.route("/", restApp({ handler, identify, heartbeatMs, report }));

@@ -78,6 +78,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
       const { rows, ...page } = await writer.read((tables) => tables.listing.page(filter));
       return { runs: rows.map(recordOf), ...page };
     },
+    hasFile: (principal, sha256) => writer.read((tables) => tables.files.has(principal, sha256)),
     events: (runId, after = 0) =>
       writer.read((tables) => {
         const run = tables.runs.standing(runId);
