@@ -25,9 +25,9 @@ export type ArtifactDeps = {
 };
 
 /**
- * `GET /artifacts/{sha256}/{name}`: a stored file of the caller, one that a run of theirs refers to;
- * any other looks like one that was never stored. The type follows from the requested name and is
- * never one that a browser executes.
+ * `GET /artifacts/{sha256}/{name}`: a stored file of the caller, one that a run of theirs refers
+ * to; any other looks like one that was never stored. The type follows from the requested name and
+ * is never one that a browser executes.
  */
 export function artifactApp({ artifacts, engine }: ArtifactDeps, identify: Identify): Hono {
   const app = new Hono();

@@ -1,7 +1,9 @@
 import type { Database } from "bun:sqlite";
 import type { StoredFile } from "../../../core/workspace.ts";
 
-/** Statements over `files`: which principals have runs that refer to a file, by its content's hash. */
+/**
+ * Statements over `files`: which principals have runs that refer to a file, by its content's hash.
+ */
 export function filesTable(db: Database) {
   const insert = db.query<null, [string, number, number]>(
     "INSERT OR IGNORE INTO files (principal, sha256, size) SELECT principal, ?, ? FROM runs WHERE n = ?",

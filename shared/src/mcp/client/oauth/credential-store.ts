@@ -31,8 +31,8 @@ export interface CredentialStore {
 }
 
 /**
- * A principal's credentials in `mcp-credentials` in the home, sealed with AES-256-GCM; the key is beside them in
- * `mcp-key`, which only the owner can read.
+ * A principal's credentials in `mcp-credentials` in the home, sealed with AES-256-GCM; the key is
+ * beside them in `mcp-key`, which only the owner can read.
  */
 export function createCredentialStore(home: string, principal = localCaller.principal): CredentialStore {
   const file = join(home, "mcp-credentials");
