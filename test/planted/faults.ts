@@ -963,6 +963,22 @@ export const faults: readonly Fault[] = [
     tests: ["test/mcp/oauth"],
   },
   {
+    id: "asked-in-nobody-s-name",
+    file: "shared/src/a2a/ask/ask-agent.ts",
+    find: "peers.actingFor(run.principal)",
+    becomes: "peers",
+    harm: "What a caller's run asks of an agent of this system is the system's own task there: it has everybody's sign-ins, and the caller cannot see it.",
+    tests: ["shared/src/a2a/ask"],
+  },
+  {
+    id: "recalled-in-nobody-s-name",
+    file: "shared/src/a2a/ask/cancel-children.ts",
+    find: "peers.actingFor(run.principal)",
+    becomes: "peers",
+    harm: "What a caller's canceled run had asked goes on at the agent, which does not know the task by another name.",
+    tests: ["shared/src/a2a/ask"],
+  },
+  {
     id: "paused-is-not-listed",
     file: "shared/src/a2a/server/list-tasks.ts",
     find: `return ["queued", "running", "waiting", "paused"];`,

@@ -21,8 +21,8 @@ export interface AgentBook {
   forget(name: string): Promise<void>;
   /** Calls the listener once for every current and future name. */
   each(listener: (name: string) => void): void;
-  /** The token of the agent at an address or at a path above it. */
-  tokenFor(url: string): string | undefined;
+  /** The agent at an address or at a path above it. */
+  at(url: string): AgentAddress | undefined;
 }
 
 /** The book of the agents that the settings name; `reread` adds the others. */
@@ -87,10 +87,7 @@ export function agentBook(
       listeners.push(listener);
       for (const name of announced) listener(name);
     },
-    tokenFor(url) {
-      const owner = [...agents.values()].find(({ address }) => isBelow(url, address.url));
-      return owner?.address.token;
-    },
+    at: (url) => [...agents.values()].find(({ address }) => isBelow(url, address.url))?.address,
   };
 }
 

@@ -11,6 +11,8 @@ export type AgentAddress = {
   readonly name: string;
   readonly url: string;
   readonly token?: string | undefined;
+  /** Whether it is of this system; if left out, it is not. */
+  readonly isOwn?: boolean;
   readonly source: "configured" | "registered";
 };
 

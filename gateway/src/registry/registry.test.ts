@@ -9,7 +9,7 @@ import { nameFrom, openRegistry, type Registry } from "./registry.ts";
 import { registryFile } from "./registry-file.ts";
 
 type Place = AsyncDisposable & {
-  open(configured?: { name: string; url: string; token?: string }[], policy?: CardPolicy): Promise<Registry>;
+  open(configured?: { name: string; url: string; token?: string; isOwn?: boolean }[], policy?: CardPolicy): Promise<Registry>;
 };
 
 /** Registries that share one home, closed with it. */
@@ -158,9 +158,9 @@ test("an agent whose card comes to be refused is not used any more, until it is 
 test("an agent's token goes to its address and what lies below it, and to nothing that is only called alike", async () => {
   await using home = await place();
   const url = "http://127.0.0.1:1/agents/swe";
-  const registry = await home.open([{ name: "swe", url: `${url}/`, token: "secret" }]);
+  const registry = await home.open([{ name: "swe", url: `${url}/`, token: "secret", isOwn: true }]);
   for (const own of [url, `${url}/`, `${url}/artifacts/a/b.txt`, `${url}?x=1`])
-    expect([own, registry.headers(own)]).toEqual([own, { authorization: "Bearer secret" }]);
+    expect([own, registry.headers(own), registry.isOwn(own)]).toEqual([own, { authorization: "Bearer secret" }, true]);
   for (const foreign of [
     `${url}-2`,
     `${url}2/artifacts`,
@@ -171,7 +171,7 @@ test("an agent's token goes to its address and what lies below it, and to nothin
     url.replace("http:", "https:"),
     "swe",
   ])
-    expect([foreign, registry.headers(foreign)]).toEqual([foreign, {}]);
+    expect([foreign, registry.headers(foreign), registry.isOwn(foreign)]).toEqual([foreign, {}, false]);
 });
 
 test("what cannot be reached, is too large, or leads elsewhere is not registered", async () => {

@@ -43,6 +43,8 @@ export interface Registry {
   retrySignal(agent: Pick<AgentAddress, "name" | "url">): AbortSignal | undefined;
   /** What every request to an agent's address carries. */
   headers(url: string): Readonly<Record<string, string>>;
+  /** Whether an address belongs to an agent of this system, which has its `headers` too. */
+  isOwn(url: string): boolean;
   /**
    * Calls with the name of every agent that is known, and of every one that comes to be, once each.
    */
@@ -82,7 +84,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const { file, reserved } = options;
   const book = agentBook(options.configured, { ...deps, file, reserved });
   const strangers = createStrangers((url) =>
-    knownAgent({ name: url, url, token: book.tokenFor(url), source: "registered" }, deps),
+    knownAgent({ name: url, url, token: book.at(url)?.token, source: "registered" }, deps),
   );
   const closing = new AbortController();
   const look = async (isDue: (agent: KnownAgent) => boolean) => {
@@ -117,9 +119,10 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     eachAgent: (listener) => book.each(listener),
     remove: (name) => book.forget(name),
     headers(url) {
-      const token = book.tokenFor(url);
+      const token = book.at(url)?.token;
       return token === undefined ? {} : { authorization: `Bearer ${token}` };
     },
+    isOwn: (url) => book.at(url)?.isOwn === true,
     connect: async (agent, signal) => registered(agent)?.connect(signal) ?? strangers.connect(agent.url, signal),
     retrySignal: (agent) => (registered(agent) ?? strangers.get(agent.url))?.retrySignal(),
     refresh: () => look(() => true),

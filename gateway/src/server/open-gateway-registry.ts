@@ -21,7 +21,7 @@ export async function openGatewayRegistry(
 ): Promise<Registry> {
   const { cardKeys, checkMs } = gateway;
   return openRegistry({
-    configured: Object.entries(agents).map(([name, { url, token }]) => ({ name, url, token })),
+    configured: Object.entries(agents).map(([name, { url, token, isOwn }]) => ({ name, url, token, isOwn })),
     file: registryFile(join(home, "agents.json")),
     policy: cardKeys === undefined ? anyCard : signedCards([...(await readCardKeys(cardKeys)), await ownKey(home)]),
     inside,

@@ -105,23 +105,24 @@ async function open({
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
   const registry = await openGatewayRegistry(config, flows, inside, report);
   const ownHeaders = server.token === undefined ? {} : { authorization: `Bearer ${server.token}` };
-  const isOwn = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
+  const isFlow = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
   const pushCallbacks = await openPushCallbacks(home, publicUrl === url ? server.publicUrl : publicUrl);
   const peers = createPeers({
     engine,
     artifacts,
     pushCallbacks,
     inside,
-    headers: (address) => (isOwn(address.url) ? ownHeaders : registry.headers(address.url)),
+    headers: (address) => (isFlow(address.url) ? ownHeaders : registry.headers(address.url)),
+    isOwn: ({ url }) => isFlow(url) || registry.isOwn(url),
     // The registry decides which agents may be asked and checks their cards; our own flows don't
     // need it.
     connect: (address, signal) =>
-      isOwn(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
+      isFlow(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
     known(name) {
       const flow = flows.find((one) => one.name === name);
       return flow === undefined ? configured(registry, name) : { name, url: adapterUrl(url, name) };
     },
-    retrySignal: (address) => (isOwn(address.url) ? undefined : registry.retrySignal(address)),
+    retrySignal: (address) => (isFlow(address.url) ? undefined : registry.retrySignal(address)),
     bounds: { patienceMs: config.gateway.patienceMs },
   });
   const webhooks = openWebhooks(config);
@@ -132,9 +133,9 @@ async function open({
   const runnables = runnablesOf(flows, registry);
   const guarded = gatewayEngine(engine, {
     isOurs: (kind) => runnables.ofKind(kind)?.kind === kind,
-    agentOf(kind, signal) {
+    agentOf({ kind, principal }, signal) {
       const agent = runnables.ofKind(kind) && registry.get(kind);
-      return agent && registry.connect(agent, signal);
+      return agent && peers.actingFor(principal).client(agent, signal);
     },
   });
   const runs = openRuns({

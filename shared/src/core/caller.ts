@@ -23,6 +23,12 @@ export function callerNamed(principal: string, granted: Iterable<Scope> = scopes
 /** The one caller of a server without authentication, and the owner of one with a single token. */
 export const localCaller: Caller = callerNamed("local");
 
+/**
+ * The header in which our own servers say for whom they ask: a principal's name. It counts only from
+ * a caller with the scope `admin`.
+ */
+export const principalHeader = "Manyhands-Principal";
+
 /** Throws `forbidden`, naming the scope, unless the caller has it. */
 export function requireScope(caller: Pick<Caller, "scopes">, scope: Scope): void {
   if (caller.scopes.has(scope) || caller.scopes.has("admin")) return;

@@ -26,6 +26,11 @@ test("the server's token goes to agents of this system alone, and each agent els
     expect(headers("swe")).toEqual({ Authorization: "Bearer long-enough" });
     expect(headers("far")).toEqual({ Authorization: "Bearer of-far" });
     for (const name of ["plain", "unknown"]) expect(headers(name)).toEqual({});
+    const asAlice = (name: string) => asking?.peers.actingFor("alice").headers({ name, url: "" });
+    expect(asAlice("swe")).toEqual({ Authorization: "Bearer long-enough", "Manyhands-Principal": "alice" });
+    expect(asAlice("far")).toEqual({ Authorization: "Bearer of-far" });
+    for (const name of ["plain", "unknown"]) expect(asAlice(name)).toEqual({});
+    expect(asking?.peers.actingFor("local").headers({ name: "swe", url: "" })).toEqual(headers("swe") ?? {});
     expect(asking?.peers.inside("http://127.0.0.1:8/swe/artifacts/1")).toBe("http://127.0.0.1:9/artifacts/1");
     expect(openPeers([], config, { engine, artifacts })).toBeUndefined();
   } finally {
