@@ -151,7 +151,7 @@ function bound(real: Engine): Engine {
     deliver: (...args) => real.deliver(...args),
     cancel: (id) => real.cancel(id),
     resume: (id) => real.resume(id),
-    get: (id) => real.get(id),
+    get: (...args) => real.get(...args),
     list: (filter) => real.list(filter),
     hasFile: (...args) => real.hasFile(...args),
     events: (...args) => real.events(...args),

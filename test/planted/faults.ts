@@ -334,8 +334,8 @@ export const faults: readonly Fault[] = [
   {
     id: "streams-mixed-up",
     file: "shared/src/mcp/server/event-memory.ts",
-    find: "one.session === session && one.stream === stream && ",
-    becomes: "one.session === session && ",
+    find: "one.stream === stream && Number(id)",
+    becomes: "Number(id)",
     harm: "A client that comes back for one call is sent what belongs to its other calls.",
     tests: mcpServer,
   },
@@ -977,6 +977,22 @@ export const faults: readonly Fault[] = [
     becomes: "peers",
     harm: "What a caller's canceled run had asked goes on at the agent, which does not know the task by another name.",
     tests: ["shared/src/a2a/ask"],
+  },
+  {
+    id: "run-of-anybody",
+    file: "shared/src/runs/own-run.ts",
+    find: "const run = await engine.get(id, principal);\n  if (run === undefined || run.principal !== principal ||",
+    becomes: "const run = await engine.get(id);\n  if (run === undefined ||",
+    harm: "Whoever learns a run's id reads, answers and cancels it, whoever it belongs to.",
+    tests: ["test/principals", "test/a2a/json-rpc"],
+  },
+  {
+    id: "foreign-run-is-read-first",
+    file: "shared/src/runs/own-run.ts",
+    find: "await engine.get(id, principal)",
+    becomes: "((await engine.get(id)) && (await engine.get(id, principal))) || undefined",
+    harm: "An id of another's run takes longer to refuse than one that never existed, the longer the larger the run.",
+    tests: ["test/principals"],
   },
   {
     id: "paused-is-not-listed",

@@ -128,7 +128,11 @@ export interface Engine {
   cancel(runId: string): Promise<void>;
   /** Resumes a paused run. */
   resume(runId: string): Promise<void>;
-  get(runId: string): Promise<RunRecord | undefined>;
+  /**
+   * With a `principal`, finds that principal's run only: another's takes no more work, and so no
+   * more time, than one that never existed.
+   */
+  get(runId: string, principal?: string): Promise<RunRecord | undefined>;
   /** Newest `updatedAt` first. */
   list(
     filter: ListFilter,

@@ -47,6 +47,14 @@ export function owningCases(cases: Cases): void {
       expect(await engine.hasFile("ann", sha("a"))).toBe(false);
     });
 
+    test("a run that is asked for in a principal's name is found for that principal alone", async () => {
+      const engine = cases.open();
+      const { id } = await start(engine, { input: "x".repeat(100_000) });
+      expect((await engine.get(id, "ann"))?.id).toBe(id);
+      expect(await engine.get(id, "bob")).toBeUndefined();
+      expect(await engine.get(crypto.randomUUID(), "ann")).toBeUndefined();
+    });
+
     test("whether another principal's run exists shows in nobody's list", async () => {
       const engine = cases.open();
       const { run: anns } = await engine.start(request);

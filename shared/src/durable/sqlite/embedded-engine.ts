@@ -70,8 +70,10 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
 
   return {
     ...intake({ writer, live, worker, clock }),
-    get: async (runId) => {
-      const row = await writer.read((tables) => tables.runs.byId(runId));
+    get: async (runId, principal) => {
+      const row = await writer.read(({ runs }) =>
+        principal === undefined ? runs.byId(runId) : runs.ofPrincipal(runId, principal),
+      );
       return row === null ? undefined : recordOf(row);
     },
     list: async (filter) => {
