@@ -9,7 +9,10 @@ import { nameFrom, openRegistry, type Registry } from "./registry.ts";
 import { registryFile } from "./registry-file.ts";
 
 type Place = AsyncDisposable & {
-  open(configured?: { name: string; url: string; token?: string; isOwn?: boolean }[], policy?: CardPolicy): Promise<Registry>;
+  open(
+    configured?: { name: string; url: string; token?: string; isOwn?: boolean }[],
+    policy?: CardPolicy,
+  ): Promise<Registry>;
 };
 
 /** Registries that share one home, closed with it. */

@@ -24,8 +24,8 @@ export function callerNamed(principal: string, granted: Iterable<Scope> = scopes
 export const localCaller: Caller = callerNamed("local");
 
 /**
- * The header in which our own servers say for whom they ask: a principal's name. It counts only from
- * a caller with the scope `admin`.
+ * The header in which our own servers say for whom they ask: a principal's name. It counts only
+ * from a caller with the scope `admin`.
  */
 export const principalHeader = "Manyhands-Principal";
 
