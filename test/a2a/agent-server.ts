@@ -19,6 +19,8 @@ export type AgentServer = {
   readonly url: string;
   readonly engine: Engine;
   readonly reported: unknown[];
+  /** Its routes, as Hono has them. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
   stop(): Promise<void>;
 };
 
@@ -66,7 +68,7 @@ export async function startAgentServer(
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   engine.work([scriptedAgent], { concurrency: 64 });
   const reported: unknown[] = [];
-  let app: { fetch(request: Request): Response | Promise<Response> } | undefined;
+  let app: ReturnType<typeof agentApp> | undefined;
   const served = serve(
     { fetch: (request) => app?.fetch(request) ?? new Response(null, { status: 503 }) },
     { port: options.port ?? 0, graceMs: 200, close: () => engine.close({ graceMs: 100 }) },
@@ -101,6 +103,7 @@ export async function startAgentServer(
     url: publicUrl,
     engine,
     reported,
+    routes: app.routes,
     async stop() {
       await served.stop();
       if (options.home === undefined) await rm(home, { recursive: true, force: true });

@@ -195,10 +195,22 @@ test("someone else's task is as unknown as one that never was", async () => {
   });
   const listed = await rpc(server.url, "ListTasks", {}, { user: "mallory" });
   expect(listed.body.result.tasks.map(({ id }: { id: string }) => id)).not.toContain(task.id);
-  const joined = await rpc(server.url, "SendMessage", textMessage("hi", { contextId: task.contextId }), {
-    user: "mallory",
-  });
-  expect(joined.body.error.code).toBe(-32602);
+});
+
+test("a conversation is its principal's: the same contextId of two principals is two conversations", async () => {
+  const contextId = crypto.randomUUID();
+  const say = (user: string, messageId = crypto.randomUUID()) =>
+    rpc(server.url, "SendMessage", textMessage("answer yes", { contextId, messageId }), { user });
+  const messageId = crypto.randomUUID();
+  const [anns, bobs] = [await say("ann", messageId), await say("bob", messageId)];
+  expect(bobs.body.result.task).toMatchObject({ contextId, status: { state: "TASK_STATE_COMPLETED" } });
+  expect(bobs.body.result.task.id).not.toBe(anns.body.result.task.id);
+  await say("bob");
+  for (const [user, size] of [
+    ["ann", 1],
+    ["bob", 2],
+  ] as const)
+    expect((await rpc(server.url, "ListTasks", { contextId }, { user })).body.result.totalSize).toBe(size);
 });
 
 test("ListTasks pages through the caller's tasks, newest first, filtered, without artifacts unless asked", async () => {

@@ -90,8 +90,7 @@ export async function hostForTest(servers: object, options: Options = {}): Promi
     patienceMs: options.patienceMs ?? 5_000,
     definitionTokens: options.definitionTokens ?? 1_000_000,
     log: { info: () => undefined, warn: (fields, message) => warnings.push(`${message} ${Bun.inspect(fields)}`) },
-    authorize: async () => undefined,
-    widenScope: async () => undefined,
+    signIns: () => ({ authorize: async () => undefined, widenScope: async () => undefined }),
   });
   const workspace = await openWorkspace({ home, principal: "local", contextId: "c", user: sandbox.user });
   const mounted = host.mount("all");

@@ -69,6 +69,26 @@ test("signing in leaves a token that is sealed on disk and goes to its server al
   await mcp.close();
 });
 
+test("a sign-in is its principal's: nobody else's tasks go in by it, and theirs ends without it", async () => {
+  using server = startOAuthServer();
+  await signInTo(server);
+  const mcp = await open({ web: { url: server.url } });
+  const own = mcp.mount("all");
+  const from = server.headers.length;
+  expect((await own.list("alice", signal)).tools).toEqual([]);
+  expect(server.headers.slice(from).every((headers) => headers.get("authorization") === null)).toBe(true);
+  expect(mcp.health("alice").servers[0]?.error).toContain("mcp login web --for alice");
+  expect((await own.list("local", signal)).tools.length).toBeGreaterThan(0);
+  await mcp.login("web", (address) => void fetch(address), signal, "alice");
+  await mcp.close();
+
+  const again = await open({ web: { url: server.url } });
+  expect((await again.mount("all").list("alice", signal)).tools.length).toBeGreaterThan(0);
+  expect(server.headers.at(-1)?.get("authorization")).toBe(`Bearer ${server.granted.at(-1)}`);
+  expect((await again.mount("all").list("bob", signal)).tools).toEqual([]);
+  await again.close();
+});
+
 test("a name that moves to another address does not take its token along", async () => {
   using server = startOAuthServer();
   using thief = startOAuthServer();

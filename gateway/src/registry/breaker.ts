@@ -127,6 +127,7 @@ export function watchedClient(client: A2aClient, breaker: Breaker): A2aClient {
   const watch = <Value>(call: () => Promise<Value>, options: CallOptions = {}) => breaker.watch(call, options.signal);
   return {
     ...client,
+    actingFor: (principal) => watchedClient(client.actingFor(principal), breaker),
     submit: (message, options) => watch(() => client.submit(message, options), options),
     notify: (taskId, receiver, options) => watch(() => client.notify(taskId, receiver, options), options),
     get: (taskId, options) => watch(() => client.get(taskId, options), options),

@@ -17,6 +17,8 @@ export type AgentAddress = {
   readonly token?: string | undefined;
   /** What shows a configured agent who calls. */
   readonly credentials?: Credentials | undefined;
+  /** Whether it is of this system; if left out, it is not. */
+  readonly isOwn?: boolean;
   readonly source: "configured" | "registered";
 };
 

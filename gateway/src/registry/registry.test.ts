@@ -163,9 +163,9 @@ test("an agent whose card comes to be refused is not used any more, until it is 
 test("an agent's token goes to its address and what lies below it, and to nothing that is only called alike", async () => {
   await using home = await place();
   const url = "http://127.0.0.1:1/agents/swe";
-  const registry = await home.open([{ name: "swe", url: `${url}/`, token: "secret" }]);
+  const registry = await home.open([{ name: "swe", url: `${url}/`, token: "secret", isOwn: true }]);
   for (const own of [url, `${url}/`, `${url}/artifacts/a/b.txt`, `${url}?x=1`])
-    expect([own, registry.fetch(own) === fetch]).toEqual([own, false]);
+    expect([own, registry.fetch(own) === fetch, registry.isOwn(own)]).toEqual([own, false, true]);
   for (const foreign of [
     `${url}-2`,
     `${url}2/artifacts`,
@@ -176,7 +176,7 @@ test("an agent's token goes to its address and what lies below it, and to nothin
     url.replace("http:", "https:"),
     "swe",
   ])
-    expect([foreign, registry.fetch(foreign) === fetch]).toEqual([foreign, true]);
+    expect([foreign, registry.fetch(foreign) === fetch, registry.isOwn(foreign)]).toEqual([foreign, true, false]);
 });
 
 test("a protected agent without credentials is refused at once, with what it wants and the setting that gives it", async () => {

@@ -44,6 +44,8 @@ export interface Registry {
   retrySignal(agent: Pick<AgentAddress, "name" | "url">): AbortSignal | undefined;
   /** Sends requests to an agent's address, with its credentials. */
   fetch(url: string): Fetch;
+  /** Whether an address belongs to an agent of this system. */
+  isOwn(url: string): boolean;
   /**
    * Calls with the name of every agent that is known, and of every one that comes to be, once each.
    */
@@ -118,6 +120,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     eachAgent: (listener) => book.each(listener),
     remove: (name) => book.forget(name),
     fetch: (url) => book.ownerOf(url)?.fetch ?? fetch,
+    isOwn: (url) => book.ownerOf(url)?.address.isOwn === true,
     connect: async (agent, signal) => registered(agent)?.connect(signal) ?? strangers.connect(agent.url, signal),
     retrySignal: (agent) => (registered(agent) ?? strangers.get(agent.url))?.retrySignal(),
     refresh: () => look(() => true),

@@ -94,7 +94,7 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl, options.cors));
   app.use(crossOrigin(options.cors ?? []));
   app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics, identify }));
-  app.route("/", artifactApp(artifacts, identify));
+  app.route("/", artifactApp({ artifacts, engine }, identify));
   app.route("/", pushCallbackApp(options.pushCallbacks));
   app.route("/", a2aAdapter(deps));
   const mcp = mcpAdapter(deps);

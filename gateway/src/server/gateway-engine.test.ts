@@ -45,13 +45,13 @@ test("a run is canceled though its agent is away, may not be used, fails to canc
 
 test("the agent whose run it is cancels it first, and what is a bug is not taken for an agent that is away", async () => {
   const seen: unknown[] = [];
-  const asked: Owners["agentOf"] = async (kind) => ({
+  const asked: Owners["agentOf"] = async ({ kind, principal }) => ({
     async cancel(id) {
-      seen.push([kind, (await engine.get(id))?.status]);
+      seen.push([kind, principal, (await engine.get(id))?.status]);
       throw away;
     },
   });
   expect(await canceled(asked)).toEqual(["done", "canceled"]);
-  expect(seen).toEqual([["swe", "queued"]]);
+  expect(seen).toEqual([["swe", "p", "queued"]]);
   expect(await canceled(() => Promise.reject(new TypeError("a bug")))).toEqual(["a bug", "queued"]);
 });

@@ -2,7 +2,7 @@ import { cancelChildrenRun, engineCancellingChildren } from "manyhands/internal/
 import type { Peers } from "manyhands/internal/a2a/ask/peers";
 import type { A2aClient } from "manyhands/internal/a2a/client/client";
 import { type PushDeps, pushRun } from "manyhands/internal/a2a/push/push-run";
-import type { Engine } from "manyhands/internal/core/engine";
+import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import { flowRun } from "manyhands/internal/flow/flow-run";
@@ -33,10 +33,13 @@ export function workOn(flow: FlowDefinition, url: string, engine: Engine, deps: 
 export type Owners = {
   isOurs(kind: string): boolean;
   /**
-   * A client of the agent whose own runs are of this kind; undefined for any other. Rejects as the
-   * registry's `connect`.
+   * A client, acting for the principal, of the agent whose own runs are of this kind; undefined for
+   * any other. Rejects as the registry's `connect`.
    */
-  agentOf(kind: string, signal: AbortSignal): Promise<Pick<A2aClient, "cancel">> | undefined;
+  agentOf(
+    run: Pick<RunRecord, "kind" | "principal">,
+    signal: AbortSignal,
+  ): Promise<Pick<A2aClient, "cancel">> | undefined;
 };
 
 const askMs = 5_000;
@@ -50,11 +53,12 @@ export function gatewayEngine(engine: Engine, { isOurs, agentOf }: Owners): Engi
   return {
     ...engine,
     async cancel(runId) {
-      const { kind = "" } = (await engine.get(runId)) ?? {};
-      if (isOurs(kind)) return engineCancellingChildren(engine, kind).cancel(runId);
+      const run = await engine.get(runId);
+      if (run === undefined) return engine.cancel(runId);
+      if (isOurs(run.kind)) return engineCancellingChildren(engine, run.kind).cancel(runId);
       const signal = AbortSignal.timeout(askMs);
       try {
-        const agent = await agentOf(kind, signal);
+        const agent = await agentOf(run, signal);
         if (agent !== undefined) await agent.cancel(runId, { signal });
       } catch (error) {
         if (!(error instanceof AppError) && !signal.aborted) throw error;

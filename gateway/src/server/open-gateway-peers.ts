@@ -32,19 +32,20 @@ type Parts = {
 export async function openGatewayPeers({ config, flows, registry, url, publicUrl, ...parts }: Parts): Promise<Peers> {
   const { server, home } = config;
   const own = authorizedFetch(fetch, server.token === undefined ? undefined : bearerCredentials(server.token), url);
-  const isOwn = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
+  const isFlow = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
   const outside = publicUrl === url ? server.publicUrl : publicUrl;
   return createPeers({
     ...parts,
     pushCallbacks: await openPushCallbacks(home, outside, openKeySets(config, parts.inside)),
-    fetch: (address) => (isOwn(address.url) ? own : registry.fetch(address.url)),
+    fetch: (address) => (isFlow(address.url) ? own : registry.fetch(address.url)),
+    isOwn: (address) => isFlow(address.url) || registry.isOwn(address.url),
     connect: (address, signal) =>
-      isOwn(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
+      isFlow(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
     known(name) {
       const flow = flows.find((one) => one.name === name);
       return flow === undefined ? configured(registry, name) : { name, url: adapterUrl(url, name) };
     },
-    retrySignal: (address) => (isOwn(address.url) ? undefined : registry.retrySignal(address)),
+    retrySignal: (address) => (isFlow(address.url) ? undefined : registry.retrySignal(address)),
     bounds: { patienceMs: config.gateway.patienceMs },
   });
 }

@@ -23,7 +23,12 @@ export async function openGatewayRegistry(
 ): Promise<Registry> {
   const { agents, gateway, home } = config;
   return openRegistry({
-    configured: Object.entries(agents).map(([name, { url, credentials }]) => ({ name, url, credentials })),
+    configured: Object.entries(agents).map(([name, { url, credentials, isOwn }]) => ({
+      name,
+      url,
+      credentials,
+      isOwn,
+    })),
     file: registryFile(join(home, "agents.json")),
     policy: await openCardPolicy(config, keys, openKeySets(config, inside)),
     inside,

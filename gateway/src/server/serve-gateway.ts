@@ -116,9 +116,9 @@ async function open({
   const runnables = runnablesOf(flows, registry);
   const guarded = gatewayEngine(engine, {
     isOurs: (kind) => runnables.ofKind(kind)?.kind === kind,
-    agentOf(kind, signal) {
+    agentOf({ kind, principal }, signal) {
       const agent = runnables.ofKind(kind) && registry.get(kind);
-      return agent && registry.connect(agent, signal);
+      return agent && peers.actingFor(principal).client(agent, signal);
     },
   });
   const runs = openRuns({

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { anyCard } from "manyhands/internal/a2a/signing/card-policy";
-import { callerNamed, localCaller } from "manyhands/internal/core/caller";
+import { callerNamed, type Identify, localCaller } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import { askPerson } from "manyhands/internal/core/question";
@@ -22,6 +22,8 @@ export type TestGateway = AsyncDisposable & {
   readonly url: string;
   readonly engine: Engine;
   readonly registry: Registry;
+  /** Its routes, as Hono has them. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
   /** The errors it reported as bugs. */
   readonly reported: readonly unknown[];
 };
@@ -30,13 +32,14 @@ export type TestGateway = AsyncDisposable & {
  * Starts one. Its flow `echo` returns its input; an input that begins with "ask" makes it ask
  * first, one that begins with "sleep" ends only when cancelled, and one that begins with "fail"
  * fails. `flows` are added to it. With a `token`, every request must carry it; `app` replaces parts
- * of its app.
+ * of its app, and `engine` wraps its engine for what it serves.
  */
 export async function startGateway(
   options: {
     readonly token?: string;
     readonly flows?: readonly TestFlow[];
     readonly app?: Partial<Pick<GatewayAppDeps, "identify" | "issuer" | "refused" | "cors">>;
+    readonly engine?: (real: Engine) => Engine;
   } = {},
 ): Promise<TestGateway> {
   const home = await mkdtemp(join(tmpdir(), "gateway-"));
@@ -60,26 +63,22 @@ export async function startGateway(
   const runnables = { all: () => all, ofKind: (kind: string) => all.find((one) => kindsOf(one).includes(kind)) };
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
   const url = `http://127.0.0.1:${server.port}`;
-  const { token } = options;
-  const runs = openRuns({ engine, artifacts, projections: createProjectionCache(engine), runnables, publicUrl: url });
+  const served = options.engine?.(engine) ?? engine;
+  const projections = createProjectionCache(served);
+  const runs = openRuns({ engine: served, artifacts, projections, runnables, publicUrl: url });
   const app = gatewayApp({
     version: "0.0.0",
     publicUrl: url,
     hostname: "127.0.0.1",
     heartbeatMs: 500,
-    engine,
+    engine: served,
     artifacts,
     registry,
     runnables,
     runs,
     model: { name: "none", provider: "test" },
     facts: () => ({}),
-    identify(request) {
-      if (token === undefined) return localCaller;
-      const given = request.headers.get("authorization");
-      if (given?.startsWith(`Bearer ${token}`) !== true) throw new AppError("unauthorized", "Send the token.");
-      return callerNamed(given);
-    },
+    identify: identifyBy(options.token),
     report: fail,
     ...options.app,
   });
@@ -89,12 +88,23 @@ export async function startGateway(
     engine,
     registry,
     reported,
+    routes: app.routes,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
       await registry.close();
       await engine.close({ graceMs: 0 });
       await rm(home, { recursive: true });
     },
+  };
+}
+
+/** Everything after the token is the principal's name. */
+function identifyBy(token: string | undefined): Identify {
+  return ({ headers }) => {
+    if (token === undefined) return localCaller;
+    const given = headers.get("authorization");
+    if (given?.startsWith(`Bearer ${token}`) !== true) throw new AppError("unauthorized", "Send the token.");
+    return callerNamed(given);
   };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { callerNamed, localCaller, type Scope } from "../core/caller.ts";
+import { callerNamed, localCaller, principalHeader, type Scope } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
-import { identifyBy, principalHeader } from "./identify.ts";
+import { identifyBy } from "./identify.ts";
 
 const asked = (headers: Record<string, string> = {}) => ({ headers: new Headers(headers) });
 const bearer = (authorization?: string) => asked(authorization === undefined ? {} : { authorization });

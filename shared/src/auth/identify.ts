@@ -1,5 +1,13 @@
 import { timingSafeEqual } from "node:crypto";
-import { type Caller, callerNamed, type Identify, localCaller, principalName, requireScope } from "../core/caller.ts";
+import {
+  type Caller,
+  callerNamed,
+  type Identify,
+  localCaller,
+  principalHeader,
+  principalName,
+  requireScope,
+} from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import type { AuthStore } from "./auth-store.ts";
 
@@ -14,9 +22,6 @@ export type AuthSources = {
   /** Receives the reason of every refusal, for the log; never a secret. */
   readonly refused?: (reason: string) => void;
 };
-
-/** Our own servers say in it for whom they ask, a principal's name. */
-export const principalHeader = "Manyhands-Principal";
 
 /**
  * Identifies a caller by `Authorization: Bearer …` or `X-API-Key`. A caller with the

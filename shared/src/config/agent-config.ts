@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import type { Credentials } from "../a2a/client/credentials.ts";
 import type { Limits } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
+import { isLoopback } from "../http/loopback-guard.ts";
 import type { ModelConfig } from "../models/config.ts";
 import type { AgentSection, ToolFamily } from "./agent-section.ts";
 import { everyone, firstFreePort, nameRule } from "./agents.ts";
@@ -32,6 +33,11 @@ export type AgentConfig = {
   readonly credentials: Credentials | undefined;
   /** What is demanded of its card. */
   readonly card: CardConfig;
+  /**
+   * Whether it is of this system: it takes this system's token or, where there is none, is on this
+   * machine.
+   */
+  readonly isOwn: boolean;
   /** Its address from outside, used in its card and links. */
   readonly publicUrl: string | undefined;
   readonly instructions: ConfiguredInstructions;
@@ -127,11 +133,15 @@ function placeOf(
   const isThere =
     entry !== undefined && (entry.folder !== systemFolder || existsSync(resolve(systemFolder, entry.name)));
   const reachable = server.host === "0.0.0.0" || server.host === "::" ? "127.0.0.1" : server.host;
+  const address = url ?? `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${port}`;
+  // This system's token is only for its own agents.
+  const token = agent.token ?? (entry === undefined ? undefined : server.token);
+  const isHere = isLoopback(URL.parse(address)?.hostname ?? "");
   return {
     entry: isThere ? entry : undefined,
-    url: url ?? `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${port}`,
-    // This system's token is only for its own agents.
-    token: agent.token ?? (entry === undefined ? undefined : server.token),
+    url: address,
+    token,
+    isOwn: entry !== undefined && token === server.token && (token !== undefined || isHere),
     publicUrl: agent.public_url,
   };
 }

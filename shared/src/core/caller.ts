@@ -33,6 +33,12 @@ export class ScopeError extends AppError {
   }
 }
 
+/**
+ * The header in which our own servers say for whom they ask: a principal's name. It counts only
+ * from a caller with the scope `admin`.
+ */
+export const principalHeader = "Manyhands-Principal";
+
 /** Throws ScopeError unless the caller has the scope. */
 export function requireScope(caller: Pick<Caller, "scopes">, scope: Scope): void {
   if (!caller.scopes.has(scope) && !caller.scopes.has("admin")) throw new ScopeError(scope);

@@ -90,8 +90,8 @@ export type ListFilter = {
   readonly statuses?: readonly RunStatus[];
   readonly waitingReason?: string;
   /**
-   * `false` leaves out runs that a step of another run in this store asked for: those whose dedupe
-   * key ends in that step's key.
+   * `false` leaves out runs that a step of another run of the same principal in this store asked
+   * for: those whose dedupe key ends in that step's key.
    */
   readonly asked?: false;
   /** Only runs whose `updatedAt` is at or after this. */
@@ -135,11 +135,17 @@ export interface Engine {
   cancel(runId: string): Promise<void>;
   /** Resumes a paused run. */
   resume(runId: string): Promise<void>;
-  get(runId: string): Promise<RunRecord | undefined>;
+  /**
+   * With a `principal`, finds that principal's run only: another's takes no more work, and so no
+   * more time, than one that never existed.
+   */
+  get(runId: string, principal?: string): Promise<RunRecord | undefined>;
   /** Newest `updatedAt` first. */
   list(
     filter: ListFilter,
   ): Promise<{ readonly runs: readonly RunRecord[]; readonly nextCursor?: string; readonly total: number }>;
+  /** Whether an event of one of the principal's runs refers to a file with this content. */
+  hasFile(principal: string, sha256: string): Promise<boolean>;
   /** Stored events with `seq` greater than `after`, in order. */
   events(runId: string, after?: number): Promise<readonly StoredEvent[]>;
   /**

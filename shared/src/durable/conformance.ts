@@ -8,6 +8,7 @@ import { endingCases } from "./conformance/ending.ts";
 import { followingCases } from "./conformance/following.ts";
 import { listingCases } from "./conformance/listing.ts";
 import { interruptedCases } from "./conformance/once.ts";
+import { owningCases } from "./conformance/owning.ts";
 import { signalRaceCases } from "./conformance/races-for-signals.ts";
 import { replayCases } from "./conformance/replay.ts";
 import { sharingCases } from "./conformance/sharing.ts";
@@ -53,5 +54,6 @@ export function engineConformance(name: string, createStore: () => Promise<Confo
     followingCases(cases);
     listingCases(cases);
     sharingCases(cases);
+    owningCases(cases);
   });
 }

@@ -31,9 +31,9 @@ export type Sender = {
 
 /**
  * Accepts a run, through whichever adapter it came: in the conversation `contextId` (empty for a
- * new one), once per messageId of a principal. It is on disk when this resolves. Rejects with
- * `conflict` for a different message under the same id, and with `invalid_input` for another
- * principal's conversation.
+ * new one), once per messageId of a principal. It is on disk when this resolves. Conversations are
+ * per principal: the same `contextId` from another principal is another conversation. Rejects with
+ * `conflict` for a different message under the same id.
  */
 export async function startRun(
   { engine, kind, admit }: Intake,
@@ -41,7 +41,6 @@ export async function startRun(
   { contextId, principal, dedupeMs }: Sender & { readonly contextId: string },
 ): Promise<RunRecord> {
   const flow = admit?.(input.message);
-  if (contextId !== "") await requireOwnContext({ engine, kind }, contextId, principal);
   const { run } = await engine.start({
     kind,
     input: { ...input, ...(flow && { flow }) } satisfies Json,
@@ -104,18 +103,6 @@ export async function continueRun(
 
 function messageKey(kind: string, principal: string, messageId: string): string {
   return JSON.stringify([kind, principal, messageId]);
-}
-
-/**
- * A context is a conversation with its files: only the principal that started it may continue it.
- */
-async function requireOwnContext({ engine, kind }: Intake, contextId: string, principal: string): Promise<void> {
-  const { runs } = await engine.list({ kind, contextId, limit: 1 });
-  const newest = runs[0];
-  if (newest === undefined || newest.principal === principal) return;
-  throw new AppError("invalid_input", "cannot be used; leave it out to start a new conversation", {
-    field: "contextId",
-  });
 }
 
 /**

@@ -10,7 +10,7 @@ export async function ownRun(
   id: string,
   { principal, kind }: { readonly principal: string; readonly kind?: string },
 ): Promise<RunRecord> {
-  const run = await engine.get(id);
+  const run = await engine.get(id, principal);
   if (run === undefined || run.principal !== principal || (kind !== undefined && run.kind !== kind))
     throw new AppError("not_found", `There is no run ${id}.`);
   return run;

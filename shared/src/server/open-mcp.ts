@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { Logger } from "pino";
 import type { AgentConfig } from "../config/agent-config.ts";
 import type { Config } from "../config/config.ts";
+import { localCaller } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import { createEgress } from "../machine/egress/egress.ts";
@@ -17,9 +18,12 @@ type OpenMcpDeps = {
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
-/** The MCP servers, and how to sign in to one; `show` receives the address to open in a browser. */
+/**
+ * The MCP servers, and how to sign a principal in to one; `show` receives the address to open in a
+ * browser.
+ */
 export type OpenedMcp = McpHost & {
-  login(name: string, show: (address: string) => void, signal: AbortSignal): Promise<void>;
+  login(name: string, show: (address: string) => void, signal: AbortSignal, principal?: string): Promise<void>;
 };
 
 /**
@@ -31,7 +35,12 @@ export async function openMcp(
   { sandbox, logger, env }: OpenMcpDeps,
 ): Promise<OpenedMcp> {
   const egress = createEgress(policy, { proxy });
-  const identity = { store: createCredentialStore(home), egress, proxy };
+  const identity = (principal: string) => ({
+    principal,
+    store: createCredentialStore(home, principal),
+    egress,
+    proxy,
+  });
   const folder = join(home, "mcp");
   let opened: Promise<Sandbox> | undefined;
   const unconfined = () => {
@@ -53,18 +62,23 @@ export async function openMcp(
       info: (fields, message) => logger.info(fields, message),
       warn: (fields, message) => logger.warn(fields, message),
     },
-    authorize: async (server) => (await import("../mcp/client/oauth/sign-in.ts")).authorizeBy(server, identity),
-    widenScope: async (server, scope) =>
-      (await import("../mcp/client/oauth/sign-in.ts")).widenScope(server, scope, identity.store),
+    signIns(principal) {
+      const own = identity(principal);
+      const load = () => import("../mcp/client/oauth/sign-in.ts");
+      return {
+        authorize: async (server) => (await load()).authorizeBy(server, own),
+        widenScope: async (server, scope) => (await load()).widenScope(server, scope, own.store),
+      };
+    },
   });
   return {
     ...host,
-    async login(name, show, signal) {
+    async login(name, show, signal, principal = localCaller.principal) {
       const { server } = await host.open(name);
       if (isProgram(server))
         throw new AppError("invalid_input", `${name} is a program: there is nothing to sign in to.`);
       const { signIn } = await import("../mcp/client/oauth/sign-in.ts");
-      await signIn(server, identity, show, signal);
+      await signIn(server, identity(principal), show, signal);
     },
     async close() {
       await host.close();

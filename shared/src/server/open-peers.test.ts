@@ -10,7 +10,8 @@ import { openPeers } from "./open-peers.ts";
 test("the server's token goes to agents of this system alone, and each agent elsewhere gets its own or none", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-peers-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
-  const fetched = (request: Request) => new Response(request.headers.get("Authorization"));
+  const fetched = ({ headers }: Request) =>
+    new Response(["Authorization", "Manyhands-Principal"].flatMap((name) => headers.get(name) ?? []).join(" "));
   await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: fetched });
   await using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: fetched });
   const env = {
@@ -25,12 +26,15 @@ test("the server's token goes to agents of this system alone, and each agent els
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const asking = openPeers(["swe", "far", "plain"], config, { engine, artifacts });
   try {
-    const shown = async (name: string, url = server.url.href) =>
-      (await asking?.peers.fetch({ name, url: "" })(url))?.text();
+    const shown = async (name: string, principal = "local", url = server.url.href) =>
+      (await asking?.peers.actingFor(principal).fetch({ name, url: server.url.href })(url))?.text();
     expect(await shown("swe")).toBe("Bearer long-enough");
     expect(await shown("far")).toBe("Bearer of-far");
     for (const name of ["plain", "unknown"]) expect(await shown(name)).toBe("");
-    for (const name of ["swe", "far"]) expect(await shown(name, other.url.href)).toBe("");
+    for (const name of ["swe", "far"]) expect(await shown(name, "alice", other.url.href)).toBe("");
+    expect(await shown("swe", "alice")).toBe("Bearer long-enough alice");
+    expect(await shown("far", "alice")).toBe("Bearer of-far");
+    for (const name of ["plain", "unknown"]) expect(await shown(name, "alice")).toBe("");
     expect(asking?.peers.inside("http://127.0.0.1:8/swe/artifacts/1")).toBe(`${server.url.origin}/artifacts/1`);
     expect(openPeers([], config, { engine, artifacts })).toBeUndefined();
   } finally {

@@ -23,14 +23,16 @@ export function admission(config: Config, keys: HomeKeys): Promise<CardPolicy> {
 export function openPeers(
   names: readonly string[],
   { agents, peers: elsewhere }: Pick<Config, "agents" | "peers">,
-  options: Omit<PeersOptions, "fetch" | "known" | "inside">,
+  options: Omit<PeersOptions, "fetch" | "isOwn" | "known" | "inside">,
 ) {
   if (names.length === 0) return undefined;
   const inside = insideAddress(Object.values(agents));
   const addressed = names.map((name) => {
     const peer = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined;
-    const { url, credentials } = peer ?? agentNamed({ agents }, name);
-    return { name, url, credentials, fetch: authorizedFetch(fetch, credentials, inside(url)) };
+    if (peer !== undefined)
+      return { name, ...peer, isOwn: false, fetch: authorizedFetch(fetch, peer.credentials, inside(peer.url)) };
+    const { url, credentials, isOwn } = agentNamed({ agents }, name);
+    return { name, url, credentials, isOwn, fetch: authorizedFetch(fetch, credentials, inside(url)) };
   });
   const find = (address: PeerAddress) => addressed.find(({ name }) => name === address.name);
   const admit: CardPolicy = async (card, agent) => {
@@ -39,7 +41,14 @@ export function openPeers(
     if (missing !== undefined) throw new AppError("forbidden", `${agent.name} cannot be asked: ${missing}`);
   };
   const known = (name: string) => addressed.find((address) => address.name === name);
-  const peers = createPeers({ ...options, admit, fetch: (address) => find(address)?.fetch ?? fetch, known, inside });
+  const peers = createPeers({
+    ...options,
+    admit,
+    fetch: (address) => find(address)?.fetch ?? fetch,
+    isOwn: (address) => find(address)?.isOwn === true,
+    known,
+    inside,
+  });
   const directory = openDirectory(
     addressed.map(({ name, url }) => ({ name, url })),
     peers,

@@ -45,6 +45,7 @@ export function addMcp(
     .action(async (name: string, options) => done(await approveServer(name, options, context)));
   leaf("login", "sign in to a server")
     .addArgument(server())
+    .option("--for <name>", "the principal whose tasks use it (default: you, without a name)")
     .action(async (name: string, options) => done(await loginServer(name, options, context)));
 }
 

@@ -93,11 +93,15 @@ export async function approveServer(name: string, options: Options, context: Cli
 }
 
 /** Signs in to a server: prints the address to open, and waits for the browser to come back. */
-export async function loginServer(name: string, options: Options, context: CliContext): Promise<number> {
+export async function loginServer(
+  name: string,
+  options: Options & { readonly for?: string },
+  context: CliContext,
+): Promise<number> {
   return withServers(options, context, async (mcp) => {
     const show = (address: string) =>
       context.terminal.say(`Open this address in your browser to sign in:\n\n${address}\n`);
-    await mcp.login(name, show, new AbortController().signal);
+    await mcp.login(name, show, new AbortController().signal, options.for);
     context.terminal.say(`Signed in to ${name}.`);
     return exitCodes.ok;
   });

@@ -36,7 +36,7 @@ type Ending = { readonly outcome: AskOutcome; readonly open?: OpenAsk };
  */
 export async function askAgent(run: Run, request: AskRequest, peers: Peers): Promise<AskOutcome> {
   const end = peers.underWay.begin(run.id);
-  const { outcome, left } = await converse(run, request, peers);
+  const { outcome, left } = await converse(run, request, peers.actingFor(run.principal));
   if (!left) end();
   return outcome;
 }

@@ -312,7 +312,7 @@ test("an agent of this machine that got another port since is asked there, and i
   await using asker = await askerForTest(
     (run, peers) => askAgent(run, { agent: before, parts, hops: 0 }, peers),
     { followMs: 400 },
-    (name) => (name === "bad" ? { name, url: agent.url } : undefined),
+    { known: (name) => (name === "bad" ? { name, url: agent.url } : undefined) },
   );
   expect(await asker.run<AskOutcome>()).toMatchObject({ state: "completed", files: [{ name: "new.txt", size: 11 }] });
 });
@@ -325,7 +325,7 @@ test("an agent that was asked on this machine is not looked for on another, what
       return [agent.url, elsewhere.url].map((url) => peers.at({ name: "bad", url }).url);
     },
     {},
-    (name) => ({ name, url: "https://moved.example" }),
+    { known: (name) => ({ name, url: "https://moved.example" }) },
   );
   expect(await asker.run<string[]>()).toEqual([agent.url, "https://agents.example"]);
 });

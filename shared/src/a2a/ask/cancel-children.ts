@@ -88,7 +88,7 @@ export function cancelChildrenRun(kind: string, peers: Peers): RunDefinition {
         // An agent that is away counts as away from the first attempt on.
         const until = AbortSignal.any(away.flatMap((agent) => peers.retrySignal(agent) ?? []));
         const tried: ChildrenCancelled | number = await run.step("recall", (step) =>
-          cancelChildren(runId, peers, step),
+          cancelChildren(runId, peers.actingFor(run.principal), step),
         );
         // Older journals recorded only the number left.
         const { left, at, ...still } = typeof tried === "number" ? { left: tried, away, at: since ?? 0 } : tried;

@@ -21,7 +21,8 @@ export async function cancelOpen(run: Run, peers: Peers): Promise<number> {
     const events = await peers.engine.events(run.id);
     const below = step.key.slice(0, step.key.lastIndexOf("/") + 1);
     const open = openAsks(events.map(({ event }) => event)).filter(({ askId }) => askId.startsWith(below));
-    const cancellations = await Promise.all(open.map((ask) => cancelRemoteTask(ask, peers, step.signal)));
+    const own = peers.actingFor(run.principal);
+    const cancellations = await Promise.all(open.map((ask) => cancelRemoteTask(ask, own, step.signal)));
     for (const [index, { askId, agent }] of open.entries()) {
       const { done = false, usage } = cancellations[index] ?? {};
       if (done) step.emit(canceled(askId, agent.name, usage));

@@ -58,7 +58,7 @@ test("what could not be called off is called off as soon as the agent is seen ag
     return seen.signal;
   };
   const body = (run: Run, peers: Peers) => askAgent(run, to(gate.url), peers);
-  await using asker = await askerForTest(body, { patienceMs: 60_000 }, undefined, retrySignal);
+  await using asker = await askerForTest(body, { patienceMs: 60_000 }, { retrySignal });
   const id = await asker.start();
   await eventually(() => helper.model.requests.length === 1);
   await gate.close();

@@ -1,9 +1,10 @@
+import { localCaller, principalHeader } from "../../core/caller.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { isLoopback } from "../../http/loopback-guard.ts";
 import { type A2aClient, createA2aClient } from "../client/client.ts";
 import type { Fetch } from "../client/client-fetch.ts";
-import type { InsideAddress } from "../client/server-address.ts";
+import { type InsideAddress, isSameServer } from "../client/server-address.ts";
 import type { CardPolicy } from "../signing/card-policy.ts";
 import type { PushCallbacks } from "./push-callbacks.ts";
 import { createQuestionLock, type QuestionLock } from "./question-lock.ts";
@@ -35,6 +36,11 @@ const defaultBounds: AskBounds = {
 
 /** What a process needs to ask other agents. Created once and shared by all runs. */
 export type Peers = {
+  /**
+   * The same peers, asked for a principal: agents of this system learn whose task it is, any others
+   * do not. "local" needs no word.
+   */
+  actingFor(principal: string): Peers;
   /**
    * A client for the agent at this address; a card older than a minute is read again. Rejects like
    * `createA2aClient`.
@@ -73,6 +79,11 @@ export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
   /** Sends requests to this agent, with its credentials; plain if omitted. */
   fetch?(address: PeerAddress): Fetch;
   /**
+   * Whether the agent is of this system, so that it takes our word for whose task it is: decided by
+   * what we hold, never by what the agent says. None is if omitted.
+   */
+  isOwn?(address: PeerAddress): boolean;
+  /**
    * The agent now known by this name. A run remembers where an agent was when it asked it, perhaps
    * before a restart.
    */
@@ -91,36 +102,60 @@ export function createPeers(options: PeersOptions): Peers {
   const { engine, artifacts, inside = (url: string) => url } = options;
   const fetchFor = (address: PeerAddress) => options.fetch?.(whereNow(address, options)) ?? fetch;
   const met = new Map<string, { readonly client: A2aClient; readonly at: number }>();
-  return {
+  const meet = async (address: PeerAddress, signal?: AbortSignal): Promise<A2aClient> => {
+    const watched = options.connect?.(address, signal);
+    if (watched !== undefined) return watched;
+    const known = met.get(`${address.name} ${address.url}`);
+    if (known !== undefined && performance.now() - known.at < cardAgeMs) return known.client;
+    const client = await createA2aClient(address.url, {
+      fetch: fetchFor(address),
+      inside,
+      admit: async (card) => options.admit?.(card, address),
+      responseMs: 20_000,
+      // The durable loop around a call does the long retrying; a step only waits out a hiccup.
+      retry: { retries: 2, firstPauseMs: 100 },
+      ...(signal && { signal }),
+    });
+    met.set(`${address.name} ${address.url}`, { client, at: performance.now() });
+    return client;
+  };
+  const shared = {
     engine,
     artifacts,
-    retrySignal: (address) => options.retrySignal?.(address),
-    fetch: fetchFor,
+    retrySignal: (address: PeerAddress) => options.retrySignal?.(address),
     inside,
-    at: (address) => whereNow(address, options),
+    at: (address: PeerAddress) => whereNow(address, options),
     bounds: { ...defaultBounds, ...options.bounds },
     questionLock: createQuestionLock(),
     underWay: createUnderWay(),
     pushCallbacks: options.pushCallbacks,
-    async client(asked, signal) {
-      const address = whereNow(asked, options);
-      const watched = options.connect?.(address, signal);
-      if (watched !== undefined) return watched;
-      const known = met.get(`${address.name} ${address.url}`);
-      if (known !== undefined && performance.now() - known.at < cardAgeMs) return known.client;
-      const client = await createA2aClient(address.url, {
-        fetch: fetchFor(address),
-        inside,
-        admit: async (card) => options.admit?.(card, address),
-        responseMs: 20_000,
-        // The durable loop around a call does the long retrying; a step only waits out a hiccup.
-        retry: { retries: 2, firstPauseMs: 100 },
-        ...(signal && { signal }),
-      });
-      met.set(`${address.name} ${address.url}`, { client, at: performance.now() });
-      return client;
-    },
   };
+  const peersFor = (principal: string): Peers => {
+    const isTold = (address: PeerAddress) => principal !== localCaller.principal && options.isOwn?.(address) === true;
+    return {
+      ...shared,
+      actingFor: peersFor,
+      fetch(asked) {
+        const address = whereNow(asked, options);
+        const send = fetchFor(address);
+        if (!isTold(address)) return send;
+        const told = { [principalHeader]: principal };
+        return (input, init = {}) => {
+          const isThere = isSameServer(input instanceof Request ? input.url : input, address.url);
+          return send(
+            input,
+            isThere ? { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...told } } : init,
+          );
+        };
+      },
+      async client(asked, signal) {
+        const address = whereNow(asked, options);
+        const client = await meet(address, signal);
+        return isTold(address) ? client.actingFor(principal) : client;
+      },
+    };
+  };
+  return peersFor(localCaller.principal);
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   ServiceParameters,
   withA2AExtensions,
 } from "@a2a-js/sdk/client";
+import { principalHeader } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import { foreignTask, mostSources, type TakenIn } from "../../core/taken-in.ts";
 import { type AgentInput, type FlowSettings, settingsMetadata } from "../../core/task.ts";
@@ -71,6 +72,11 @@ export type A2aClient = {
   readonly card: AgentCard;
   /** Whether its card says that it is an agent of this system. */
   readonly ours: boolean;
+  /**
+   * The client, calling for this principal: only for an agent that takes our word for it
+   * (`Manyhands-Principal`).
+   */
+  actingFor(principal: string): A2aClient;
   /**
    * Sends a message and resolves as soon as the agent has it. An agent of this system waits up to
    * `waitMs` for the task to settle. An agent may reply at once, without a task: `isReply` then
@@ -181,7 +187,7 @@ function eitherOf(...signals: readonly (AbortSignal | null | undefined)[]): Abor
   return AbortSignal.any(signals.filter((signal) => signal instanceof AbortSignal));
 }
 
-function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
+function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy, principal?: string): A2aClient {
   const offers = (extension: string) => card.capabilities?.extensions?.some(({ uri }) => uri === extension) ?? false;
   const ours = offers(agentExtension);
   // What an agent of this system requires is a setting of its operator, for callers from elsewhere.
@@ -192,6 +198,7 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
     serviceParameters: {
       ...(ours ? ServiceParameters.create(withA2AExtensions(...activated)) : {}),
       ...(after === undefined ? {} : { "Last-Event-ID": String(after) }),
+      ...(principal === undefined ? {} : { [principalHeader]: principal }),
     },
   });
   const get = (id: string, options: CallOptions = {}) =>
@@ -211,6 +218,7 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy): A2aClient {
   return {
     card,
     ours,
+    actingFor: (other) => clientOf(sdk, card, retry, other),
     submit: (message, { waitMs, ...options } = {}) => submit(peer, sendRequest(message, true, waitMs), options),
     stream,
     send,

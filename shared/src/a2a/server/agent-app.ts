@@ -127,7 +127,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
   app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics, identify }));
   app.route("/", cardApp(signedCard(card, facts), handler, deps.cardStyle ?? "merged"));
   if (facts.keys !== undefined) app.route("/", keySetApp(facts.keys));
-  app.route("/", artifactApp(artifacts, identify));
+  app.route("/", artifactApp({ artifacts, engine }, identify));
   if (deps.mcp !== undefined) app.route("/", deps.mcp);
   app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
   app.route("/", restApp({ handler, identify, heartbeatMs, report }));

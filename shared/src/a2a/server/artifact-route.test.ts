@@ -19,9 +19,11 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "manyhands-artifact-route-"));
   const store = createArtifactStore(folder);
   ({ sha256 } = await store.put(new TextEncoder().encode(code), { name: "x" }));
-  app = artifactApp(store, (request) => {
-    if (request.headers.get("X-User") === "nobody") throw new AppError("unauthorized", "Say who you are.");
-    return callerNamed("somebody");
+  const engine = { hasFile: async (principal: string, hash: string) => principal === "somebody" && hash === sha256 };
+  app = artifactApp({ artifacts: store, engine }, (request) => {
+    const user = request.headers.get("X-User") ?? "somebody";
+    if (user === "nobody") throw new AppError("unauthorized", "Say who you are.");
+    return callerNamed(user);
   });
   app.onError((error) => restFailure(error, (bug) => bugs.push(bug)));
 });
@@ -35,6 +37,19 @@ test("whoever is not let in gets no file, also one that they know the hash of or
   expect((await get("x.txt", { "X-User": "nobody", "If-None-Match": `"${sha256}"` })).status).toBe(401);
   expect((await get("x.txt", { "X-User": "nobody" }, "0".repeat(64))).status).toBe(401);
   expect((await get("x.txt")).status).toBe(200);
+});
+
+test("a hash known from elsewhere opens nothing, and says nothing about what is there", async () => {
+  const missing = "0".repeat(64);
+  const answers = [sha256, missing].flatMap((hash) => [
+    get("x.txt", { "X-User": "another" }, hash),
+    get("x.txt", { "X-User": "another", "If-None-Match": `"${hash}"` }, hash),
+  ]);
+  const told = await Promise.all(
+    answers.map(async (answer) => answer.then(async (it) => [it.status, await it.text()])),
+  );
+  expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
+  expect(told[0]?.[0]).toBe(404);
 });
 
 test("what is not there is not found, whatever the cache says", async () => {

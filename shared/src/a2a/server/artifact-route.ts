@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { type Identify, requireScope } from "../../core/caller.ts";
+import type { Engine } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { AppFailure } from "../wire-error.ts";
@@ -17,18 +18,26 @@ const inert = {
   "X-Content-Type-Options": "nosniff",
 };
 
+/** Where files are, and who has them. */
+export type ArtifactDeps = {
+  readonly artifacts: Pick<ArtifactStore, "get">;
+  readonly engine: Pick<Engine, "hasFile">;
+};
+
 /**
- * `GET /artifacts/{sha256}/{name}`: a stored file. Authenticated callers that know a content's hash
- * may read it. The type follows from the requested name and is never one that a browser executes.
+ * `GET /artifacts/{sha256}/{name}`: a stored file of the caller, one that a run of theirs refers
+ * to; any other looks like one that was never stored. The type follows from the requested name and
+ * is never one that a browser executes.
  */
-export function artifactApp(artifacts: ArtifactStore, identify: Identify): Hono {
+export function artifactApp({ artifacts, engine }: ArtifactDeps, identify: Identify): Hono {
   const app = new Hono();
   app.get("/artifacts/:sha256{[0-9a-f]{64}}/:name", async (c) => {
-    requireScope(await identify(c.req.raw), "read");
+    const caller = await identify(c.req.raw);
+    requireScope(caller, "read");
     const { sha256, name } = c.req.param();
     const etag = `"${sha256}"`;
     const headers = new Headers({ ...inert, ETag: etag, "Cache-Control": "private, max-age=31536000, immutable" });
-    const content = await artifacts.get(sha256);
+    const content = (await engine.hasFile(caller.principal, sha256)) ? await artifacts.get(sha256) : undefined;
     if (content === undefined) throw new AppFailure(new AppError("not_found", "There is no such file"));
     if (c.req.header("If-None-Match") === etag) return new Response(null, { status: 304, headers });
     // The runtime does not accept a path with a NUL.

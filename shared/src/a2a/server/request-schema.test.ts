@@ -38,7 +38,7 @@ test.each([
   ["the agent's role", message({ role: "ROLE_AGENT" }), "message.role"],
   ["no messageId", message({ messageId: "" }), "message.messageId"],
   ["a messageId of 257 characters", message({ messageId: "x".repeat(257) }), "message.messageId"],
-  ["a contextId of 129 characters", message({ contextId: "x".repeat(129) }), "message.contextId"],
+  ["a contextId of 1025 characters", message({ contextId: "x".repeat(1025) }), "message.contextId"],
   ["no parts", message({ parts: [] }), "message.parts"],
   ["parts that are no list", message({ parts: "hi" }), "message.parts"],
   ["an empty part", message({ parts: [{}] }), "message.parts.0"],

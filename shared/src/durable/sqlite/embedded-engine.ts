@@ -70,14 +70,17 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
 
   return {
     ...intake({ writer, live, worker, clock }),
-    get: async (runId) => {
-      const row = await writer.read((tables) => tables.runs.byId(runId));
+    get: async (runId, principal) => {
+      const row = await writer.read(({ runs }) =>
+        principal === undefined ? runs.byId(runId) : runs.ofPrincipal(runId, principal),
+      );
       return row === null ? undefined : recordOf(row);
     },
     list: async (filter) => {
       const { rows, ...page } = await writer.read((tables) => tables.listing.page(filter));
       return { runs: rows.map(recordOf), ...page };
     },
+    hasFile: (principal, sha256) => writer.read((tables) => tables.files.has(principal, sha256)),
     events: (runId, after = 0) =>
       writer.read((tables) => {
         const run = tables.runs.standing(runId);

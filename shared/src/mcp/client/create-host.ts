@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import type { MoreTools, ToolsListed } from "../../core/agent.ts";
+import { localCaller } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Tool } from "../../core/tool.ts";
 import { estimateTokens } from "../../models/tokens.ts";
 import { type ServerChanges, serverChanges } from "./change-servers.ts";
 import { findTools, findToolsName, foundTools } from "./find-tools.ts";
 import type { MountDeps, MountedServer, ServerHealth } from "./mounted-server.ts";
-import { createPins } from "./pins.ts";
+import { createPins, type Pins } from "./pins.ts";
 import { rememberedTools } from "./remembered-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 import { openServerList, type ServerListOptions } from "./servers/server-list.ts";
@@ -25,12 +26,15 @@ export interface McpHost extends ServerChanges {
   open(name: string): Promise<MountedServer>;
   /** Approves a server's current definitions. Resolves with the number of tools. */
   approve(name: string, signal: AbortSignal): Promise<number>;
-  health(): McpHealth;
+  /** The servers that this principal's tasks use; if left out, those used outside any task. */
+  health(principal?: string): McpHealth;
   close(): Promise<void>;
 }
 
-export type McpHostOptions = Omit<MountDeps, "pins" | "remembered"> &
+export type McpHostOptions = Omit<MountDeps, "pins" | "remembered" | "authorize" | "widenScope"> &
   ServerListOptions & {
+    /** How a principal's tasks authenticate to remote servers. */
+    signIns(principal: string): Pick<MountDeps, "authorize" | "widenScope">;
     /** The folder of `mcp-pins.json`. */
     readonly home: string;
     /** Most tokens of definitions in a prompt; with more, tools have to be searched for. */
@@ -40,10 +44,8 @@ export type McpHostOptions = Omit<MountDeps, "pins" | "remembered"> &
 /** A task that waits longer than this for servers reports it. */
 const tellAfterMs = 1_500;
 
-/**
- * The principal for servers used outside a task, and for everyone on a server with a single token.
- */
-const local = "local";
+/** The principal for servers used outside a task. */
+const local = localCaller.principal;
 
 /**
  * Reads `mcp.json` and creates the host; servers whose entries request it are connected at once.
@@ -52,33 +54,16 @@ const local = "local";
 export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
   const list = await openServerList(options);
   const pins = createPins(join(options.home, "mcp-pins.json"));
-  const deps: MountDeps = { ...options, pins, remembered: rememberedTools(join(options.home, "mcp-tools")) };
-  const mounted = new Map<string, MountedServer>();
-  const mountedFor = async (server: ServerConfig, principal: string) => {
-    // The protocol's client is large, and most agents have no server to use it with.
-    const { mountServer } = await import("./mounted-server.ts");
-    const key = JSON.stringify([principal, server.name]);
-    const there = mounted.get(key);
-    if (there !== undefined && Bun.deepEquals(there.server, server)) return there;
-    void there?.close();
-    const made = mountServer(server, deps);
-    mounted.set(key, made);
-    return made;
-  };
+  const mounts = createMounts(options, pins);
   /** The servers in `mcp.json`. Servers no longer in it are closed. */
   const current = async () => {
     const servers = await list.now();
-    const names = new Set(servers.map(({ name }) => name));
-    for (const [key, one] of mounted)
-      if (!names.has(one.server.name)) {
-        mounted.delete(key);
-        void one.close();
-      }
+    mounts.keep(new Set(servers.map(({ name }) => name)));
     return servers;
   };
   const find = async (name: string) => {
     const server = (await current()).find((one) => one.name === name);
-    return server && mountedFor(server, local);
+    return server && mounts.of(server, local);
   };
   const open = async (name: string) => {
     const found = await find(name);
@@ -91,13 +76,13 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
   };
   const sizeOf = createSizes();
   for (const server of await list.now())
-    if (server.start === "eager") void (await mountedFor(server, local)).tools(new AbortController().signal);
+    if (server.start === "eager") void (await mounts.of(server, local)).tools(new AbortController().signal);
   return {
     ...serverChanges(options, find),
     mount: (names) => ({
       async list(principal, signal, tell) {
         const wanted = (await current()).filter(({ name }) => names === "all" || names.includes(name));
-        const servers = await Promise.all(wanted.map((server) => mountedFor(server, principal)));
+        const servers = await Promise.all(wanted.map((server) => mounts.of(server, principal)));
         return listAll(servers, signal, (names) => tell?.(waitingText(names, options.patienceMs)));
       },
       offer(tools, told) {
@@ -106,7 +91,7 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
       },
       mayHave: (name) => name === findToolsName || isMountedName(name),
       async release({ root }) {
-        for (const one of mounted.values()) one.release(root);
+        for (const { one } of mounts.all()) one.release(root);
       },
     }),
     servers: current,
@@ -117,14 +102,57 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
       await pins.approve(one.server, definitions);
       return definitions.length;
     },
-    health() {
+    health(principal = local) {
       const problem = list.problem();
-      return { servers: [...mounted.values()].map((one) => one.health()), ...(problem !== undefined && { problem }) };
+      const own = mounts.all().filter((each) => each.principal === principal);
+      return { servers: own.map(({ one }) => one.health()), ...(problem !== undefined && { problem }) };
     },
     async close() {
-      await Promise.all([...mounted.values()].map((one) => one.close()));
+      await Promise.all(mounts.all().map(({ one }) => one.close()));
     },
   };
+}
+
+/** A server, and whose tasks use it. */
+type Mounted = { readonly principal: string; readonly one: MountedServer };
+
+/** The servers in use, each mounted once for every principal whose tasks use it. */
+function createMounts(options: McpHostOptions, pins: Pins) {
+  const folder = join(options.home, "mcp-tools");
+  const depsOf = (principal: string): MountDeps => ({
+    ...options,
+    ...options.signIns(principal),
+    pins,
+    // What a server offers may depend on who signed in.
+    remembered: rememberedTools(principal === local ? folder : join(folder, "of", sha256(principal))),
+  });
+  const mounted = new Map<string, Mounted>();
+  return {
+    all: () => [...mounted.values()],
+    async of(server: ServerConfig, principal: string): Promise<MountedServer> {
+      // The protocol's client is large, and most agents have no server to use it with.
+      const { mountServer } = await import("./mounted-server.ts");
+      const key = JSON.stringify([principal, server.name]);
+      const there = mounted.get(key);
+      if (there !== undefined && Bun.deepEquals(there.one.server, server)) return there.one;
+      void there?.one.close();
+      const one = mountServer(server, depsOf(principal));
+      mounted.set(key, { principal, one });
+      return one;
+    },
+    /** Closes the servers of other names. */
+    keep(names: ReadonlySet<string>) {
+      for (const [key, { one }] of mounted)
+        if (!names.has(one.server.name)) {
+          mounted.delete(key);
+          void one.close();
+        }
+    },
+  };
+}
+
+function sha256(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
 /**

@@ -17,7 +17,7 @@ test("what came after an event in its stream is told again, and nothing of anoth
   await other.storeEvent("s", message("another's"));
   await one.storeEvent("s", message("b"));
   expect(await after(first, one)).toEqual(["b"]);
-  expect(await other.getStreamIdForEventId?.(first)).toBeUndefined();
+  expect(await other.getStreamIdForEventId?.("2")).toBeUndefined();
   expect(await after(first, other)).toEqual([]);
 });
 
@@ -38,4 +38,14 @@ test("beyond its bound the oldest is forgotten, never the newest, and all of a s
   expect(await one.getStreamIdForEventId?.(ids.at(-1) ?? "")).toBeUndefined();
   other[Symbol.dispose]();
   expect(await other.getStreamIdForEventId?.(huge)).toBeUndefined();
+});
+
+test("the ids of a session's events are counted in it alone, and do not show how much others are told", async () => {
+  const memory = createEventMemory();
+  const [one, other] = [memory.open(), memory.open()];
+  for (let n = 1; n <= 3; n++) expect(await one.storeEvent("s", message(`${n}`))).toBe(String(n));
+  expect(await other.storeEvent("s", message("first"))).toBe("1");
+  await other.storeEvent("s", message("second"));
+  expect(await after("1", other)).toEqual(["second"]);
+  expect(await after("1", one)).toEqual(["2", "3"]);
 });

@@ -1,10 +1,11 @@
 import type { EventStore } from "@modelcontextprotocol/server";
 
 type Kept = {
-  readonly session: symbol;
   readonly stream: string;
   readonly message: Parameters<EventStore["storeEvent"]>[1];
   readonly size: number;
+  /** Removes it from its session. */
+  forget(): void;
 };
 
 /**
@@ -21,43 +22,40 @@ export interface EventMemory {
  * newest is always kept.
  */
 export function createEventMemory(mostBytes = 64 * 1024 * 1024): EventMemory {
-  const kept = new Map<string, Kept>();
+  /** Of all sessions, oldest first. */
+  const kept = new Set<Kept>();
   let bytes = 0;
-  let last = 0;
-  const drop = (id: string, { size }: Kept) => {
-    kept.delete(id);
-    bytes -= size;
-  };
   return {
     open() {
-      const session = Symbol();
-      const own = (id: string) => {
-        const event = kept.get(id);
-        return event?.session === session ? event : undefined;
+      const own = new Map<string, Kept>();
+      let last = 0;
+      const drop = (event: Kept) => {
+        bytes -= event.size;
+        kept.delete(event);
+        event.forget();
       };
       return {
         async storeEvent(stream, message) {
-          last++;
-          const id = String(last);
-          const event = { session, stream, message, size: JSON.stringify(message).length };
-          kept.set(id, event);
+          const id = String(++last);
+          const event = { stream, message, size: JSON.stringify(message).length, forget: () => void own.delete(id) };
+          own.set(id, event);
+          kept.add(event);
           bytes += event.size;
-          for (const [oldest, one] of kept) {
-            if (bytes <= mostBytes || oldest === id) break;
-            drop(oldest, one);
+          for (const oldest of kept) {
+            if (bytes <= mostBytes || oldest === event) break;
+            drop(oldest);
           }
           return id;
         },
-        getStreamIdForEventId: async (id) => own(id)?.stream,
+        getStreamIdForEventId: async (id) => own.get(id)?.stream,
         async replayEventsAfter(lastId, { send }) {
-          const stream = own(lastId)?.stream ?? "";
-          for (const [id, one] of [...kept])
-            if (one.session === session && one.stream === stream && Number(id) > Number(lastId) && saysSomething(one))
-              await send(id, one.message);
+          const stream = own.get(lastId)?.stream ?? "";
+          for (const [id, one] of [...own])
+            if (one.stream === stream && Number(id) > Number(lastId) && saysSomething(one)) await send(id, one.message);
           return stream;
         },
         [Symbol.dispose]() {
-          for (const [id, one] of kept) if (one.session === session) drop(id, one);
+          for (const event of [...own.values()]) drop(event);
         },
       };
     },

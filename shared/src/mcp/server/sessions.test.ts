@@ -16,17 +16,23 @@ function open() {
 }
 
 /** Sends a message and returns the response unread. */
-async function send(sessions: Sessions, message: object, more: Record<string, string> = {}): Promise<Response> {
+async function send(
+  sessions: Sessions,
+  message: object,
+  more: Record<string, string> = {},
+  principal = "ann",
+): Promise<Response> {
   const body = { jsonrpc: "2.0", ...message };
   const request = new Request(url, { method: "POST", headers: { ...headers, ...more }, body: JSON.stringify(body) });
-  const answer = await sessions.answer(request, body, "ann");
+  const answer = await sessions.answer(request, body, principal);
   if (answer === undefined) throw new Error("It is nothing of a session.");
   return answer;
 }
 
 const version = "2025-11-25";
 const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "t", version: "1" } };
-const begin = (sessions: Sessions) => send(sessions, { id: 1, method: "initialize", params });
+const begin = (sessions: Sessions, principal?: string) =>
+  send(sessions, { id: 1, method: "initialize", params }, {}, principal);
 const within = (begun: Response) => ({
   "mcp-session-id": begun.headers.get("mcp-session-id") ?? "",
   "mcp-protocol-version": version,
@@ -66,5 +72,22 @@ test("one more takes the place of the session that has rested longest, not of an
   expect(sessions.size()).toBe(most);
   expect(await statusOf(sessions, rests)).toBe(404);
   for (const one of [busy, used, later]) expect(await statusOf(sessions, one)).toBe(200);
+  expect(bugs).toEqual([]);
+});
+
+test("where one principal holds most sessions, theirs make room, and nobody else's", async () => {
+  const { sessions, bugs } = open();
+  const bobs = await begin(sessions, "bob");
+  await bobs.text();
+  const anns: Response[] = [];
+  while (anns.length < most - 1) anns.push(await begin(sessions));
+  for (const read of anns.slice(0, 1)) await read.text();
+  for (const principal of ["ann", "cid"]) {
+    const one = await begin(sessions, principal);
+    await one.text();
+  }
+  const still = await send(sessions, ping, within(bobs), "bob");
+  expect(still.status).toBe(200);
+  await still.text();
   expect(bugs).toEqual([]);
 });

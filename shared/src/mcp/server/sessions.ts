@@ -114,10 +114,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
   };
 }
 
-/** Closes the session that has been idle for longest; rejects new sessions if all are in use. */
+/**
+ * Closes the session that has been idle for longest among those of the principal with most, so that
+ * nobody can end another's sessions by starting many. Rejects new sessions if all of those are in
+ * use.
+ */
 function makeRoom(sessions: Map<string, Session>): void {
   if (sessions.size < most) return;
-  const still = [...sessions.values()].find(({ open }) => open === 0);
+  const held = [...Map.groupBy(sessions.values(), ({ principal }) => principal).values()];
+  const [largest = []] = held.sort((one, other) => other.length - one.length);
+  const still = largest.find(({ open }) => open === 0);
   if (still === undefined) throw new AppError("rate_limited", "There are too many MCP sessions.");
   void still.transport.close();
 }

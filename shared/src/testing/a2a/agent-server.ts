@@ -8,7 +8,7 @@ import { defineAgent } from "../../agent/define-agent.ts";
 import type { ModelPauses } from "../../agent/model-call/retrying-step.ts";
 import { releasingEngine } from "../../agent/release-tools.ts";
 import type { AgentDefinition } from "../../core/agent.ts";
-import { localCaller } from "../../core/caller.ts";
+import { callerNamed, principalHeader } from "../../core/caller.ts";
 import type { Engine, RunRecord } from "../../core/engine.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Tool } from "../../core/tool.ts";
@@ -94,7 +94,7 @@ export async function agentServerForTest(options: Options): Promise<AgentServerF
     facts: { publicUrl: served.url.origin, model: { name: "scripted", provider: "test" }, sandbox: "none" },
     engine: releasingEngine(engine, definition, { openWorkspace: open }),
     artifacts,
-    identify: () => localCaller,
+    identify: ({ headers }) => callerNamed(headers.get(principalHeader) ?? "local"),
     report: () => undefined,
   });
   return {

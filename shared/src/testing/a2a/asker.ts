@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../../a2a/ask/cancel-children.ts";
-import { type AskBounds, createPeers, type PeerAddress, type Peers } from "../../a2a/ask/peers.ts";
+import { type AskBounds, createPeers, type Peers, type PeersOptions } from "../../a2a/ask/peers.ts";
 import type { Engine, RunRecord } from "../../core/engine.ts";
 import { type ReadEvent, readEvent } from "../../core/events.ts";
 import type { Json } from "../../core/json.ts";
@@ -29,13 +29,12 @@ export type AskerForTest = AsyncDisposable & {
 
 /**
  * Creates one whose runs execute `body`; `known` resolves current agent addresses, `retrySignal`
- * says when to retry an agent.
+ * says when to retry an agent, and `isOwn` which agents are of the same system.
  */
 export async function askerForTest(
   body: (run: Run, peers: Peers) => Promise<unknown>,
   bounds: Partial<AskBounds> = {},
-  known?: (name: string) => PeerAddress | undefined,
-  retrySignal?: () => AbortSignal,
+  { known, retrySignal, isOwn }: Pick<PeersOptions, "known" | "retrySignal" | "isOwn"> = {},
 ): Promise<AskerForTest> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-asker-"));
   const artifacts = createArtifactStore(join(home, "artifacts"));
@@ -46,6 +45,7 @@ export async function askerForTest(
     bounds: { patienceMs: 300, ...bounds },
     ...(known && { known }),
     ...(retrySignal && { retrySignal }),
+    ...(isOwn && { isOwn }),
   });
   const definition = { kind: "asker", execute: async (run: Run) => (await body(run, peers)) as Json };
   own.work([cancellingChildren(definition, peers), cancelChildrenRun("asker", peers)]);

@@ -1,12 +1,15 @@
 import type { Database } from "bun:sqlite";
 import type { StoredEvent } from "../../../core/engine.ts";
+import { filesOf } from "../../../core/events.ts";
 import type { RunEvent } from "../../../core/run.ts";
 import type { Moment } from "../run-clock.ts";
+import type { FilesTable } from "./files-table.ts";
 
 /**
  * Statements over `events`: one gapless sequence per run, whose last number is in the run's row.
+ * Files that an event refers to become files of the run's principal.
  */
-export function eventsTable(db: Database) {
+export function eventsTable(db: Database, files: FilesTable) {
   const number = db.query<{ last_event: number }, [number, number, number]>(
     "UPDATE runs SET last_event = last_event + ?, updated_at = ? WHERE n = ? RETURNING last_event",
   );
@@ -23,7 +26,10 @@ export function eventsTable(db: Database) {
       const last = number.get(events.length, wall, run)?.last_event;
       if (last === undefined) throw new Error("Events need a run.");
       let seq = last - events.length;
-      for (const event of events) insert.run(run, ++seq, wall, JSON.stringify(event));
+      for (const event of events) {
+        insert.run(run, ++seq, wall, JSON.stringify(event));
+        for (const file of filesOf(event)) files.insert(run, file);
+      }
       return last;
     },
     after(run: { readonly n: number; readonly id: string }, seq: number, limit: number): StoredEvent[] {

@@ -9,9 +9,10 @@ const cursorSchema = z.tuple([z.int(), z.string()]);
 
 /**
  * A dedupe key is a JSON array that ends in the message's id, which is `runId/path` if a step sent
- * it; a run id has 36 characters.
+ * it; a run id has 36 characters. Only a run of the same principal asked: otherwise anyone could
+ * find out whether another's run exists, by sending a message under its id.
  */
-const askedHere = `EXISTS (SELECT 1 FROM runs AS asker WHERE asker.id = substr(
+const askedHere = `EXISTS (SELECT 1 FROM runs AS asker WHERE asker.principal = runs.principal AND asker.id = substr(
   CASE WHEN json_valid(runs.dedupe_key) THEN json_extract(runs.dedupe_key, '$[#-1]') END, 1, 36))`;
 
 type Condition = { readonly sql: string; readonly value: string | number };

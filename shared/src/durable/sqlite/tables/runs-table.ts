@@ -46,6 +46,7 @@ export function runsTable(db: Database) {
      VALUES ($id, $kind, $principal, $contextId, $input, $dedupeKey, $dedupeHash, 'queued', $steady, $steady, $wall, $wall) RETURNING n`,
   );
   const byId = db.query<RunRow, [string]>("SELECT * FROM runs WHERE id = ?");
+  const ofPrincipal = db.query<RunRow, [string, string]>("SELECT * FROM runs WHERE id = ? AND principal = ?");
   const standing = db.query<Standing, [string]>("SELECT n, id, status, last_event FROM runs WHERE id = ?");
   const byKey = db.query<RunRow, [string, string]>("SELECT * FROM runs WHERE principal = ? AND dedupe_key = ?");
   const releaseKey = db.query("UPDATE runs SET dedupe_key = NULL, dedupe_hash = NULL WHERE n = ?");
@@ -56,6 +57,7 @@ export function runsTable(db: Database) {
       return row.n;
     },
     byId: (id: string) => byId.get(id),
+    ofPrincipal: (id: string, principal: string) => ofPrincipal.get(id, principal),
     /** The few columns that followers need. */
     standing: (id: string) => standing.get(id),
     byKey: (principal: string, key: string) => byKey.get(principal, key),

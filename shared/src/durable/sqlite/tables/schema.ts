@@ -86,6 +86,19 @@ const migrations: readonly string[] = [
   `,
   `
   ALTER TABLE runs ADD COLUMN accepted_at INTEGER;
+  CREATE TABLE files (
+    principal TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    PRIMARY KEY (principal, sha256)
+  ) STRICT, WITHOUT ROWID;
+  INSERT OR IGNORE INTO files (principal, sha256, size)
+    SELECT runs.principal, file.value ->> '$.sha256', ifnull(file.value ->> '$.size', 0)
+    FROM events
+    JOIN runs ON runs.n = events.run
+    JOIN (VALUES ('$.parts'), ('$.files'), ('$.images')) AS field
+    JOIN json_each(events.event, field.column1) AS file
+    WHERE events.event LIKE '%"sha256":"%' AND file.type = 'object' AND file.value ->> '$.sha256' IS NOT NULL;
   `,
 ];
 

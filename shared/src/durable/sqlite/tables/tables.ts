@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { claimsTable } from "./claims-table.ts";
 import { eventsTable } from "./events-table.ts";
+import { filesTable } from "./files-table.ts";
 import { journalTable } from "./journal-table.ts";
 import { listing } from "./listing.ts";
 import { runsTable } from "./runs-table.ts";
@@ -13,12 +14,14 @@ import { clockTable, workersTable } from "./workers-table.ts";
  * transaction of the Writer.
  */
 export function prepareTables(db: Database) {
+  const files = filesTable(db);
   return {
     runs: runsTable(db),
     states: statesTable(db),
     claims: claimsTable(db),
     journal: journalTable(db),
-    events: eventsTable(db),
+    events: eventsTable(db, files),
+    files,
     signals: signalsTable(db),
     workers: workersTable(db),
     clock: clockTable(db),

@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import { localCaller } from "../../../core/caller.ts";
 import { AppError, unlessMissing } from "../../../core/errors.ts";
 import { ownSecret } from "../../../machine/own-secret.ts";
 import { replaceFile } from "../../../machine/workspace/replace-file.ts";
@@ -20,8 +21,8 @@ const stored = z.record(z.string(), credentials);
 export type Credentials = z.output<typeof credentials>;
 
 /**
- * Credentials of servers, each stored by name and URL, so that they are never sent to another
- * server.
+ * One principal's credentials of servers, each stored by name and URL, so that they are never sent
+ * to another server.
  */
 export interface CredentialStore {
   read(server: RemoteServer): Promise<Credentials | undefined>;
@@ -30,10 +31,10 @@ export interface CredentialStore {
 }
 
 /**
- * Credentials in `mcp-credentials` in the home, sealed with AES-256-GCM; the key is beside them in
- * `mcp-key`, which only the owner can read.
+ * A principal's credentials in `mcp-credentials` in the home, sealed with AES-256-GCM; the key is
+ * beside them in `mcp-key`, which only the owner can read.
  */
-export function createCredentialStore(home: string): CredentialStore {
+export function createCredentialStore(home: string, principal = localCaller.principal): CredentialStore {
   const file = join(home, "mcp-credentials");
   let writing: Promise<unknown> = Promise.resolve();
   const readAll = async () => {
@@ -50,12 +51,12 @@ export function createCredentialStore(home: string): CredentialStore {
     }
   };
   return {
-    read: async (server) => (await readAll())[keyOf(server)],
+    read: async (server) => (await readAll())[keyOf(server, principal)],
     write(server, next) {
       const work = writing.then(() =>
         underLock(file, async () => {
-          const { [keyOf(server)]: _, ...rest } = await readAll();
-          const all = next === undefined ? rest : { ...rest, [keyOf(server)]: next };
+          const { [keyOf(server, principal)]: _, ...rest } = await readAll();
+          const all = next === undefined ? rest : { ...rest, [keyOf(server, principal)]: next };
           await replaceFile(file, seal(JSON.stringify(all), await keyIn(home)));
         }),
       );
@@ -65,8 +66,10 @@ export function createCredentialStore(home: string): CredentialStore {
   };
 }
 
-function keyOf({ name, url }: RemoteServer): string {
-  return JSON.stringify([name, new URL(url).href]);
+/** Entries of "local" have the key they had when there were no other principals. */
+function keyOf({ name, url }: RemoteServer, principal: string): string {
+  const owner = principal === localCaller.principal ? [] : [principal];
+  return JSON.stringify([name, new URL(url).href, ...owner]);
 }
 
 function keyIn(home: string): Promise<Buffer> {

@@ -5,6 +5,7 @@ import {
   extractWWWAuthenticateParams,
   type FetchLike,
 } from "@modelcontextprotocol/client";
+import { localCaller } from "../../../core/caller.ts";
 import { AppError } from "../../../core/errors.ts";
 import { ownCommand } from "../../../core/release.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
@@ -16,6 +17,8 @@ import type { CredentialStore } from "./credential-store.ts";
 import { createProvider } from "./provider.ts";
 
 export type SignInDeps = {
+  /** Who signs in, and where what that leaves is kept. */
+  readonly principal: string;
   readonly store: CredentialStore;
   readonly egress: Egress;
   readonly proxy: string | undefined;
@@ -27,10 +30,11 @@ const answerMs = 5 * 60_000;
  * How we authenticate to a server: with the token from signing in, renewed when the server no
  * longer accepts it. Undefined if its entry has a header for that.
  */
-export function authorizeBy(server: RemoteServer, { store, ...deps }: SignInDeps): AuthProvider | undefined {
+export function authorizeBy(server: RemoteServer, { principal, store, ...deps }: SignInDeps): AuthProvider | undefined {
   if (Object.keys(server.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
+  const whose = principal === localCaller.principal ? "" : ` --for ${principal}`;
   const needed = () =>
-    new AppError("unauthorized", `it wants you to sign in: \`${ownCommand} mcp login ${server.name}\`.`);
+    new AppError("unauthorized", `it wants you to sign in: \`${ownCommand} mcp login ${server.name}${whose}\`.`);
   return {
     token: async () => (await store.read(server))?.tokens?.access_token,
     async onUnauthorized({ response }) {
@@ -67,7 +71,7 @@ const longestScope = 2_000;
  */
 export async function signIn(
   server: RemoteServer,
-  { store, ...deps }: SignInDeps,
+  { store, ...deps }: Omit<SignInDeps, "principal">,
   show: (address: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -114,7 +118,7 @@ async function wholeScope(
   return scope === undefined ? {} : { scope };
 }
 
-function fetchFor(server: RemoteServer, deps: Omit<SignInDeps, "store">) {
+function fetchFor(server: RemoteServer, deps: Pick<SignInDeps, "egress" | "proxy">) {
   return httpFetch({ url: new URL(server.url), ...deps, maxMessageBytes: 2 ** 20 });
 }
 

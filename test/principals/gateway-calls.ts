@@ -1,0 +1,177 @@
+import { fileRoutes } from "./a2a-calls.ts";
+import type { Call, Calls, Ids } from "./ids.ts";
+
+const version = "2025-11-25";
+const accept = "application/json, text/event-stream";
+
+/** The parameters with which a method of MCP can be asked for what ids name. */
+type Params = (ids: Ids) => readonly object[];
+
+const runTool =
+  (name: string, more: object = {}) =>
+  (ids: Ids) => ({
+    name,
+    arguments: { run_id: ids.task, ...more },
+  });
+
+/** Every tool of the gateway's MCP server that ids go into. */
+export const mcpTools: Readonly<Record<string, (ids: Ids) => object>> = {
+  run_status: runTool("run_status"),
+  run_answer: runTool("run_answer", { answer: "yes" }),
+  run_cancel: runTool("run_cancel"),
+  echo: () => ({ name: "echo", arguments: { task: "hello" } }),
+};
+
+const runUri = ({ task }: Ids) => ({ uri: `manyhands://runs/${task}` });
+
+/** Every method of MCP that our server handles, and the clients' notifications. */
+export const mcpMethods: Readonly<Record<string, Params>> = {
+  ping: () => [],
+  initialize: () => [],
+  "server/discover": () => [],
+  "subscriptions/listen": () => [],
+  "notifications/initialized": () => [],
+  "notifications/cancelled": () => [],
+  "notifications/progress": () => [],
+  "logging/setLevel": () => [],
+  "tools/list": () => [],
+  "tools/call": (ids) => Object.values(mcpTools).map((tool) => tool(ids)),
+  "resources/list": () => [{}],
+  "resources/templates/list": () => [],
+  "resources/read": (ids) => [runUri(ids)],
+  "resources/subscribe": (ids) => [runUri(ids)],
+  "resources/unsubscribe": (ids) => [runUri(ids)],
+  "prompts/list": () => [],
+  "prompts/get": () => [],
+  "completion/complete": ({ task }) => [
+    { ref: { type: "ref/resource", uri: "manyhands://runs/{run}" }, argument: { name: "run", value: task } },
+  ],
+};
+
+/**
+ * Requests to the MCP server: in a session of the caller's own, and in the one that the ids name.
+ */
+export const mcpCalls =
+  (ownSession: string): Calls =>
+  (ids) => {
+    const call = (session: string, more: Record<string, string>, body?: unknown, method = "POST"): Call => ({
+      method,
+      path: "/mcp",
+      headers: { accept, "mcp-protocol-version": version, "mcp-session-id": session, ...more },
+      body,
+    });
+    const methods = Object.entries(mcpMethods).flatMap(([method, params]) =>
+      params(ids).map((given, n) => ({
+        ...call(
+          ownSession,
+          { "Manyhands-Context": ids.contextId },
+          { jsonrpc: "2.0", id: n + 2, method, params: given },
+        ),
+        name: `${method} ${n + 1}`,
+      })),
+    );
+    const ping = { jsonrpc: "2.0", id: 2, method: "ping" };
+    return [
+      ...methods,
+      { ...call(ids.session, {}, ping), name: "another's session" },
+      { ...call(ids.session, { "Last-Event-ID": "1" }, undefined, "GET"), name: "another's stream" },
+      { ...call(ids.session, {}, undefined, "DELETE"), name: "the end of another's session" },
+    ];
+  };
+
+/** The request that begins a session. */
+export const initialize: Call = {
+  method: "POST",
+  path: "/mcp",
+  headers: { accept },
+  body: {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: version, capabilities: {}, clientInfo: { name: "t", version: "1" } },
+  },
+};
+
+const answers = { input: "yes" };
+
+/** Every route of the gateway that ids go into, except those of `/mcp` and `/a2a`. */
+export const gatewayRoutes: Readonly<Record<string, Calls>> = {
+  ...fileRoutes,
+  "POST /v1/chat/completions": ({ chat }) =>
+    [false, true].map((stream) => ({
+      name: stream ? "stream" : "whole",
+      method: "POST",
+      path: "/v1/chat/completions",
+      body: {
+        model: "echo",
+        stream,
+        messages: [
+          { role: "user", content: chat },
+          { role: "assistant", content: chat },
+          { role: "user", content: "answer again" },
+        ],
+      },
+    })),
+  "POST /flows/:name": ({ contextId, messageId }) => [
+    {
+      name: "conversation",
+      method: "POST",
+      path: "/flows/echo",
+      headers: { prefer: "wait=5" },
+      body: { input: "hello", contextId },
+    },
+    {
+      name: "key",
+      method: "POST",
+      path: "/flows/echo",
+      headers: { prefer: "wait=5", "idempotency-key": messageId },
+      body: { input: "hello" },
+    },
+  ],
+  "GET /deliveries": () => [{ path: "/deliveries?state=all" }],
+  "GET /deliveries/:id": ({ receiver }) => [{ path: `/deliveries/${receiver}` }],
+  "POST /deliveries/:id/retry": ({ receiver }) => [{ method: "POST", path: `/deliveries/${receiver}/retry` }],
+  "GET /runs": ({ contextId }) => [
+    { path: `/runs?contextId=${contextId}` },
+    { name: "waiting", path: `/runs?contextId=${contextId}&status=input-required` },
+  ],
+  "GET /runs/:id": ({ task }) => [{ path: `/runs/${task}` }],
+  "GET /runs/:id/events": ({ task }) => [
+    { path: `/runs/${task}/events` },
+    { name: "after", path: `/runs/${task}/events`, headers: { "Last-Event-ID": "1" } },
+  ],
+  "POST /runs/:id/answer": ({ task, messageId }) => [
+    { method: "POST", path: `/runs/${task}/answer`, body: answers },
+    {
+      name: "under the message's id",
+      method: "POST",
+      path: `/runs/${task}/answer`,
+      headers: { "idempotency-key": messageId },
+      body: answers,
+    },
+  ],
+  "POST /runs/:id/cancel": ({ task }) => [{ method: "POST", path: `/runs/${task}/cancel` }],
+  "POST /runs/:id/resume": ({ task }) => [{ method: "POST", path: `/runs/${task}/resume` }],
+  "POST /doorbell/:ask": ({ task }) => [
+    { method: "POST", path: `/doorbell/${task}%2F1`, headers: { "X-A2A-Notification-Token": "t" }, body: {} },
+  ],
+};
+
+/** The routes of the gateway without ids; those of agents are for everybody to read. */
+export const gatewayPublicRoutes = [
+  "GET /healthz",
+  "GET /readyz",
+  "GET /metrics",
+  "GET /.well-known/:card{agent(?:-card)?\\.json|jwks\\.json}",
+  "GET /v1/models",
+  "GET /v1/models/:name",
+  "GET /openapi.json",
+  "GET /",
+  "GET /console/:file{[a-z][a-z-]*\\.(?:js|css)}",
+  "GET /docs",
+  "GET /style.css",
+  "GET /flows",
+  "GET /agents",
+  "POST /agents",
+  "DELETE /agents/:name",
+];
