@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { flowForTest, told } from "manyhands/internal/testing/flow";
+import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import { sequential } from "./sequential.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
 const outcomes = (events: readonly ReadEvent[]) =>
-  told(events, "step-ended").map(({ step, agent, outcome }) => `${step} ${agent} ${outcome}`);
+  flowEvents(events, "step-ended").map(({ step, agent, outcome }) => `${step} ${agent} ${outcome}`);
 const artifact = (events: readonly ReadEvent[], name: string) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === name ? [event.parts] : []));
 const refusal = { calls: [{ name: "terminate", args: { status: "failure", summary: "no such orders" } }] };

@@ -3,12 +3,12 @@ import type { ReadEvent } from "manyhands/internal/core/events";
 import type { Json } from "manyhands/internal/core/json";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { flowForTest, told } from "manyhands/internal/testing/flow";
+import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import { conditional } from "./conditional.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
 const choices = (events: readonly ReadEvent[]) =>
-  told(events, "choice-made").map(({ choice, by, reason }) => `${choice} by ${by}: ${reason}`);
+  flowEvents(events, "choice-made").map(({ choice, by, reason }) => `${choice} by ${by}: ${reason}`);
 const say = (text: string) => () => ({ text });
 const chosen = (branch: string, confidence = 0.9) => ({
   calls: [{ name: "choose_branch", args: { branch, confidence, reason: `it is about ${branch}` } }],
@@ -132,7 +132,7 @@ test("the branch's agent is told what its template says; its failure is the flow
     code: "task_failed",
     message: expect.stringContaining("Branch only: bad failed: too hard"),
   });
-  expect(told(events, "branch-ended")[0]).toMatchObject({ branch: "only", outcome: "failed" });
+  expect(flowEvents(events, "branch-ended")[0]).toMatchObject({ branch: "only", outcome: "failed" });
 });
 
 test("settings that do not go together are refused at the edge, a wrong agent before anything is decided", async () => {

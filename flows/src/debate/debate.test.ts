@@ -3,7 +3,7 @@ import type { ReadEvent } from "manyhands/internal/core/events";
 import type { Json } from "manyhands/internal/core/json";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { type FlowForTest, flowForTest, told } from "manyhands/internal/testing/flow";
+import { type FlowForTest, flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { debate } from "./debate.ts";
 
@@ -67,7 +67,7 @@ test("a round by itself, then rounds that see the others' arguments, then a verd
     ...["2 [3] A", "2 [4] B", "2 over"],
     ...["3 [5] A", "3 [6] B", "3 over"],
   ]);
-  const begun = told(events, "round-begun").map(({ positions }) => positions);
+  const begun = flowEvents(events, "round-begun").map(({ positions }) => positions);
   expect(begun).toEqual([
     [
       { debater: "A", agent: "one", position: "Tabs" },
@@ -227,7 +227,7 @@ test("an agent may judge, in the same form", async () => {
   await using flow = await flowForTest(debate, { agents: { ...agents, judge: [verdict] } });
   const { events, answer } = await flow.run({ text: "Which?", options: { positions, rounds: 1, judge: "judge" } });
   expect(answer).toStartWith("Spaces");
-  expect(told(events, "verdict-given")[0]).toMatchObject({ judge: "judge", citations: [1, 2] });
+  expect(flowEvents(events, "verdict-given")[0]).toMatchObject({ judge: "judge", citations: [1, 2] });
   expect(flow.model.requests).toEqual([]);
 });
 

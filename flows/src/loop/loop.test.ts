@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { flowForTest, told } from "manyhands/internal/testing/flow";
+import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import { loop } from "./loop.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
 const iterations = (events: readonly ReadEvent[]) =>
-  told(events, "iteration-ended").map(({ iteration, outcome }) => `${iteration} ${outcome}`);
+  flowEvents(events, "iteration-ended").map(({ iteration, outcome }) => `${iteration} ${outcome}`);
 const partial = (events: readonly ReadEvent[]) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === "partial-answer" ? event.parts : []));
 const checked = (passed: boolean, feedback: string, score = passed ? 1 : 0) => ({
@@ -69,7 +69,7 @@ test("a command decides by exit code 0 alone, run where the work was done; what 
   ]);
   const tasks = await flow.agent("coder").tasks();
   expect([tasks.length, new Set(tasks.map(({ contextId }) => contextId)).size]).toEqual([8, 1]);
-  expect(told(events, "iteration-ended")[0]).toMatchObject({
+  expect(flowEvents(events, "iteration-ended")[0]).toMatchObject({
     feedback: "The command ended with exit code 1: bun test\n2 failed",
   });
 });

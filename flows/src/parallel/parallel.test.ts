@@ -2,15 +2,15 @@ import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { type FlowForTest, flowForTest, told } from "manyhands/internal/testing/flow";
+import { type FlowForTest, flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import { parallel } from "./parallel.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
 const branches = (events: readonly ReadEvent[]) =>
-  told(events, "branch-ended").map(({ branch, agent, outcome }) => `${branch} ${agent} ${outcome}`);
+  flowEvents(events, "branch-ended").map(({ branch, agent, outcome }) => `${branch} ${agent} ${outcome}`);
 const artifact = (events: readonly ReadEvent[], name: string) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === name ? [event.parts] : []));
-const settled = (events: readonly ReadEvent[]) => told(events, "policy-settled").map(({ reason }) => reason);
+const settled = (events: readonly ReadEvent[]) => flowEvents(events, "policy-settled").map(({ reason }) => reason);
 const refusal = { calls: [{ name: "terminate", args: { status: "failure", summary: "no such orders" } }] };
 const say =
   (text: string, delayMs = 0) =>

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { flowForTest, told } from "manyhands/internal/testing/flow";
+import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "../testing/planner.ts";
 import { planning } from "./planning.ts";
@@ -17,7 +17,7 @@ const asks = (events: readonly ReadEvent[]) =>
       : [],
   );
 const outcomes = (events: readonly ReadEvent[]) =>
-  told(events, "step-ended").map(({ step, outcome }) => `${step} ${outcome}`);
+  flowEvents(events, "step-ended").map(({ step, outcome }) => `${step} ${outcome}`);
 const artifacts = (events: readonly ReadEvent[], name: string) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === name ? [event.parts] : []));
 const textIn = (parts: ReturnType<typeof artifacts>[number] | undefined) =>
@@ -58,7 +58,7 @@ test("a plan is carried out by the agents it names: each step sees what it depen
   expect(evidence).toContain("Step bed by hotels, completed: Find a bed\n<report>\na room is free\n</report>");
   expect(marksOf(events)[0]).toBe(" Find the way| Find a bed| Write the letter");
   expect(marksOf(events).at(-1)).toBe("✓Find the way|✓Find a bed|✓Write the letter");
-  expect(artifacts(events, "plan.md").map(textIn)).toEqual(told(events, "plan-changed").map(({ text }) => text));
+  expect(artifacts(events, "plan.md").map(textIn)).toEqual(flowEvents(events, "plan-changed").map(({ text }) => text));
   expect(textIn(artifacts(events, "plan.md").at(-1))).toContain("Progress: 3/3 steps completed (100.0%)");
   expect(events.filter((event) => event.type === "artifact-added").at(-1)).toMatchObject({ name: "answer" });
 });
@@ -214,7 +214,7 @@ test("that a step is done has to be shown: a verdict without evidence is sent ba
     model: plannerForTest({ plans: [plan({ text: "Count", agent: "one", expected: "a number" })], check }),
   });
   const { events } = await flow.run({ text: "Go" });
-  expect(told(events, "step-ended")).toContainEqual(expect.objectContaining({ evidence: "it says 42" }));
+  expect(flowEvents(events, "step-ended")).toContainEqual(expect.objectContaining({ evidence: "it says 42" }));
   expect(asked).toBe(2);
 });
 
@@ -535,10 +535,10 @@ test("every file that the task names is a step's: a plan that forgets one is sen
   const { events, record } = await flow.run({ text: task, files: [{ type: "file", ...csv }] });
   expect(prompts[1]).toContain("The task names totals.csv, which no step delivers or uses.");
   expect(outcomes(events)).toEqual(["w failed", "w completed"]);
-  expect(told(events, "step-ended")[0]).toMatchObject({
+  expect(flowEvents(events, "step-ended")[0]).toMatchObject({
     reason: "totals.csv was not handed over as a file.",
   });
-  expect(told(events, "plan-changed").at(-1)?.steps[0]).toMatchObject({
+  expect(flowEvents(events, "plan-changed").at(-1)?.steps[0]).toMatchObject({
     delivers: ["report.md", "totals.csv (sums)"],
   });
   expect(record.status).toBe("completed");

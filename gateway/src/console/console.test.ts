@@ -73,7 +73,7 @@ test("a run is started, seen live, answered and read to its end, and a reload in
   await using opened = await openConsole(gateway);
   const { page } = opened;
   await page.getByLabel("Files").setInputFiles({ name: "chart.png", mimeType: "image/png", buffer: png });
-  await start(page, "parade", "Show it all");
+  await start(page, "showcase", "Show it all");
   await page.getByText("live word").first().waitFor();
   await page.getByText("Shall I go on?").first().waitFor();
   expect(await page.locator(".plan .mark").allTextContents()).toEqual(["[✓]", "[→]", "[ ]"]);
@@ -101,7 +101,7 @@ test("what a model says is text: it runs nothing, fetches nothing, leads nowhere
   await using opened = await openConsole(gateway);
   const { page, asked } = opened;
   const message = "<script>window.hacked = 4</script><b>bold</b>";
-  await start(page, "parade", message);
+  await start(page, "showcase", message);
   await page.getByText("Shall I go on?").first().waitFor();
   await page.getByLabel("Your answer").fill(message);
   await page.getByRole("button", { name: "Answer" }).click();
@@ -142,7 +142,7 @@ test("the token is asked for once, kept for the tab, and asked for again when it
   await page.getByLabel("Token").fill("secret");
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByLabel("Files").setInputFiles({ name: "chart.png", mimeType: "image/png", buffer: png });
-  await start(page, "parade", "Show it all");
+  await start(page, "showcase", "Show it all");
   await page.reload();
   await page.getByLabel("Your answer").fill("yes");
   await page.getByRole("button", { name: "Answer" }).click();
@@ -175,7 +175,7 @@ test("options of a flow are fields of their kind; only those that were set are s
   await using gateway = await startGateway({ flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page } = opened;
-  await page.getByLabel("Flow or agent").selectOption("parade");
+  await page.getByLabel("Flow or agent").selectOption("showcase");
   await page.getByText("Options").click();
   await page.getByLabel("approve").check();
   await page.getByLabel("concurrency").fill("2");

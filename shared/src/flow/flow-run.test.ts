@@ -4,7 +4,7 @@ import type { AppError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
 import { defineFlow, type Flow, type FlowResult } from "../core/flow.ts";
 import type { AgentInput, AgentOutput } from "../core/task.ts";
-import { flowForTest, told } from "../testing/flow.ts";
+import { flowEvents, flowForTest } from "../testing/flow.ts";
 
 /** A flow whose body is given. */
 const flowOf = (perform: (flow: Flow) => Promise<FlowResult>) =>
@@ -33,7 +33,7 @@ test("an agent is meant by its skill, and why is told", async () => {
   });
   const { answer, events } = await flow.run({ text: "Draw" });
   expect(answer).toBe("drawn");
-  expect(told(events, "agent-chosen")).toEqual([
+  expect(flowEvents(events, "agent-chosen")).toEqual([
     {
       wanted: "skill: plot some bars",
       agent: "painter",

@@ -56,7 +56,7 @@ export function pushKind(kind: string): string {
 }
 
 /** How far a receiver has been notified. */
-type Told = { readonly after: number; readonly isOver: boolean; readonly refusal?: Refusal };
+type Notified = { readonly after: number; readonly isOver: boolean; readonly refusal?: Refusal };
 
 /**
  * Notifies one receiver of every event in one task's journal, in order and at least once, even if
@@ -73,12 +73,14 @@ export function pushRun(deps: PushDeps): RunDefinition {
       let { after } = input;
       const known: Known = { projection: emptyProjection };
       for (let pauseMs = bounds.firstPauseMs, waitedMs = 0; ; ) {
-        const told = await run.step<Told>("tell", ({ signal }) => tell(input, after, { ...deps, known }, signal));
-        if (told.isOver) break;
-        if (told.refusal === undefined || told.after > after) [pauseMs, waitedMs] = [bounds.firstPauseMs, 0];
-        after = told.after;
-        if (told.refusal === undefined) continue;
-        if (told.refusal.final || waitedMs >= bounds.patienceMs) await giveUp(run, input, told.refusal, deps);
+        const notified = await run.step<Notified>("tell", ({ signal }) =>
+          tell(input, after, { ...deps, known }, signal),
+        );
+        if (notified.isOver) break;
+        if (notified.refusal === undefined || notified.after > after) [pauseMs, waitedMs] = [bounds.firstPauseMs, 0];
+        after = notified.after;
+        if (notified.refusal === undefined) continue;
+        if (notified.refusal.final || waitedMs >= bounds.patienceMs) await giveUp(run, input, notified.refusal, deps);
         await run.sleep(pauseMs);
         waitedMs += pauseMs;
         pauseMs = Math.min(pauseMs * 2, bounds.longestPauseMs);
@@ -98,7 +100,7 @@ async function tell(
   from: number,
   { engine, webhooks, publicUrl, known }: PushDeps & { readonly known: Known },
   signal: AbortSignal,
-): Promise<Told> {
+): Promise<Notified> {
   const task = await engine.get(taskId);
   if (task === undefined) return { after: from, isOver: true };
   let projection =
@@ -136,5 +138,5 @@ async function giveUp(
     log.warn({ taskId, host, reason }, "A receiver of notifications was given up.");
     return null;
   });
-  throw new AppError(final ? "rejected" : "unavailable", `${host} was not told of task ${taskId}: ${reason}`);
+  throw new AppError(final ? "rejected" : "unavailable", `${host} was not notified of task ${taskId}: ${reason}`);
 }
