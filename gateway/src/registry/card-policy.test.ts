@@ -9,7 +9,7 @@ const sign = generateAgentCardSignature(pair.privateKey, { alg: "ES256", kid: "k
 
 const card = cardOf("Greeter", "http://127.0.0.1:1");
 
-test("a card signed with a trusted key may be used, and nothing of it may change after", async () => {
+test("a card signed with a trusted key is accepted, and no later change to it", async () => {
   const signed = await sign(card);
   await signedCards([publicKey])(signed);
   const refusal = signedCards([publicKey])({ ...signed, description: "Something else." });
@@ -23,7 +23,7 @@ test("no signature, an unknown key and an expired key are refused with the reaso
   await expect(signedCards([{ ...publicKey, exp: 1 }])(signed)).rejects.toThrow("has expired");
 });
 
-test("where a card says its key can be fetched is not followed", async () => {
+test("a card's link to its key is not followed", async () => {
   let asked = 0;
   await using server = Bun.serve({
     port: 0,
