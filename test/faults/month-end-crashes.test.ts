@@ -180,7 +180,7 @@ function check(label: string, outcome: Outcome): void {
   expect(unrecorded, `${label}: replies that were paid for and not recorded`).toBeLessThanOrEqual(1);
 }
 
-test("kill -9 of the gateway or of the Browser agent in the middle of the demo: it is finished, and nothing is done twice", async () => {
+test("kill -9 of the gateway or of the Browser agent in the middle of the demo: it finishes, and nothing is done twice", async () => {
   const crashes = [
     ...gatewayCrashes.map((at) => ({ gateway: at })),
     ...browserCrashes.map((at) => ({ browser: at })),

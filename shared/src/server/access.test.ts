@@ -9,12 +9,12 @@ import { guardOf, identifyBy, openLocalUsers } from "./access.ts";
 const asked = (authorization?: string) =>
   new Request("http://127.0.0.1/", authorization === undefined ? {} : { headers: { authorization } });
 
-test("without a token everybody is let in, as the one caller there is", () => {
+test("without a token everyone is admitted, as the only caller", () => {
   expect(identifyBy(undefined)(asked())).toBe(localCaller);
   expect(identifyBy(undefined)(asked("Bearer whatever"))).toBe(localCaller);
 });
 
-test("with a token the very token lets in, by its scheme in any case, and nothing else does", () => {
+test("with a token only that token admits, its scheme in any case", () => {
   const identify = identifyBy("the-token");
   for (const right of ["Bearer the-token", "bearer the-token"]) expect(identify(asked(right))).toBe(localCaller);
   const wrong = [
@@ -39,7 +39,7 @@ const self = process.geteuid?.() ?? 0;
 const fetchOk = { fetch: () => new Response("ok") };
 
 test.skipIf(!linux)(
-  "the kernel tells whose a connection is, on every loopback address a server may listen on",
+  "the kernel names a connection's owner, on every loopback address a server may listen on",
   async () => {
     const { guard, note } = await openLocalUsers(undefined);
     expect(note).toBeUndefined();
@@ -51,23 +51,26 @@ test.skipIf(!linux)(
   },
 );
 
-test.skipIf(!linux)("a connection of another user, or of nobody any more, is refused, one of root is not", async () => {
-  const owner = await openSocketOwner();
-  if (owner === undefined) throw new Error("the kernel does not tell");
-  const stranger = serve(fetchOk, { port: 0, guard: guardOf(owner, self + 1) });
-  const refused = await fetch(stranger.url);
-  expect(refused.status).toBe(self === 0 ? 200 : 401);
-  const ofAnother = serve(fetchOk, { port: 0, guard: guardOf(() => self + 2, self + 1) });
-  expect((await fetch(ofAnother.url)).status).toBe(401);
-  const ofRoot = serve(fetchOk, { port: 0, guard: guardOf(() => 0, self + 1) });
-  expect((await fetch(ofRoot.url)).status).toBe(200);
-  const ofNobody = serve(fetchOk, { port: 0, guard: guardOf(() => undefined, self) });
-  expect((await fetch(ofNobody.url)).status).toBe(401);
-  await Promise.all([stranger.stop(), ofAnother.stop(), ofRoot.stop(), ofNobody.stop()]);
-});
+test.skipIf(!linux)(
+  "a connection of another user, or of no user any more, is refused, one of root is not",
+  async () => {
+    const owner = await openSocketOwner();
+    if (owner === undefined) throw new Error("the kernel does not tell");
+    const stranger = serve(fetchOk, { port: 0, guard: guardOf(owner, self + 1) });
+    const refused = await fetch(stranger.url);
+    expect(refused.status).toBe(self === 0 ? 200 : 401);
+    const ofAnother = serve(fetchOk, { port: 0, guard: guardOf(() => self + 2, self + 1) });
+    expect((await fetch(ofAnother.url)).status).toBe(401);
+    const ofRoot = serve(fetchOk, { port: 0, guard: guardOf(() => 0, self + 1) });
+    expect((await fetch(ofRoot.url)).status).toBe(200);
+    const ofNobody = serve(fetchOk, { port: 0, guard: guardOf(() => undefined, self) });
+    expect((await fetch(ofNobody.url)).status).toBe(401);
+    await Promise.all([stranger.stop(), ofAnother.stop(), ofRoot.stop(), ofNobody.stop()]);
+  },
+);
 
 test.skipIf(!linux)(
-  "a connection that its process has closed is nobody's, whatever the kernel says of what is left of it",
+  "a connection closed by its process has no owner, whatever the kernel says of the rest",
   async () => {
     const owner = await openSocketOwner();
     if (owner === undefined) throw new Error("the kernel does not tell");
@@ -91,7 +94,7 @@ test.skipIf(!linux)(
   },
 );
 
-test.skipIf(!linux)("a port that only listens is no end of a connection", async () => {
+test.skipIf(!linux)("a listening port is not an end of a connection", async () => {
   const owner = await openSocketOwner();
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   expect(owner?.({ address: "127.0.0.1", port: listener.port }, { address: "127.0.0.1", port: 1 })).toBeUndefined();
