@@ -93,6 +93,7 @@ const readsWall = [
   "gateway/src/registry/card-policy.ts",
   "gateway/src/registry/known-agent.ts",
   "gateway/src/tasks/task-items.ts",
+  "shared/src/auth/auth-store.ts",
   "shared/src/durable/sqlite/machine-clock.ts",
   "shared/src/machine/workspace/remove-stale.ts",
   "shared/src/models/chat/attempt.ts",

@@ -33,6 +33,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
   "machine/browser": ["core", "machine/egress", "machine/workspace", "machine/browser-process"],
   http: ["core"],
   runs: ["core"],
+  auth: ["core"],
   tools: [
     "core",
     "models",
@@ -65,7 +66,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
     "machine/workspace",
   ],
   "mcp/server": ["core", "machine/workspace", "http", "runs", "agent/task", "agent/model-call", "agent/act"],
-  config: ["core", "models", "http", "machine/sandbox", "tools"],
+  config: ["core", "models", "http", "auth", "machine/sandbox", "tools"],
   public: [
     "core",
     "durable",
@@ -92,6 +93,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
     "machine/browser-process",
     "machine/browser",
     "http",
+    "auth",
     "runs",
     "tools",
     "agent/act",

@@ -6,7 +6,7 @@ import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
 import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import type { AgentDefinition } from "manyhands/internal/core/agent";
-import { callerNamed, type Identify } from "manyhands/internal/core/caller";
+import { callerNamed, type Identify, scopes } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
@@ -43,7 +43,8 @@ export const definition: AgentDefinition = {
   toolChoice: "auto",
 };
 
-/** Starts a server; the `X-User` header names the caller, and "nobody" is refused. */
+/** Starts a server; the `X-User` header names the caller, `X-Scopes` what it may do;
+ * "nobody" is refused. */
 export async function startAgentServer(
   options: {
     heartbeatMs?: number;
@@ -100,7 +101,8 @@ export async function startAgentServer(
 const callerOf: Identify = (request) => {
   const user = request.headers.get("X-User") ?? "local";
   if (user === "nobody") throw new AppError("unauthorized", "Say who you are");
-  return callerNamed(user);
+  const granted = request.headers.get("X-Scopes")?.split(" ");
+  return callerNamed(user, granted && scopes.filter((scope) => granted.includes(scope)));
 };
 
 /** Files by content hash in one folder. */

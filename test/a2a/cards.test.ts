@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AgentCard } from "@a2a-js/sdk";
-import { bearerSecurity } from "manyhands/internal/server/access";
+import { cardSecurity } from "manyhands/internal/auth/security";
 import { type AgentServer, definition, startAgentServer } from "./agent-server.ts";
 import { wire } from "./rpc.ts";
 
@@ -63,16 +63,17 @@ test("a strict server shows 0.3's fields only to callers of 0.3", async () => {
 });
 
 test("the merged card declares in both versions' terms that a token is required", async () => {
-  const guarded = await startAgentServer({ security: bearerSecurity });
+  const guarded = await startAgentServer({ security: cardSecurity() });
   const card = await wire(fetch(`${guarded.url}/.well-known/agent-card.json`));
   expect(card.securitySchemes.bearer).toMatchObject({ type: "http", scheme: "Bearer" });
-  expect(card.security).toEqual([{ bearer: [] }]);
+  expect(card.security).toEqual([{ bearer: [] }, { apiKey: [] }]);
+  expect(card.supportsAuthenticatedExtendedCard).toBe(true);
   const read = AgentCard.fromJSON(card);
   expect(read.securitySchemes).toMatchObject({
     bearer: { scheme: { $case: "httpAuthSecurityScheme", value: { scheme: "Bearer" } } },
   });
-  expect(read.securityRequirements).toEqual(bearerSecurity.securityRequirements);
-  expect(read.capabilities?.extendedAgentCard).toBe(false);
+  expect(read.securityRequirements).toEqual(cardSecurity().securityRequirements);
+  expect(read.capabilities?.extendedAgentCard).toBe(true);
   await guarded.stop();
 });
 

@@ -932,7 +932,7 @@ export const faults: readonly Fault[] = [
   {
     id: "file-without-a-token",
     file: "shared/src/a2a/server/artifact-route.ts",
-    find: "    await identify(c.req.raw);\n",
+    find: `    requireScope(await identify(c.req.raw), "read");\n`,
     becomes: "",
     harm: "A server that asks for a token hands out the files of its tasks to whoever has none.",
     tests: ["shared/src/a2a/server", "test/a2a/edges", "test/a2a/json-rpc"],

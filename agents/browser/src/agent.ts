@@ -14,7 +14,7 @@ export const browser = (({ browserMissing: missing, readsWeb }) => {
       ? "Operates web pages in a browser of its own: opens and reads them, fills forms with the data it is given, uploads and downloads files, and reports what it found and did."
       : `Cannot operate web pages now: ${missing}${readsWeb ? " It reads the web without a browser." : ""}`,
     instructions: instructions({ browses, readsWeb }),
-    tools: [planning(), browserTools(), web(), editor(), askHuman(), terminate],
+    tools: [planning(), browserTools({ atOnce: true }), web(), editor(), askHuman(), terminate],
     limits: { steps: 80 },
     skills: [...(browses ? [operate, extract] : []), ...(readsWeb ? [research] : [])],
   });

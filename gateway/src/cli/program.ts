@@ -1,5 +1,6 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { nearestName } from "manyhands/internal/config/nearest";
+import type { Scope } from "manyhands/internal/core/caller";
 import type { Json } from "manyhands/internal/core/json";
 import { version } from "manyhands/internal/core/release";
 import { demoCommand } from "../demo/demo.ts";
@@ -15,6 +16,7 @@ import { addMcp } from "./mcp/add-mcp.ts";
 import { type RunOptions, runCommand } from "./run.ts";
 import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs.ts";
 import { startCommand } from "./start-command.ts";
+import { addToken, lifeOf, listTokens, revokeToken, scopesOf } from "./tokens.ts";
 
 /** The command line. `done` receives the exit code of the command that ran. */
 export function manyhandsProgram(context: CliContext, done: (exitCode: number) => void): Command {
@@ -75,6 +77,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   addOnceCommands(program, context, done);
   addRuns(program, context, done);
   addAgents(program, context, done);
+  addTokens(program, context, done);
   addMcp(program, context, done, { config: configOption, json: jsonOption });
   for (const group of program.commands) refuseUnknown(group);
   return program;
@@ -177,6 +180,24 @@ function addAgents(program: Command, context: CliContext, done: (exitCode: numbe
     .action(async (name: string, options) => done(await removeAgent(name, options, context)));
 }
 
+function addTokens(program: Command, context: CliContext, done: (exitCode: number) => void): void {
+  const tokens = program.command("tokens").description("list, add and revoke the tokens of callers");
+  const leaf = (name: string, description: string, isDefault = false) =>
+    tokens.command(name, { isDefault }).description(description).addOption(configOption()).addOption(jsonOption());
+  leaf("list", "the tokens, without their secrets", true).action(async (options) =>
+    done(await listTokens(options, context)),
+  );
+  leaf("add", "make a token and show its secret, this once")
+    .argument("<name>", "the token's name")
+    .option("--principal <name>", "who its holder is (default: the token's name)")
+    .option("--scopes <list>", "what it allows, separated by commas: read, run, admin", grantable, ["read", "run"])
+    .option("--expires <time>", "how long it lasts, such as 12h or 30d (default: until it is revoked)", life)
+    .action(async (name: string, options) => done(await addToken(name, options, context)));
+  leaf("revoke", "make a token useless, at once")
+    .argument("<name>", "the token's name")
+    .action(async (name: string, options) => done(await revokeToken(name, options, context)));
+}
+
 function agentOption(): Option {
   return new Option("--agent <name>", "an agent of this system (default: the first) or a registered one");
 }
@@ -225,6 +246,18 @@ function dollars(value: string): number {
   if (value.trim() === "" || !Number.isFinite(amount) || amount < 0)
     throw new InvalidArgumentError("It must be an amount of US dollars.");
   return amount;
+}
+
+function grantable(value: string): readonly Scope[] {
+  const scopes = scopesOf(value);
+  if (scopes === undefined) throw new InvalidArgumentError("It must be a list of read, run and admin.");
+  return scopes;
+}
+
+function life(value: string): number {
+  const ms = lifeOf(value);
+  if (ms === undefined) throw new InvalidArgumentError("It must be a time such as 90m, 12h or 30d.");
+  return ms;
 }
 
 function wholeNumber(value: string): number {

@@ -1,9 +1,10 @@
 import { type Context, Hono } from "hono";
-import type { Identify } from "manyhands/internal/core/caller";
+import { type Identify, requireScope } from "manyhands/internal/core/caller";
 import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
 import { settingsMetadata } from "manyhands/internal/core/task";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { challengeOf } from "manyhands/internal/http/challenge";
 import { parseJsonBytes } from "manyhands/internal/http/json-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
 import { sseResponse } from "manyhands/internal/http/sse";
@@ -37,17 +38,18 @@ export function openAiAdapter(deps: OpenAiAdapterDeps): Hono {
   const app = new Hono({ strict: false });
   app.onError((error) => failure(error, deps.report));
   app.get("/models", async (c) => {
-    await deps.identify(c.req.raw);
+    requireScope(await deps.identify(c.req.raw), "read");
     return c.json({ object: "list", data: deps.runnables.all().map(({ name }) => model(name)) });
   });
   app.get("/models/:name", async (c) => {
-    await deps.identify(c.req.raw);
+    requireScope(await deps.identify(c.req.raw), "read");
     return c.json(model(findRunnable(deps.runnables, c.req.param("name")).name));
   });
   app.post("/chat/completions", limitedBody(), async (c) => {
-    const { principal } = await deps.identify(c.req.raw);
+    const caller = await deps.identify(c.req.raw);
+    requireScope(caller, "run");
     const request = await requestOf(c);
-    const run = await begin(request, principal, deps);
+    const run = await begin(request, caller.principal, deps);
     return request.stream === true ? streamed(run, request, c, deps) : whole(run, request, c, deps);
   });
   app.all("/*", () => {
@@ -133,7 +135,7 @@ async function giveUp({ id, principal }: RunRecord, runs: Runs): Promise<void> {
 
 function failure(error: unknown, report: (bug: unknown) => void): Response {
   const body = errorBody(error, report);
-  return Response.json({ error: body }, { status: errorCodes[body.code].status });
+  return Response.json({ error: body }, { status: errorCodes[body.code].status, headers: challengeOf(error) });
 }
 
 /** An error as clients of this API read it. */

@@ -59,6 +59,7 @@ function addAgent(registry: Registry): Endpoint {
   });
   const about = {
     method: "post",
+    scope: "admin",
     path: "/agents",
     tag: "agents",
     summary: "Registers an agent by its address",
@@ -72,6 +73,7 @@ function addAgent(registry: Registry): Endpoint {
 function removeAgent(registry: Registry): Endpoint {
   const about = {
     method: "delete",
+    scope: "admin",
     path: "/agents/{name}",
     tag: "agents",
     summary: "Removes a registered agent",

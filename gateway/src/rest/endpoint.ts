@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Caller } from "manyhands/internal/core/caller";
+import type { Caller, Scope } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
 import type * as z from "zod";
 
@@ -28,6 +28,8 @@ export type EndpointAbout = {
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
+  /** What a caller needs; by default `read` for `get` and `run` for the others. */
+  readonly scope?: Scope;
   readonly description?: string;
   readonly request: Parts;
   readonly answers: Readonly<Record<number, ResponseSpec>>;

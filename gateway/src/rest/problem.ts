@@ -1,6 +1,7 @@
 import { A2AError } from "@a2a-js/sdk/errors";
 import { HTTPException } from "hono/http-exception";
 import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
+import { challengeOf } from "manyhands/internal/http/challenge";
 import * as z from "zod";
 
 /** The body of every error of the REST API (RFC 9457), with the code all adapters share. */
@@ -27,8 +28,7 @@ export function problem(error: unknown, report: (bug: unknown) => void): Respons
   if (known === undefined) report(error);
   const { code, message } = publicError(known ?? error);
   const { status, retryable } = errorCodes[code];
-  const headers = new Headers();
-  if (status === 401) headers.set("WWW-Authenticate", "Bearer");
+  const headers = new Headers(challengeOf(known));
   if (status === 503) headers.set("Retry-After", "5");
   return problemResponse({ status, code, detail: message, retryable }, headers);
 }

@@ -1,5 +1,5 @@
 import { Hono, type MiddlewareHandler } from "hono";
-import type { Identify } from "manyhands/internal/core/caller";
+import { type Identify, requireScope, type Scope } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
 import { JsonTextError, parseJsonBytes } from "manyhands/internal/http/json-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
@@ -17,13 +17,17 @@ export type RestDeps = {
 export function restApp(endpoints: readonly Endpoint[], deps: RestDeps): Hono<RestEnv> {
   const app = new Hono<RestEnv>({ strict: false });
   app.onError((error) => problem(error, deps.report));
-  const identified: MiddlewareHandler<RestEnv> = async (c, next) => {
-    c.set("caller", await deps.identify(c.req.raw));
-    await next();
+  const identified = (scope: Scope): MiddlewareHandler<RestEnv> => {
+    return async (c, next) => {
+      const caller = await deps.identify(c.req.raw);
+      requireScope(caller, scope);
+      c.set("caller", caller);
+      await next();
+    };
   };
-  for (const { method, path, request, handle } of endpoints) {
+  for (const { method, path, request, handle, scope = method === "get" ? "read" : "run" } of endpoints) {
     const route = routeOf(path);
-    const before = request.body === undefined ? [identified] : [identified, limitedBody(), jsonBody];
+    const before = request.body === undefined ? [identified(scope)] : [identified(scope), limitedBody(), jsonBody];
     app.on(method.toUpperCase(), [route], ...before, (c) => handle(c));
   }
   for (const [path, methods] of Map.groupBy(endpoints, (one) => one.path)) {

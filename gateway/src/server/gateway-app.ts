@@ -9,6 +9,7 @@ import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { auditRefusals, protectedResource, type ReportRefusal } from "manyhands/internal/http/challenge";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
@@ -46,6 +47,10 @@ export type GatewayAppDeps = {
   /** Receives push callbacks from agents elsewhere; none when left out. */
   readonly pushCallbacks?: PushCallbacks | undefined;
   readonly identify: Identify;
+  /** The issuer of accepted JWTs, named in challenges. */
+  readonly issuer?: string | undefined;
+  /** Receives refused requests, for the log. */
+  readonly refused?: ReportRefusal;
   readonly report: (bug: unknown) => void;
 };
 
@@ -71,9 +76,11 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
     await next();
     metrics.answered(routePath(c, -1), c.res.status);
   });
+  if (options.refused) app.use(auditRefusals(options.refused));
+  if (options.issuer !== undefined) app.route("/", protectedResource(publicUrl, options.issuer));
   app.use(secureHeaders({ crossOriginResourcePolicy: "same-site", strictTransportSecurity: false }));
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
-  app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics }));
+  app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics, identify }));
   app.route("/", artifactApp(artifacts, identify));
   app.route("/", pushCallbackApp(options.pushCallbacks));
   app.route("/", a2aAdapter(deps));

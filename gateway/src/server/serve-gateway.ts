@@ -13,7 +13,7 @@ import { serve } from "manyhands/internal/http/serve";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { openRuns } from "manyhands/internal/runs/runs";
-import { bearerSecurity, identifyBy, openLocalUsers } from "manyhands/internal/server/access";
+import { openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
 import { openModel } from "manyhands/internal/server/open-model";
 import { openWebhooks } from "manyhands/internal/server/open-webhooks";
 import { crashPoint, publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
@@ -101,6 +101,7 @@ async function open({
   report,
 }: Parts): Promise<{ app: Hono; close(): Promise<void> }> {
   const { home, server } = config;
+  const authentication = await openAuthentication(config, logger);
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
   const registry = await openGatewayRegistry(config, flows, inside, report);
@@ -159,16 +160,16 @@ async function open({
       const flow = flows.find((one) => type === "flow" && one.name === name);
       return {
         ...(flow && { model: facts, extensions: [flowExtension(flow)] }),
-        ...(server.token !== undefined && { security: bearerSecurity }),
+        ...authentication.facts,
       };
     },
     webhooks,
     cardStyle: server.card,
     pushCallbacks,
-    identify: identifyBy(server.token),
+    ...authentication.access,
     report,
   });
-  return { app, close: () => registry.close() };
+  return { app, close: () => registry.close().finally(authentication.close) };
 }
 
 /**

@@ -15,7 +15,7 @@ import { openRuns } from "manyhands/internal/runs/runs";
 import { anyCard } from "../registry/card-policy.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";
-import { gatewayApp } from "../server/gateway-app.ts";
+import { type GatewayAppDeps, gatewayApp } from "../server/gateway-app.ts";
 
 /** A gateway on a free port, with flows that answer without any agent. */
 export type TestGateway = AsyncDisposable & {
@@ -29,10 +29,15 @@ export type TestGateway = AsyncDisposable & {
 /**
  * Starts one. Its flow `echo` returns its input; an input that begins with "ask" makes it ask
  * first, one that begins with "sleep" ends only when cancelled, and one that begins with "fail"
- * fails. `flows` are added to it. With a `token`, every request must carry it.
+ * fails. `flows` are added to it. With a `token`, every request must carry it; `app` replaces parts
+ * of its app.
  */
 export async function startGateway(
-  options: { readonly token?: string; readonly flows?: readonly TestFlow[] } = {},
+  options: {
+    readonly token?: string;
+    readonly flows?: readonly TestFlow[];
+    readonly app?: Partial<Pick<GatewayAppDeps, "identify" | "issuer" | "refused">>;
+  } = {},
 ): Promise<TestGateway> {
   const home = await mkdtemp(join(tmpdir(), "gateway-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
@@ -76,6 +81,7 @@ export async function startGateway(
       return callerNamed(given);
     },
     report: fail,
+    ...options.app,
   });
   engine.work(flows.map(({ runnable: { kind }, execute }) => ({ kind, execute })));
   return {

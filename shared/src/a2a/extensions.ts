@@ -20,6 +20,12 @@ export const agentExtension = "urn:manyhands:agent:1";
  */
 export const cancelMessageExtension = "urn:manyhands:cancel-message:1";
 
+/**
+ * The A2A extension of the extended card whose parameters state the caller's principal and its
+ * scopes.
+ */
+export const callerExtension = "urn:manyhands:caller:1";
+
 /** This system's keys in A2A metadata. All other keys belong to others and pass through as data. */
 export const metadataKeys = {
   /** On a Task and on every stored stream event: the journal's sequence number. */

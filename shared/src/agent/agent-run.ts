@@ -12,7 +12,7 @@ import { callTools, limitCalls } from "./act/call-tools.ts";
 import type { RiskPolicy } from "./act/judge-risk.ts";
 import type { ApprovalPolicy } from "./act/plan-call.ts";
 import { rejectFalseSuccess } from "./act/reject-false-success.ts";
-import { toolsNow } from "./act/tools-now.ts";
+import { nothingYet, toolsNow } from "./act/tools-now.ts";
 import { withApproval } from "./act/with-approval.ts";
 import { conclude } from "./conclude.ts";
 import { detectLoops } from "./detect-loops.ts";
@@ -20,7 +20,7 @@ import { earlierTasks, readEarlier } from "./earlier.ts";
 import type { ModelPauses } from "./model-call/retrying-step.ts";
 import { hasPrice, withinBudget } from "./model-call/spending.ts";
 import { releaseTools } from "./release-tools.ts";
-import type { AgentState } from "./task/agent-state.ts";
+import type { AgentState, TaskMessage } from "./task/agent-state.ts";
 import { loop, react, type Turn } from "./task/loop.ts";
 import { receive, receiveMessages } from "./task/receive.ts";
 import { askModel, fixedTokens } from "./think/ask-model.ts";
@@ -72,7 +72,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
   const begun = await run.step("begin", async ({ signal, emit, progress }) => {
     const today = new Date().toISOString().slice(0, 10);
     const tell = (text: string) => progress({ type: "notice-given", kind: "tools", text });
-    const { offered, missing } = await toolsNow(agent, run.principal, [], signal, tell);
+    const { offered, missing } = await toolsNow(agent, run.principal, nothingYet, signal, tell);
     for (const { name, reason } of missing)
       emit({
         type: "notice-given",
@@ -106,6 +106,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     today: begun.today,
     messages: [...earlier.messages, goal],
     goal,
+    called: calledIn(earlier.messages),
     pendingMessages: [],
     received,
     step: 0,
@@ -132,6 +133,10 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     throw error;
   }
   return conclude(task, begun.files, undefined, ending);
+}
+
+function calledIn(messages: readonly TaskMessage[]): Set<string> {
+  return new Set(messages.flatMap((message) => (message.role === "tool" ? [message.name] : [])));
 }
 
 /** The agent's own limits, or the caller's where they are tighter. */

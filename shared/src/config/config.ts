@@ -3,6 +3,7 @@ import { AppError } from "../core/errors.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { type AgentConfig, type AgentConfigs, agentConfigs, checkName, namedFile } from "./agent-config.ts";
+import { type AuthConfig, authConfig } from "./auth-config.ts";
 import { checkExposure } from "./exposure.ts";
 import { checkInstructions } from "./instructions.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
@@ -34,6 +35,7 @@ export type Config = {
     /** The agent card shown to callers that name no version of A2A. */
     readonly card: "merged" | "strict";
   };
+  readonly auth: AuthConfig;
   readonly gateway: {
     readonly port: number;
     /** Where it is reached from outside. */
@@ -110,6 +112,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       token: server.token,
       card: server.card,
     },
+    auth: authConfig(sections, cwd),
     gateway: {
       port: gateway.port,
       publicUrl: gateway.public_url,

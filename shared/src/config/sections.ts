@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { address, agentsSection, flowsSection, limitsSection, publicAddress } from "./agent-section.ts";
+import { authSection } from "./auth-section.ts";
 import { llmSection } from "./llm-section.ts";
 import { browserSection, egressSection, searchSection } from "./web-sections.ts";
 
@@ -66,6 +67,7 @@ export const sectionsSchema = z.strictObject({
       card: z.enum(["merged", "strict"]).default("merged"),
     })
     .prefault({}),
+  auth: authSection.prefault({}),
   gateway: z
     .strictObject({
       port: port.default(4100),

@@ -417,3 +417,15 @@ test("an unknown family or agent is refused with the list of known ones", async 
   expect(await refusal('[agents.manus]\ndelegates = ["sew"]\n')).toMatch(/delegates names "sew".*browser, swe/);
   expect(await refusal('[agents.manus]\ndelegates = ["manus"]\n')).toContain('delegates names "manus"');
 });
+
+test("JWTs are accepted only where the issuer is told whole, and where there is a token for the operator", async () => {
+  expect(await refusal('[auth.jwt]\nissuer = "https://id.example"\n')).toContain("[auth.jwt] needs issuer, audience");
+  const whole = '[auth.jwt]\nissuer = "https://id.example"\naudience = "a"\njwks = "https://id.example/jwks"\n';
+  expect(await refusal(whole)).toContain("no token, so everybody would be let in");
+  expect(await refusal(whole.replace("jwks = ", 'jwks_file = "x"\njwks = '))).toContain(
+    "either jwks (a URL) or jwks_file",
+  );
+  expect(await refusal('[auth.jwt]\njwks = "http://id.example/jwks"\n')).toContain(
+    "an https URL, or one of this machine",
+  );
+});

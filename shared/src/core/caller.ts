@@ -23,8 +23,26 @@ export function callerNamed(principal: string, granted: Iterable<Scope> = scopes
 /** The one caller of a server without authentication, and the owner of one with a single token. */
 export const localCaller: Caller = callerNamed("local");
 
-/** Throws `forbidden`, naming the scope, unless the caller has it. */
+/** A caller lacks a scope. */
+export class ScopeError extends AppError {
+  readonly scope: Scope;
+
+  constructor(scope: Scope) {
+    super("forbidden", `This takes the scope \`${scope}\`, which your credentials don't have.`);
+    this.scope = scope;
+  }
+}
+
+/** Throws ScopeError unless the caller has the scope. */
 export function requireScope(caller: Pick<Caller, "scopes">, scope: Scope): void {
-  if (caller.scopes.has(scope) || caller.scopes.has("admin")) return;
-  throw new AppError("forbidden", `This takes the scope \`${scope}\`, which your credentials don't have.`);
+  if (!caller.scopes.has(scope) && !caller.scopes.has("admin")) throw new ScopeError(scope);
+}
+
+/**
+ * Checks the name of a principal, which appears in headers, logs and file names. Throws
+ * `invalid_input`.
+ */
+export function principalName(text: string): string {
+  if (/^[\x21-\x7e]{1,200}$/.test(text)) return text;
+  throw new AppError("invalid_input", "A principal's name has 1 to 200 visible ASCII characters and no spaces.");
 }

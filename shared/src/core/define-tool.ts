@@ -32,7 +32,7 @@ export function defineTool<Input extends z.ZodObject>(
     readonly edits?: true | ((input: z.output<Input>) => readonly string[]);
     /** As `Tool.callDurably`, with the parsed input. */
     readonly runDurably?: (input: z.output<Input>, run: Run, context: DurableContext) => Promise<string | ToolResult>;
-  } & Pick<Tool, "family" | "parallel" | "endsTask" | "release" | "brings">,
+  } & Pick<Tool, "family" | "opens" | "parallel" | "endsTask" | "release" | "brings">,
 ): Tool {
   const fault = faultIn(spec);
   if (fault !== undefined) refuseSpec(fault);

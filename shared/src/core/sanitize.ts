@@ -9,7 +9,7 @@ const csi = String.fromCharCode(0x9b);
 const terminal = new RegExp(
   [
     `(?:${esc}\\[|${csi})[0-?]*[ -/]*[@-~]`,
-    `${esc}[\\]PX^_][^${bell}${esc}]*(?:${bell}|${esc}\\\\)?`,
+    `${esc}[\\]PX^_][^${bell}${esc}\n]*(?:${bell}|${esc}\\\\)?`,
     `${esc}[ -/]*[0-~]`,
   ].join("|"),
   "g",

@@ -4,28 +4,37 @@ import type { JsonSchema } from "./model.ts";
 /**
  * The JSON Schema of a tool's input as models get it: an object at the top, as every provider
  * demands. It is paid for in each request, so it omits what does not help a model and is checked
- * anyway: the dialect's name, lengths and patterns of texts, the ban on other fields, the bounds of
- * safe integers.
+ * anyway: the dialect's name, lengths and patterns of texts, the ban on other fields, bounds and
+ * defaults. A bound or default that a model has to know belongs into the description.
  */
 export function inputSchemaOf(schema: z.ZodObject): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: "input",
     override({ jsonSchema }) {
-      for (const keyword of ["minLength", "maxLength", "pattern"] as const) delete jsonSchema[keyword];
+      for (const keyword of checkedAnyway) delete jsonSchema[keyword];
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      if (Array.isArray(jsonSchema.default) && jsonSchema.default.length === 0) delete jsonSchema.default;
-      if (jsonSchema.minItems === 1) delete jsonSchema.minItems;
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
   return rest;
 }
 
+const checkedAnyway = [
+  "default",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "minItems",
+  "maxItems",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+] as const;
+
 /**
- * Checks what a model wrote. Models write `null` for fields they mean to leave out, and numbers and
- * booleans as texts; if nothing else is wrong, the input is accepted as meant. `problem` tells the
- * model how to fix its call.
+ * Checks what a model wrote. Models write `null` for fields they mean to leave out, numbers and
+ * booleans as texts, and one text for a list of texts; if nothing else is wrong, the input is
+ * accepted as meant. `problem` tells the model how to fix its call.
  */
 export function parseInput<Input extends z.ZodObject>(
   tool: string,
@@ -51,18 +60,24 @@ function withoutNulls(raw: unknown): unknown {
   return Object.fromEntries(given.map(([name, value]) => [name, withoutNulls(value)]));
 }
 
+/** How a text is read where something else is expected. */
+const readAs: Readonly<Record<string, (text: string) => unknown>> = {
+  number: numberOf,
+  int: numberOf,
+  boolean: booleanOf,
+  array: (text) => [text],
+};
+
 /**
- * The input with texts turned into numbers or booleans where those are expected and the text spells
- * one.
+ * The input with texts turned into what is expected in their place, if the text spells it.
  */
 function withPlainValues(input: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   return issues.reduce((changed, issue) => {
     if (issue.code !== "invalid_type") return changed;
-    const read = issue.expected === "boolean" ? booleanOf : numberOf;
-    const wanted = ["number", "int", "boolean"].includes(issue.expected);
-    return wanted
-      ? changedAt(changed, issue.path, (value) => (typeof value === "string" ? read(value) : value))
-      : changed;
+    const read = readAs[issue.expected];
+    return read === undefined
+      ? changed
+      : changedAt(changed, issue.path, (value) => (typeof value === "string" ? read(value) : value));
   }, input);
 }
 

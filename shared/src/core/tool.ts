@@ -166,6 +166,11 @@ export interface Tool {
    */
   readonly family?: string;
   /**
+   * The family it opens, its own or another: a model is offered the others of that family only once
+   * the conversation has called this tool or one of them. So a prompt holds what work has come to.
+   */
+  readonly opens?: string;
+  /**
    * Whether a call may be repeated after a crash; may depend on the input, which may be invalid.
    */
   effect(input: unknown): Effect;

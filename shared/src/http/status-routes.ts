@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { type Identify, requireScope } from "../core/caller.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -10,13 +11,15 @@ export type StatusDeps = {
   readonly facts: { readonly model?: object; readonly sandbox?: string; readonly mcp?: () => object };
   readonly engine: Pick<Engine, "health">;
   readonly metrics: Metrics;
+  /** Who may read the metrics: callers with the scope `read`. */
+  readonly identify: Identify;
 };
 
 /**
  * `/healthz` reports everything, including why the server is unhealthy; `/readyz` whether to send
- * work here; `/metrics` the numbers.
+ * work here; `/metrics` the numbers, to known callers.
  */
-export function statusApp({ agent, version, facts, engine, metrics }: StatusDeps): Hono {
+export function statusApp({ agent, version, facts, engine, metrics, identify }: StatusDeps): Hono {
   const app = new Hono();
   app.get("/healthz", (c) => {
     const storage = engine.health();
@@ -32,6 +35,7 @@ export function statusApp({ agent, version, facts, engine, metrics }: StatusDeps
     return c.json({ ready: storage.ok }, storage.ok ? 200 : 503);
   });
   app.get("/metrics", async (c) => {
+    requireScope(await identify(c.req.raw), "read");
     return c.text(await metrics.text(), 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
   });
   return app;

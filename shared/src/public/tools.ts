@@ -1,6 +1,7 @@
 /** The tools that come with Manyhands, as families that an agent lists. */
 export { type ChangesPatch, changesPatches } from "../tools/code/checkpoints/changes-patch.ts";
 export {
+  type BrowserFamilyOptions,
   browser,
   code,
   data,

@@ -1,38 +1,8 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { localCaller } from "../core/caller.ts";
-import { AppError } from "../core/errors.ts";
 import { serve } from "../http/serve.ts";
 import { openSocketOwner } from "../http/socket-owner.ts";
-import { guardOf, identifyBy, openLocalUsers } from "./access.ts";
-
-const asked = (authorization?: string) =>
-  new Request("http://127.0.0.1/", authorization === undefined ? {} : { headers: { authorization } });
-
-test("without a token everyone is admitted, as the only caller", () => {
-  expect(identifyBy(undefined)(asked())).toBe(localCaller);
-  expect(identifyBy(undefined)(asked("Bearer whatever"))).toBe(localCaller);
-});
-
-test("with a token only that token admits, its scheme in any case", () => {
-  const identify = identifyBy("the-token");
-  for (const right of ["Bearer the-token", "bearer the-token"]) expect(identify(asked(right))).toBe(localCaller);
-  const wrong = [
-    "Bearer wrong",
-    "Bearer the-token2",
-    "Bearer the-toke",
-    "Bearer ",
-    "Bearer",
-    "Basic the-token",
-    "the-token",
-    "",
-  ];
-  for (const one of [undefined, ...wrong]) {
-    const refused = () => identify(asked(one));
-    expect(refused).toThrow(AppError);
-    expect(refused).toThrow("Send this server's token");
-  }
-});
+import { guardOf, openLocalUsers } from "./access.ts";
 
 const linux = process.platform === "linux";
 const self = process.geteuid?.() ?? 0;

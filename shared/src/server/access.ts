@@ -1,41 +1,48 @@
-import { timingSafeEqual } from "node:crypto";
+import { join } from "node:path";
 import type { AgentFacts } from "../a2a/server/card.ts";
-import { type Caller, localCaller } from "../core/caller.ts";
-import { AppError } from "../core/errors.ts";
+import { openAuthStore } from "../auth/auth-store.ts";
+import { identifyBy } from "../auth/identify.ts";
+import { cardSecurity } from "../auth/security.ts";
+import type { Config } from "../config/config.ts";
+import type { Identify } from "../core/caller.ts";
+import type { ReportRefusal } from "../http/challenge.ts";
 import type { Guard } from "../http/serve.ts";
 import { openSocketOwner, type SocketOwner } from "../http/socket-owner.ts";
 
-/** How a card asks for the token (A2A 1.0 section 4.5). */
-export const bearerSecurity = {
-  securitySchemes: {
-    bearer: {
-      scheme: {
-        $case: "httpAuthSecurityScheme",
-        value: { scheme: "Bearer", bearerFormat: "", description: "The token this server was started with." },
-      },
-    },
-  },
-  securityRequirements: [{ schemes: { bearer: { list: [] } } }],
-} satisfies AgentFacts["security"];
+/** How a server authenticates its callers. */
+export type Authentication = {
+  /** What its app needs: who calls, the issuer of the JWTs it accepts, and where refusals go. */
+  readonly access: { readonly identify: Identify; readonly issuer?: string | undefined; refused: ReportRefusal };
+  /** For its card; empty if it answers everybody. */
+  readonly facts: Pick<AgentFacts, "security">;
+  close(): void;
+};
 
-/**
- * The caller of a request: a server with one token, or none, has a single one. If a token is
- * configured, the request needs `Authorization: Bearer …`; rejects with `unauthorized` if it is
- * missing or wrong.
- */
-export function identifyBy(token: string | undefined): (request: { readonly headers: Headers }) => Caller {
-  if (token === undefined) return () => localCaller;
-  const expected = digest(token);
-  return (request) => {
-    const [scheme, given] = request.headers.get("authorization")?.split(" ", 2) ?? [];
-    const right = scheme?.toLowerCase() === "bearer" && given !== undefined && timingSafeEqual(digest(given), expected);
-    if (!right) throw new AppError("unauthorized", "Send this server's token as `Authorization: Bearer TOKEN`.");
-    return localCaller;
-  };
+/** Opens what the settings say. */
+export async function openAuthentication(
+  { home, server, auth }: Pick<Config, "home" | "server" | "auth">,
+  log: { warn(fields: object, message: string): void },
+): Promise<Authentication> {
+  const { token } = server;
+  const refused: ReportRefusal = (request) => log.warn(request, "a request was refused");
+  if (token === undefined) return { access: { identify: identifyBy({ token }), refused }, facts: {}, close() {} };
+  const store = openAuthStore(authFile(home));
+  // Verifying JWTs is code that most servers never load.
+  const jwt = auth.jwt && (await import("../auth/jwt.ts")).jwtVerifier(auth.jwt);
+  const identify = identifyBy({
+    token,
+    store,
+    ...(jwt && { jwt }),
+    refused: (reason) => log.warn({ reason }, "a caller was refused"),
+  });
+  const issuer = auth.jwt?.issuer;
+  const security = cardSecurity(issuer);
+  return { access: { identify, issuer, refused }, facts: { security }, close: () => store.close() };
 }
 
-function digest(text: string): Uint8Array {
-  return new Bun.CryptoHasher("sha256").update(text).digest();
+/** Where a home keeps its tokens. */
+export function authFile(home: string): string {
+  return join(home, "auth.db");
 }
 
 /** How a server keeps out other users of its machine. */

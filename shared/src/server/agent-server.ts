@@ -13,7 +13,7 @@ import { serve } from "../http/serve.ts";
 import { toolFetch } from "../machine/egress/tool-fetch.ts";
 import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
-import { bearerSecurity, identifyBy, openLocalUsers } from "./access.ts";
+import { openAuthentication, openLocalUsers } from "./access.ts";
 import { type AgentSource, agentOf } from "./agent-source.ts";
 import { mcpApp, mountKey } from "./mcp-app.ts";
 import { approvalBy, guardedMore, offersOf, openAgent } from "./open-agent.ts";
@@ -58,7 +58,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const webhooks = openWebhooks(config);
   const cancelling = asking === undefined ? engine : engineCancellingChildren(engine, name);
   const released = releasingEngine(cancelling, definition, { openWorkspace: open });
-  const identify = identifyBy(server.token);
+  const { access } = parts.authentication;
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
   const approval = approvalBy(agentConfig.approve, definition);
   const deps = {
@@ -78,18 +78,18 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       servers: agentConfig.mcp,
       host: mcp,
       home,
-      identify,
+      identify: access.identify,
       report,
       log: logger,
-      adapter: tools && adapter?.mcpAdapter({ ...tools, identify }),
+      adapter: tools && adapter?.mcpAdapter({ ...tools, identify: access.identify }),
     }),
     ...(tools?.tools && { served: tools.tools.used }),
-    facts: { publicUrl, ...cardFacts(parts, toolbox), ...(server.token !== undefined && { security: bearerSecurity }) },
+    facts: { publicUrl, ...cardFacts(parts, toolbox) },
     cardStyle: server.card,
     engine: released,
     artifacts,
     webhooks,
-    identify,
+    ...access,
     report,
     hostname: server.host,
   });
@@ -122,6 +122,7 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
     ...crashPoint(process.env.CRASH_AT),
   });
   const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
+  const authentication = await openAuthentication(config, logger);
   const [cardKey] = await Promise.all([openCardKey(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
   const { tools: chosen, delegates } = agentConfig;
   // An agent that asks no others loads nothing for it.
@@ -142,26 +143,28 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
   const open = (principal: string, contextId: string) =>
     // Agents share no files, even on the same disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
-  return { model, closeModel, artifacts, engine, mcp, asking, definition, open, cardKey };
+  return { model, closeModel, artifacts, engine, mcp, asking, definition, open, cardKey, authentication };
 }
 
-async function closeParts({ asking, engine, mcp, closeModel }: Parts, toolbox: Toolbox): Promise<void> {
+async function closeParts({ asking, engine, mcp, closeModel, authentication }: Parts, toolbox: Toolbox): Promise<void> {
   asking?.close();
   try {
     await engine.close({ graceMs: 5_000 });
   } finally {
     await mcp.close();
     await Promise.all([toolbox.close(), closeModel()]);
+    authentication.close();
   }
 }
 
 /** What the card says beyond the definition. */
-function cardFacts({ model, mcp, cardKey }: Parts, { sandbox }: Toolbox) {
+function cardFacts({ model, mcp, cardKey, authentication }: Parts, { sandbox }: Toolbox) {
   return {
     model: { name: model.name, provider: model.provider },
     sandbox: sandbox.tier,
     mcp: () => mcp.health(),
     sign: cardKey.sign,
+    ...authentication.facts,
   };
 }
 

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { restFailure } from "../a2a/server/rest.ts";
 import { AppFailure } from "../a2a/wire-error.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
-import type { Identify } from "../core/caller.ts";
+import { type Identify, requireScope } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import { jsonBody, limitedBody } from "../http/request-body.ts";
 import { ownSecret } from "../machine/own-secret.ts";
@@ -38,11 +38,12 @@ export function mcpApp(deps: McpAppDeps): Hono {
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error instanceof AppError ? new AppFailure(error) : error, report));
   app.post("/mcp", limitedBody(), async (c) => {
-    await identify(c.req.raw);
+    const caller = await identify(c.req.raw);
     const text = await c.req.text();
     const body = parsed(text);
     if (!isMount(body)) return answer(adapter, new Request(c.req.raw, { body: text }), body);
     await jsonBody(c, async () => undefined);
+    requireScope(caller, "admin");
     await requireMountKey(c.req.raw, home);
     const entries = checked(body, deps);
     const added = await host.add(entries, c.req.raw.signal);
@@ -50,7 +51,7 @@ export function mcpApp(deps: McpAppDeps): Hono {
     return c.json({ servers: added.map(shown) }, added.every(({ replaced }) => replaced) ? 200 : 201);
   });
   app.delete("/mcp/:name", async (c) => {
-    await identify(c.req.raw);
+    requireScope(await identify(c.req.raw), "admin");
     await requireMountKey(c.req.raw, home);
     const { name } = c.req.param();
     await host.remove(name);

@@ -34,17 +34,28 @@ export const web = (): ToolFamily => family("web", ["web_search", "web_fetch"], 
 
 /**
  * The `browser_*` tools over the agent's own browser. The model sees the open page before each
- * turn; `observe` can change what it sees, for example by adding advice.
+ * turn; `observe` can change what it sees, for example by adding advice. Of the tools it sees
+ * `browser_go_to_url` until it has called one; `atOnce` shows all from the start, for an agent that
+ * always browses.
  */
-export function browser({ observe }: { readonly observe?: (look: Observe) => Observe } = {}): ToolFamily {
+export function browser({ observe, atOnce = false }: BrowserFamilyOptions = {}): ToolFamily {
   return {
     family: "browser",
     toolNames: browserToolNames,
     open({ browser: { tools, look } }) {
-      return { tools, look: look && observe !== undefined ? observe(look) : look };
+      return {
+        tools: atOnce ? tools.map(({ opens: _, ...tool }) => tool) : tools,
+        look: look && observe !== undefined ? observe(look) : look,
+      };
     },
   };
 }
+
+/** Options of the family `browser`. */
+export type BrowserFamilyOptions = {
+  readonly observe?: (look: Observe) => Observe;
+  readonly atOnce?: boolean;
+};
 
 const browserToolNames = [
   "browser_snapshot",

@@ -128,14 +128,14 @@ test("an agent that is not up may be starting: it is listed as worth asking, and
     fetch: async () => new Response(null, { status: 503 }),
   });
   const away = openDirectory([{ name: "helper", url: "http://127.0.0.1:1" }], peers);
-  expect(away.describe()).toBe("- helper: not reached yet, it may be starting. When it is asked, it is waited for.");
+  expect(away.describe()).toBe("- helper: still starting; it will be waited for.");
   away.close();
   await using helper = await agentServerForTest({ script: [] });
   const up = openDirectory(
     [{ name: "helper", url: helper.url }],
     createPeers({ engine: helper.engine, artifacts: createArtifactStore("/nonexistent") }),
   );
-  for (const deadline = Date.now() + 5_000; up.describe().includes("not reached") && Date.now() < deadline; )
+  for (const deadline = Date.now() + 5_000; up.describe().includes("still starting") && Date.now() < deadline; )
     await Bun.sleep(5);
   expect(up.describe()).toBe("- helper: Helps. Skills: Help.");
   up.close();

@@ -29,19 +29,14 @@ const resolveMs = 20_000;
  */
 export function delegateTool(directory: Directory, peers: Peers): Tool {
   const input = z.strictObject({
-    agent: z.enum(directory.addresses.map((address) => address.name)).describe("Which agent."),
-    task: z
-      .string()
-      .min(1)
-      .describe(
-        "The whole task in words: what is wanted, what is known, what a good result is. It knows nothing else.",
-      ),
-    files: z.array(z.string().min(1)).max(50).optional().describe("Paths of workspace files it needs, 7 MB together."),
+    agent: z.enum(directory.addresses.map((address) => address.name)),
+    task: z.string().min(1).describe("All it has to know: what is wanted, what is known, what a good result is."),
+    files: z.array(z.string().min(1)).max(50).optional().describe("Workspace files it needs, 7 MB together."),
   });
   return {
     name,
     get description() {
-      return `Gives a part of the task to another agent, which works by itself, and waits for its answer. The files it makes land in your workspace; what it asks is put to the user. Several calls in one turn run side by side. The agents:\n${directory.describe()}`;
+      return `Gives a part of the task to another agent and waits for its answer; the files it makes land in your workspace. Several calls in one turn run side by side. The agents:\n${directory.describe()}`;
     },
     inputSchema: inputSchemaOf(input),
     effect: () => "once",

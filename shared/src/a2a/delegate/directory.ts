@@ -41,17 +41,21 @@ export function openDirectory(addresses: readonly PeerAddress[], peers: Pick<Pee
     addresses,
     describe: () =>
       addresses
-        .map(
-          ({ name }) =>
-            `- ${name}: ${cards.get(name) ?? "not reached yet, it may be starting. When it is asked, it is waited for."}`,
-        )
+        .map(({ name }) => `- ${name}: ${cards.get(name) ?? "still starting; it will be waited for."}`)
         .join("\n"),
     close: () => closed.abort(),
   };
 }
 
-/** A card in one line, short and plain because the other agent wrote it. */
+/**
+ * A card in one line, plain because the other agent wrote it, and short because every prompt has
+ * it: the description, with the skills' names where it says little.
+ */
 function inWords({ description, skills }: AgentCard): string {
-  const named = skills.slice(0, 8).map(({ name }) => sanitizeLine(name, 60));
-  return `${sanitizeLine(description, 400)}${named.length === 0 ? "" : ` Skills: ${named.join("; ")}.`}`;
+  const line = sanitizeLine(description, 120);
+  if (line.length > 80 || skills.length === 0) return line;
+  return `${line} Skills: ${skills
+    .slice(0, 8)
+    .map(({ name }) => sanitizeLine(name, 60))
+    .join("; ")}.`;
 }

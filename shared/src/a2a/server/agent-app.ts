@@ -9,6 +9,7 @@ import type { UserMessage } from "../../core/message.ts";
 import type { FlowSettings } from "../../core/task.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
+import { auditRefusals, protectedResource, type ReportRefusal } from "../../http/challenge.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
 import { createMetrics } from "../../http/metrics.ts";
 import { statusApp } from "../../http/status-routes.ts";
@@ -18,7 +19,7 @@ import { createReceivers } from "../push/receivers.ts";
 import type { Webhooks } from "../push/webhooks.ts";
 import { AppFailure } from "../wire-error.ts";
 import { artifactApp } from "./artifact-route.ts";
-import { type AgentFacts, agentCard, type CardStyle, cardApp } from "./card.ts";
+import { type AgentFacts, agentCard, type CardStyle, cardApp, extendedCard } from "./card.ts";
 import { rpcApp } from "./json-rpc.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { restApp, restFailure } from "./rest.ts";
@@ -38,6 +39,10 @@ export type AgentAppDeps = {
   readonly identify: Identify;
   /** Throws an AppError for a message that cannot start a task. If omitted, every message can. */
   readonly admit?: (message: UserMessage) => FlowSettings;
+  /** The issuer of accepted JWTs, named in challenges. */
+  readonly issuer?: string | undefined;
+  /** Receives refused requests, for the log. */
+  readonly refused?: ReportRefusal;
   /** Receives unexpected errors, with their cause, for the log. */
   readonly report: (bug: unknown) => void;
   /** Handles requests below `/mcp`. */
@@ -70,7 +75,8 @@ export function agentApp(deps: AgentAppDeps): Hono {
   };
   const { publicUrl } = facts;
   const { webhooks } = deps;
-  const card = agentCard(definition, { ...facts, push: webhooks !== undefined });
+  const told = { ...facts, push: webhooks !== undefined };
+  const card = agentCard(definition, told);
   const projections = createProjectionCache(engine);
   const tasks = {
     kind,
@@ -81,7 +87,12 @@ export function agentApp(deps: AgentAppDeps): Hono {
     ...(deps.admit && { admit: deps.admit }),
     ...(webhooks && { receivers: createReceivers({ kind, engine, webhooks }) }),
   };
-  const handler = createRequestHandler({ ...tasks, card, report });
+  const handler = createRequestHandler({
+    ...tasks,
+    card,
+    ...(facts.security && { extendedCard: (caller) => extendedCard(definition, told, caller) }),
+    report,
+  });
 
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error, report));
@@ -90,9 +101,11 @@ export function agentApp(deps: AgentAppDeps): Hono {
     await next();
     metrics.answered(routePath(c, -1), c.res.status);
   });
+  if (deps.refused) app.use(auditRefusals(deps.refused));
+  if (deps.issuer !== undefined) app.route("/", protectedResource(publicUrl, deps.issuer));
   app.use(secureHeaders(pageHeaders));
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl));
-  app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics }));
+  app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics, identify }));
   app.route("/", cardApp(card, handler, deps.cardStyle ?? "merged"));
   app.route("/", artifactApp(artifacts, identify));
   if (deps.mcp !== undefined) app.route("/", deps.mcp);

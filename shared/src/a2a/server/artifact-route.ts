@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { Identify } from "../../core/caller.ts";
+import { type Identify, requireScope } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { AppFailure } from "../wire-error.ts";
@@ -24,7 +24,7 @@ const inert = {
 export function artifactApp(artifacts: ArtifactStore, identify: Identify): Hono {
   const app = new Hono();
   app.get("/artifacts/:sha256{[0-9a-f]{64}}/:name", async (c) => {
-    await identify(c.req.raw);
+    requireScope(await identify(c.req.raw), "read");
     const { sha256, name } = c.req.param();
     const etag = `"${sha256}"`;
     const headers = new Headers({ ...inert, ETag: etag, "Cache-Control": "private, max-age=31536000, immutable" });

@@ -5,9 +5,10 @@ import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { type Context, Hono } from "hono";
 import { etag } from "hono/etag";
 import type { AgentProfile } from "../../core/agent.ts";
+import type { Caller } from "../../core/caller.ts";
 import type { JsonSchema } from "../../core/model.ts";
 import type { SandboxTier } from "../../machine/sandbox/sandbox.ts";
-import { agentExtension, cancelMessageExtension, journalExtension } from "../extensions.ts";
+import { agentExtension, callerExtension, cancelMessageExtension, journalExtension } from "../extensions.ts";
 
 /** What a running server adds to the agent's definition. */
 export type AgentFacts = {
@@ -49,7 +50,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
     capabilities: {
       streaming: true,
       pushNotifications: facts.push ?? false,
-      extendedAgentCard: false,
+      extendedAgentCard: facts.security !== undefined,
       extensions: [
         extension(agentExtension, "The agent's name, its model and how its commands are confined.", {
           name,
@@ -76,6 +77,13 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
     signatures: [],
   };
   return facts.sign === undefined ? card : { ...card, signatures: [facts.sign(card)] };
+}
+
+/** The card for a known caller: it also says who that is here, and what it may do. */
+export function extendedCard(definition: AgentProfile, facts: AgentFacts, caller: Caller): AgentCard {
+  const params = { principal: caller.principal, scopes: [...caller.scopes] };
+  const own = { uri: callerExtension, description: "Who you are here, and what you may do.", params };
+  return agentCard(definition, { ...facts, extensions: [...(facts.extensions ?? []), own] });
 }
 
 /** The card as JSON for 1.0 clients. */

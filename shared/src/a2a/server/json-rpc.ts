@@ -4,6 +4,7 @@ import { type A2ARequestHandler, JsonRpcTransportHandler } from "@a2a-js/sdk/ser
 import { Hono } from "hono";
 import * as z from "zod";
 import type { Caller, Identify } from "../../core/caller.ts";
+import { challengeOf } from "../../http/challenge.ts";
 import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
 import { jsonBody, limitedBody } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
@@ -59,7 +60,7 @@ async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, 
       : answered(answer, notedFailure(call.context), call.headers());
   } catch (error) {
     const failure = rpcFailure(error, deps.report, rpc?.id ?? null);
-    return rpc?.method === "tasks/resubscribe" ? asStream(failure) : failure;
+    return rpc?.method === "tasks/resubscribe" && failure.ok ? asStream(failure) : failure;
   }
 }
 
@@ -70,7 +71,7 @@ function rpcFailure(error: unknown, report: (bug: unknown) => void, id: RpcReque
 
 function answered(answer: object, failure: A2AError | undefined, headers: Record<string, string> = {}): Response {
   const status = failure instanceof AppFailure && [401, 403, 413, 503].includes(failure.status) ? failure.status : 200;
-  const more = status === 401 ? { "WWW-Authenticate": "Bearer" } : status === 503 ? { "Retry-After": "5" } : {};
+  const more = status === 503 ? { "Retry-After": "5" } : challengeOf(failure);
   return Response.json(answer, { status, headers: { ...headers, ...more } });
 }
 

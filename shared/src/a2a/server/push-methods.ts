@@ -1,5 +1,6 @@
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import type { Scope } from "../../core/caller.ts";
 import type { Receivers } from "../push/receivers.ts";
 import { callFacts, wireOf } from "./call-context.ts";
 import { ownTask, type TaskDeps } from "./task-access.ts";
@@ -12,8 +13,9 @@ type PushMethods = Pick<
   | "deleteTaskPushNotificationConfig"
 >;
 
-/** Wraps a method so that its failures are A2AErrors. */
+/** Wraps a method so that it takes a scope, and its failures are A2AErrors. */
 type Guard = <Params, Result>(
+  scope: Scope,
   work: (params: Params, context: ServerCallContext) => Promise<Result>,
 ) => (params: Params, context: ServerCallContext) => Promise<Result>;
 
@@ -21,19 +23,19 @@ type Guard = <Params, Result>(
 export function pushMethods(deps: TaskDeps, receivers: Receivers, guard: Guard): PushMethods {
   const own = (taskId: string, context: ServerCallContext) => ownTask(deps, taskId, callFacts(context).principal);
   return {
-    createTaskPushNotificationConfig: guard(async (asked, context) => {
+    createTaskPushNotificationConfig: guard("run", async (asked, context) => {
       const task = await own(asked.taskId, context);
       await receivers.admit(asked);
       return receivers.add(task, asked, wireOf(context));
     }),
-    getTaskPushNotificationConfig: guard(async ({ taskId, id }, context) =>
+    getTaskPushNotificationConfig: guard("read", async ({ taskId, id }, context) =>
       receivers.get(await own(taskId, context), id),
     ),
-    listTaskPushNotificationConfigs: guard(async ({ taskId }, context) => ({
+    listTaskPushNotificationConfigs: guard("read", async ({ taskId }, context) => ({
       configs: [...(await receivers.list(await own(taskId, context)))],
       nextPageToken: "",
     })),
-    deleteTaskPushNotificationConfig: guard(async ({ taskId, id }, context) =>
+    deleteTaskPushNotificationConfig: guard("run", async ({ taskId, id }, context) =>
       receivers.remove(await own(taskId, context), id),
     ),
   };

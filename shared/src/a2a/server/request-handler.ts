@@ -1,6 +1,7 @@
 import type { AgentCard, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
 import { TaskNotCancelableError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import { type Caller, requireScope, type Scope } from "../../core/caller.ts";
 import { type RunRecord, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { runOfMessage } from "../../runs/accept-message.ts";
@@ -18,6 +19,8 @@ import { watchTask } from "./watch-task.ts";
 
 export type RequestHandlerDeps = TaskDeps & {
   readonly card: AgentCard;
+  /** The card for an authenticated caller; none without authentication. */
+  readonly extendedCard?: (caller: Caller) => AgentCard;
   /** Receives unexpected errors; the caller learns only that an internal error occurred. */
   readonly report: (bug: unknown) => void;
 };
@@ -27,9 +30,13 @@ export type RequestHandlerDeps = TaskDeps & {
  * depends on who else is connected, and nothing is lost while nobody is. Throws A2AErrors only.
  */
 export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandler {
-  const guard = <Params, Result>(work: (params: Params, context: ServerCallContext) => Promise<Result>) => {
+  const guard = <Params, Result>(
+    scope: Scope,
+    work: (params: Params, context: ServerCallContext) => Promise<Result>,
+  ) => {
     return async (params: Params, context: ServerCallContext): Promise<Result> => {
       try {
+        requireScope(callFacts(context), scope);
         return await work(params, context);
       } catch (error) {
         const failure = toA2AError(error, deps.report);
@@ -38,9 +45,10 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       }
     };
   };
-  const guardStream = <Params>(open: (params: Params, context: ServerCallContext) => TaskStream) => {
+  const guardStream = <Params>(scope: Scope, open: (params: Params, context: ServerCallContext) => TaskStream) => {
     return async function* (params: Params, context: ServerCallContext): TaskStream {
       try {
+        requireScope(callFacts(context), scope);
         yield* open(params, context);
       } catch (error) {
         throw toA2AError(error, deps.report);
@@ -61,10 +69,11 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
   return {
     ...(deps.receivers === undefined ? withoutPush : pushMethods(deps, deps.receivers, guard)),
     getAgentCard: async () => deps.card,
-    getAuthenticatedExtendedAgentCard: async () => {
-      throw new UnsupportedOperationError("This agent has no extended card");
+    getAuthenticatedExtendedAgentCard: async (_, context) => {
+      if (deps.extendedCard === undefined) throw new UnsupportedOperationError("This agent has no extended card");
+      return deps.extendedCard(callFacts(context));
     },
-    sendMessage: guard(async (request: SendMessageRequest, context: ServerCallContext) => {
+    sendMessage: guard("run", async (request: SendMessageRequest, context: ServerCallContext) => {
       const { principal, signal } = callFacts(context);
       const waitMs = mayWaitMs(request.metadata);
       const run = await acceptMessage(deps, request, { principal, wire: wireOf(context) });
@@ -72,15 +81,15 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       else if (waitMs > 0) await whileQuiet(deps, run, signal, waitMs);
       return current(run.id, context, request.configuration?.historyLength);
     }),
-    sendMessageStream: guardStream(async function* (request: SendMessageRequest, context) {
+    sendMessageStream: guardStream("run", async function* (request: SendMessageRequest, context) {
       const { principal, signal, after, journal } = callFacts(context);
       const run = await acceptMessage(deps, request, { principal, wire: wireOf(context) });
       const { historyLength } = request.configuration ?? {};
       yield* watchTask(deps, run, { signal, after, historyLength, journal, until: "turn" });
     }),
-    getTask: guard(({ id, historyLength }, context) => current(id, context, historyLength)),
-    listTasks: guard((request, context) => listTasks(deps, request, callFacts(context).principal)),
-    cancelTask: guard(async ({ id, metadata }, context) => {
+    getTask: guard("read", ({ id, historyLength }, context) => current(id, context, historyLength)),
+    listTasks: guard("read", (request, context) => listTasks(deps, request, callFacts(context).principal)),
+    cancelTask: guard("run", async ({ id, metadata }, context) => {
       const { principal, signal } = callFacts(context);
       const messageId = meantMessage(metadata);
       const run = await (messageId === undefined
@@ -91,7 +100,7 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       if (messageId === undefined || !terminalStatuses.includes(run.status)) await cancel(run, signal);
       return current(run.id, context);
     }),
-    resubscribe: guardStream(async function* ({ id }: { id: string }, context) {
+    resubscribe: guardStream("read", async function* ({ id }: { id: string }, context) {
       const { principal, signal, after, journal } = callFacts(context);
       const run = await ownTask(deps, id, principal);
       const missed = after !== undefined && after < run.lastEvent;

@@ -1,5 +1,6 @@
 import {
   A2A_CONTENT_TYPE,
+  AgentCard,
   ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   type ListTasksResponse,
@@ -11,6 +12,7 @@ import {
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type Context, Hono } from "hono";
 import type { Identify } from "../../core/caller.ts";
+import { challengeOf } from "../../http/challenge.ts";
 import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
 import { jsonBody, limitedBody } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
@@ -59,7 +61,8 @@ export function restApp(deps: RestDeps): Hono {
   app.route("/", receiverRoutes(deps));
   app.get("/extendedAgentCard", async (c) => {
     const call = await begin(deps, c);
-    return json(call, await handler.getAuthenticatedExtendedAgentCard({ tenant: "" }, call.context));
+    const card = await handler.getAuthenticatedExtendedAgentCard({ tenant: "" }, call.context);
+    return json(call, AgentCard.toJSON(card));
   });
   return app;
 }
@@ -68,8 +71,7 @@ export function restApp(deps: RestDeps): Hono {
 export function restFailure(error: unknown, report: (bug: unknown) => void): Response {
   const failure = toA2AError(error, report);
   const { status, body } = restError(failure);
-  const headers = new Headers({ "Content-Type": A2A_CONTENT_TYPE });
-  if (status === 401) headers.set("WWW-Authenticate", "Bearer");
+  const headers = new Headers({ "Content-Type": A2A_CONTENT_TYPE, ...challengeOf(failure) });
   if (failure instanceof AppFailure && failure.status === 503) headers.set("Retry-After", "5");
   return new Response(JSON.stringify(body), { status, headers });
 }

@@ -7,7 +7,7 @@ import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
 import { recordedSources } from "../task/recorded-sources.ts";
 import { type CalledTool, callTool, refuse, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
-import { toolsNow } from "./tools-now.ts";
+import { nothingYet, toolsNow } from "./tools-now.ts";
 
 /**
  * Acts by calling the requested tools. Calls that do not disturb each other run at the same time,
@@ -19,7 +19,7 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
   return async (calls, task) => {
     const { moreTools } = agent;
     const { principal } = task.run;
-    const more = async (signal: AbortSignal) => (await toolsNow(agent, principal, [], signal)).callable;
+    const more = async (signal: AbortSignal) => (await toolsNow(agent, principal, nothingYet, signal)).callable;
     for (const group of groups(calls)) {
       const pending = { tokens: 0, usd: 0 };
       const turn: TurnOfCalls = { task, tools, pending, ...(moreTools && { more }) };

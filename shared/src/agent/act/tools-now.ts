@@ -10,6 +10,9 @@ export type ToolsNow = {
   readonly missing: ToolsListed["missing"];
 };
 
+/** The conversation of a task before its first turn. */
+export const nothingYet: Pick<AgentState, "messages" | "called"> = { messages: [], called: new Set() };
+
 /**
  * The agent's tools and those that may change. Only for use inside steps, since the set is not
  * deterministic.
@@ -17,19 +20,31 @@ export type ToolsNow = {
 export async function toolsNow(
   { tools, moreTools }: Pick<AgentDefinition, "tools" | "moreTools">,
   principal: string,
-  messages: AgentState["messages"],
+  { messages, called }: Pick<AgentState, "messages" | "called">,
   signal: AbortSignal,
   tell?: (waiting: string) => void,
 ): Promise<ToolsNow> {
-  if (moreTools === undefined) return { callable: tools, offered: tools, missing: [] };
+  const first = opened(tools, called);
+  if (moreTools === undefined) return { callable: tools, offered: first, missing: [] };
   const own = new Set(tools.map(({ name }) => name));
   const listed = await moreTools.list(principal, signal, tell);
   const more = listed.tools.filter(({ name }) => !own.has(name));
-  const told = messages.filter((message) => message.role === "tool");
-  const offered = moreTools.offer(more, told);
+  const results = messages.filter((message) => message.role === "tool");
+  const offered = moreTools.offer(more, results);
   return {
     callable: [...tools, ...more, ...offered.filter((tool) => !more.includes(tool))],
-    offered: [...tools, ...offered],
+    offered: [...first, ...offered],
     missing: listed.missing,
   };
+}
+
+/** The tools without those of families that no call has opened yet. */
+function opened(tools: readonly Tool[], called: ReadonlySet<string>): readonly Tool[] {
+  const closed = new Set(tools.map(({ opens }) => opens));
+  for (const { name, family, opens } of tools) {
+    if (!called.has(name)) continue;
+    closed.delete(family);
+    closed.delete(opens);
+  }
+  return tools.filter(({ family, opens }) => family === undefined || family === opens || !closed.has(family));
 }

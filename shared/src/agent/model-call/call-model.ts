@@ -78,6 +78,8 @@ export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "
    * hints.
    */
   readonly sightTokens?: number;
+  /** Estimated tokens of the prompt's system text and tools, when they have changed. */
+  readonly fixedTokens?: number;
 };
 
 /**

@@ -39,14 +39,16 @@ export type AgentState = {
   readonly limits: Limits;
   /** The model's context window in tokens, fixed when the task started. */
   readonly contextWindow: number;
-  /** Estimated tokens of each prompt besides the conversation, fixed when the task started. */
-  readonly fixedTokens: number;
+  /** Estimated tokens of the newest prompt besides the conversation: its system text and tools. */
+  fixedTokens: number;
   /** The day the task started, `YYYY-MM-DD` in UTC. */
   readonly today: string;
   /** The conversation, oldest first; it includes `goal`. */
   messages: TaskMessage[];
   /** The message that set the task; compaction never touches it. */
   readonly goal: TaskMessage;
+  /** The names of the tools that the conversation has called, which compaction does not forget. */
+  readonly called: Set<string>;
   /** The user's messages that are not in the conversation yet. */
   readonly pendingMessages: UserMessage[];
   /** The files the user sent for this task: content hash by path in the workspace. */

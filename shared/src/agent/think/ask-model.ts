@@ -39,7 +39,7 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
     const hints = [hint, ...task.hints, notice].filter((each) => each !== undefined);
     const toolChoice = toolChoiceNow(agent, task);
     const reply = await retryingStep(task.run, "model", waitingOf(task, deps), async (step) => {
-      const { callable, offered, missing } = await toolsNow(agent, task.run.principal, task.messages, step.signal);
+      const { callable, offered, missing } = await toolsNow(agent, task.run.principal, task, step.signal);
       const observation = await observe(agent, task, deps, step.signal);
       const { artifacts, model } = deps;
       const seen = { vision: model.capabilities.vision, artifacts };
@@ -51,17 +51,19 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
       const prompt = await toModelMessages(task.messages, seen);
       const fresh = await toModelMessages(task.messages.slice(task.measured.messages), seen);
       const observationTokens = tail === undefined ? 0 : estimateTokens([tail], [], model.imageRule);
+      const fixed = fixedTokens(agent, offered, task.today);
       const inputTokens = task.measured.tokens + estimateTokens(fresh, [], model.imageRule) + observationTokens;
       const request: ModelRequest = {
         messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt, ...(tail ? [tail] : [])],
         tools: toolSpecs(offered),
         toolChoice,
-        maxOutputTokens: roomForAnswer(task, inputTokens, model),
+        maxOutputTokens: roomForAnswer(task, inputTokens + fixed - task.fixedTokens, model),
       };
       const reply = await recordReply(task, request, model, step);
       return {
         ...reply,
         sightTokens: observationTokens,
+        ...(fixed !== task.fixedTokens && { fixedTokens: fixed }),
         toolCalls: await planCalls(reply.toolCalls, callable, task, deps, step.signal),
       };
     });
@@ -115,7 +117,20 @@ export function waitingOf(
 
 /** Estimated tokens of what every prompt of a task shares: the system text and the tools. */
 export function fixedTokens(agent: AgentDefinition, tools: readonly Tool[], today: string): number {
-  return estimateTokens([{ role: "system", text: systemText(agent, today) }], toolSpecs(tools));
+  const system = estimateTokens([{ role: "system", text: systemText(agent, today) }], []);
+  return tools.reduce((sum, tool) => sum + toolTokens(tool), system);
+}
+
+const estimated = new WeakMap<Tool, { readonly description: string; readonly tokens: number }>();
+
+/** Estimated once for each tool and description. */
+function toolTokens(tool: Tool): number {
+  const { description } = tool;
+  const known = estimated.get(tool);
+  if (known?.description === description) return known.tokens;
+  const tokens = estimateTokens([], toolSpecs([tool]));
+  estimated.set(tool, { description, tokens });
+  return tokens;
 }
 
 function systemText({ instructions }: AgentDefinition, today: string): string {
@@ -137,7 +152,9 @@ function take(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinitio
   task.observationTokens = reply.sightTokens ?? 0;
   const tokens = Math.max(0, usage.inputTokens - task.observationTokens);
   task.measured = { tokens, messages: task.messages.length };
+  task.fixedTokens = reply.fixedTokens ?? task.fixedTokens;
   task.messages.push({ role: "assistant", text, toolCalls });
+  for (const { name } of toolCalls) task.called.add(name);
   spend(task, reply);
   if (toolCalls.length > 0) return;
   if (reply.finish === "length" || reply.finish === "content-filter") {

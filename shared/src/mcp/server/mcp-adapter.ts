@@ -5,7 +5,7 @@ import {
   ProtocolError,
   readRequestBody,
 } from "@modelcontextprotocol/server";
-import type { Identify } from "../../core/caller.ts";
+import { type Identify, requireScope, type Scope } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import { refuseBrokenOff } from "../../http/request-body.ts";
 import { contextNamed } from "./call-run.ts";
@@ -54,10 +54,12 @@ export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
     everyMs: deps.listMs ?? 2_000,
   });
   return async (given, already) => {
-    const { principal, scopes } = await deps.identify(given);
+    const caller = await deps.identify(given);
+    const { principal, scopes } = caller;
     contextNamed(given);
     lists.wake();
     const { request, body } = already === undefined ? await read(given) : { request: given, body: already };
+    requireScope(caller, scopeOf(body));
     if (await isLegacyRequest(request, body)) {
       const answer = sessions.answer(request, body, principal);
       if (answer !== undefined) return answer;
@@ -65,6 +67,16 @@ export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
     const parsed = body === undefined ? {} : { parsedBody: body };
     return handler.fetch(request, { authInfo: { token: "", clientId: principal, scopes: [...scopes] }, ...parsed });
   };
+}
+
+/** Calling a tool starts something; everything else, a session's requests included, reads. */
+function scopeOf(body: unknown): Scope {
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body];
+  return messages.some(isCall) ? "run" : "read";
+}
+
+function isCall(message: unknown): boolean {
+  return typeof message === "object" && message !== null && "method" in message && message.method === "tools/call";
 }
 
 /** A client's mistake is reported to the client, not as a bug. */

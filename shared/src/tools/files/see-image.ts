@@ -7,15 +7,14 @@ import { imageTypeOf } from "./view-image.ts";
 
 const mostBytes = 10 * 1024 ** 2;
 
-const input = z.strictObject({ path: z.string().min(1).describe("A workspace image file.") });
+const input = z.strictObject({ path: z.string().min(1) });
 
 /**
  * The `see_image` tool: an image file of the workspace, re-encoded and small enough for a model.
  */
 export const seeImage = defineTool({
   name: "see_image",
-  description:
-    "Shows you a workspace image (PNG, JPEG, GIF or WebP, up to 10 MB), shrunk if larger than 1920 × 1080 pixels. Only the newest image stays visible, for five turns: say what you see before you look at the next.",
+  description: "Shows you an image file. Only the newest stays visible, for five turns: say what you see.",
   input,
   effect: "pure",
   brings: [],

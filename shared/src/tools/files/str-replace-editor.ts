@@ -10,12 +10,12 @@ import { type EditorInput, editorInput } from "./editor-input.ts";
 import { planEdit } from "./plan-edit.ts";
 import { viewFile, viewFolder } from "./view-file.ts";
 
-const description = `Views and edits the files of the workspace.
-- view: a file with numbered lines, a folder two levels deep, or an image.
-- create: a new file and its folders. Refuses an existing file unless overwrite is true.
-- str_replace: replaces one exact text. Refuses text that is missing or not unique.
-- insert: adds lines after a given line.
-- undo_edit: undoes a file's last edit; repeat back to its creation.`;
+const description = `Views and edits files of the workspace.
+- view: a file with numbered lines, a folder two levels deep, or an image
+- create: a new file with file_text; overwrite replaces one
+- str_replace: old_str, exact and unique in the file, becomes new_str (left out: deleted)
+- insert: new_str after insert_line
+- undo_edit: undoes the file's last edit; can be repeated`;
 
 /**
  * The tool that views and edits the files of an agent's workspace. Edits of one file run one after

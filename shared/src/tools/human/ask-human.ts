@@ -6,7 +6,7 @@ import { failure, type Tool } from "../../core/tool.ts";
 import { inputSchemaOf, parseInput } from "../../core/tool-input.ts";
 
 const input = z.strictObject({
-  inquire: z.string().min(1).describe("The question, with what the person needs to answer it."),
+  inquire: z.string().min(1),
 });
 
 /**

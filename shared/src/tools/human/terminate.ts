@@ -9,16 +9,10 @@ import type { Tool } from "../../core/tool.ts";
  */
 export const terminate: Tool = defineTool({
   name: terminateName,
-  description:
-    "Ends the task: success if it is done and checked, failure if it cannot be done. Call it alone, after you have read the results it rests on.",
+  description: "Ends the task: success if it is done and checked, failure if it cannot be done. Call it alone.",
   input: z.strictObject({
-    status: z.enum(["success", "failure"]).describe("How the task ended."),
-    summary: z
-      .string()
-      .optional()
-      .describe(
-        "What the user reads: the result with its findings and files, or what went wrong. Default: your last words.",
-      ),
+    status: z.enum(["success", "failure"]),
+    summary: z.string().optional().describe("What the user reads. Default: your last words."),
   }),
   effect: "pure",
   brings: [],

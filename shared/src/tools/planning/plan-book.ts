@@ -13,16 +13,13 @@ export const emptyBook: PlanBook = { active: null, plans: [] };
 
 /** A command on a book. Which fields a command needs is checked when it is executed. */
 export const planCommand = z.strictObject({
-  command: z.enum(["create", "update", "list", "get", "set_active", "mark_step", "delete"]).describe("What to do."),
-  plan_id: z
-    .string()
-    .optional()
-    .describe("Which plan. Required by update, set_active and delete; create makes one up; otherwise the active plan."),
-  title: z.string().optional().describe("The plan's title, for create and update."),
-  steps: z.array(z.string().min(1)).optional().describe("The steps in order, for create and update."),
-  step_index: z.int().optional().describe("mark_step: which step, counted from 0."),
-  step_status: stepStatus.optional().describe("mark_step: the step's new status."),
-  step_notes: z.string().optional().describe("mark_step: notes worth keeping."),
+  command: z.enum(["create", "update", "list", "get", "set_active", "mark_step", "delete"]),
+  plan_id: z.string().optional().describe("Default: the active plan."),
+  title: z.string().optional(),
+  steps: z.array(z.string().min(1)).optional().describe("In order."),
+  step_index: z.int().optional().describe("From 0."),
+  step_status: stepStatus.optional(),
+  step_notes: z.string().optional(),
 });
 
 export type PlanCommand = z.output<typeof planCommand>;

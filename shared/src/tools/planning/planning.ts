@@ -29,7 +29,7 @@ export function createPlanning(): Tool {
   return defineTool({
     name: "planning",
     description:
-      "Keeps the plan of a task with several parts: write down its steps, mark each as you start and finish it, see what is left.",
+      "Keeps the plan of a task with several parts: create it with its steps, mark each as you start and finish it.",
     input: planCommand,
     effect: ({ command }) => (reading.includes(command) ? "pure" : "idempotent"),
     brings: [],

@@ -8,16 +8,12 @@ import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
 import { openPythonSession, pythonCommand } from "./python-session.ts";
 
 const input = z.strictObject({
-  code: z.string().min(1).describe("A whole Python program. Print what you want to see; standard input is empty."),
-  timeout: z.number().positive().max(600).describe("Seconds after which it is stopped."),
-  session: z
-    .boolean()
-    .default(false)
-    .describe("Runs in an interpreter that stays open for the conversation and keeps variables and imports."),
+  code: z.string().min(1).describe("A whole program; print what you want to see."),
+  timeout: z.number().positive().max(600),
+  session: z.boolean().default(false).describe("Runs in an interpreter that keeps variables and imports."),
 });
 
-const description = `Runs Python code and returns stdout, stderr and the exit code. The working directory is the workspace, where files
-stay. Each call is a new process unless session is true.`;
+const description = "Runs Python code in the workspace and returns stdout, stderr and the exit code.";
 
 /** The interpreters of conversations. Their creator closes them when the server stops. */
 export function createPythonSessions(sandbox: Sandbox, options: { readonly idleMs?: number } = {}): SessionPool {
@@ -37,6 +33,7 @@ type Ending = { readonly exitCode: number; readonly limit?: string | undefined; 
 
 /** The `python_execute` tool. Must not be created when `findPython` finds none. */
 export function pythonExecute(deps: PythonDeps): Tool {
+  const usual = deps.timeoutSeconds ?? 60;
   return defineTool({
     name: "python_execute",
     family: "python",
@@ -44,8 +41,10 @@ export function pythonExecute(deps: PythonDeps): Tool {
     // Separate programs do not disturb each other; calls into one interpreter are queued there.
     parallel: true,
     release: (workspace) => deps.sessions.release(workspace),
-    description: description.replaceAll("\n", " "),
-    input: input.extend({ timeout: input.shape.timeout.default(deps.timeoutSeconds ?? 60) }),
+    description,
+    input: input.extend({
+      timeout: input.shape.timeout.default(usual).describe(`Seconds; default ${usual}, at most 600.`),
+    }),
     effect: "once",
     run: (call, context) => withCallOutput(context, "python.txt", (output) => runPython(deps, call, context, output)),
   });

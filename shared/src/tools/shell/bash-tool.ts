@@ -12,18 +12,13 @@ const input = z.strictObject({
     .min(1)
     .refine((text) => !text.includes("\0"), "must not contain NUL")
     .optional()
-    .describe("The command line, or a whole script. Standard input is empty: nothing can prompt for input."),
-  timeout: z.number().positive().max(600).describe("Seconds after which the command is interrupted; the shell stays."),
-  restart: z
-    .boolean()
-    .default(false)
-    .describe("Starts a new shell first; variables, folder and background jobs are lost."),
+    .describe("Or a whole script; nothing can prompt for input."),
+  timeout: z.number().positive().max(600),
+  restart: z.boolean().default(false).describe("A new shell first."),
 });
 
-const description = `Runs a command in a bash shell that stays open for the whole conversation: folder, variables, functions and
-background jobs persist between calls. Returns stdout, stderr and the exit code; a pipe's exit code is its last program's. Run long-lived programs in the background
-with a trailing & and send their output to a file. The shell is confined: it can write only the workspace, and
-empty read-only files (.bashrc, .bash_profile, .profile, .mcp.json) there belong to the sandbox, not to the task.`;
+const description = `Runs a command in a bash shell that stays open for the conversation. Returns output and exit code (of a pipe: its last program's).
+Long-lived programs: end with & and send output to a file. It writes only the workspace; empty .bashrc, .profile and .mcp.json there are the sandbox's.`;
 
 /** The shells of conversations. Their creator closes them when the server stops. */
 export function createShellSessions(
@@ -51,7 +46,11 @@ export function bashTool({
     edits: true,
     release: (workspace) => sessions.release(workspace),
     description: description.replaceAll("\n", " "),
-    input: input.extend({ timeout: input.shape.timeout.default(timeoutSeconds) }),
+    input: input.extend({
+      timeout: input.shape.timeout
+        .default(timeoutSeconds)
+        .describe(`Seconds; default ${timeoutSeconds}, at most 600. The shell stays.`),
+    }),
     effect: ({ command }) => (command === undefined ? "idempotent" : "once"),
     async run({ command, timeout, restart }, context) {
       if (restart) await sessions.restart(context.workspace);

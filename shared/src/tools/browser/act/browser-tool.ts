@@ -27,6 +27,9 @@ export function browserTool<Input extends z.ZodObject>(
     readonly description: string;
     readonly input: Input;
     readonly effect?: Effect;
+    /** Defaults to `browser`. */
+    readonly family?: string;
+    readonly opens?: string;
     readonly reach?: Reach<z.output<Input>>;
     /** As `OnPage.judge`, with the parsed input. */
     readonly judge?: (input: z.output<Input>, situation: Situation) => Promise<Judgement>;
@@ -37,6 +40,7 @@ export function browserTool<Input extends z.ZodObject>(
   const { judge, answersDialog = false, ...rest } = spec;
   const tool = defineTool({
     effect: "once",
+    family: "browser",
     ...rest,
     brings: [openWeb],
     release: (workspace) => browsers.release(workspace),

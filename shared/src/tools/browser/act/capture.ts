@@ -5,7 +5,7 @@ import { saveFile } from "../../../machine/workspace/save-file.ts";
 import { findElement } from "../../observation/find-element.ts";
 import { heldUp } from "../../observation/look.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
-import { refFor } from "./input.ts";
+import { ref } from "./input.ts";
 
 const captureMs = 20_000;
 const longestPage = 16_000;
@@ -16,19 +16,20 @@ export function captureTools(deps: BrowserDeps): Tool[] {
   return [
     browserTool(deps, {
       name: "browser_screenshot",
+      opens: "pointer",
       description:
-        "Takes a screenshot of the window, the whole page or one element, saves it as a PNG file and shows it.",
+        "Shows and saves a screenshot of the window, the page or one element. Then tools appear that hover, drag, and click at its points.",
       input: z.strictObject({
         full_page: z.boolean().default(false),
-        ref: refFor("the element to picture").optional(),
-        path: path.describe('Path in the workspace; default "screenshots/…png".'),
+        ref: ref.optional(),
+        path: path,
       }),
       run: ({ full_page, ref, path }, call) => screenshot(call, { whole: full_page, ref, path }),
     }),
     browserTool(deps, {
       name: "browser_pdf",
-      description: "Saves the page as a PDF file.",
-      input: z.strictObject({ path: path.describe('Path in the workspace; default "page-….pdf".') }),
+      description: "Saves the page as a PDF.",
+      input: z.strictObject({ path: path }),
       async run({ path }, call) {
         const bytes = await captured(call, (page) => page.pdf({ printBackground: true, format: "A4" }));
         const saved = await saveFile(call.context.workspace, path ?? `page-${stamp()}.pdf`, new Uint8Array(bytes));

@@ -9,7 +9,7 @@ import { followUp, placeOf } from "./follow-up.ts";
 export function dialogTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {
     name: "browser_handle_dialog",
-    description: "Answers the dialog that blocks the page: accept true is OK, false is Cancel. text answers a prompt.",
+    description: "Answers the dialog that blocks the page.",
     input: z.strictObject({ accept: z.boolean(), text: z.string().max(10_000).optional() }),
     reach: { writes: ({ text = "" }) => text },
     judge: judgeDialog,

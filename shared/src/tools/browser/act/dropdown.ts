@@ -8,7 +8,7 @@ import { readOptions } from "../../observation/in-page/read-field.ts";
 import { heldUp } from "../../observation/look.ts";
 import { judgePointing } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
-import { refFor } from "./input.ts";
+import { ref } from "./input.ts";
 import { actMs, perform } from "./perform.ts";
 import { chooseOption } from "./set-field.ts";
 
@@ -21,7 +21,7 @@ export function dropdownTools(deps: BrowserDeps): Tool[] {
       name: "browser_get_dropdown_options",
       description: "Lists the entries of a dropdown.",
       effect: "pure",
-      input: z.strictObject({ ref: refFor("the dropdown") }),
+      input: z.strictObject({ ref: ref }),
       async run({ ref }, { browsing, looks, context }) {
         if (browsing.dialog() !== undefined) throw heldUp(browsing);
         const text = await browsing.act(async (page) => optionsText(await findElement(browsing, looks, page, ref)), {
@@ -34,10 +34,10 @@ export function dropdownTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_select_dropdown_option",
-      description: "Chooses a dropdown entry by its text, also in dropdowns that the page draws itself.",
+      description: "Chooses an entry of any dropdown by its text.",
       input: z.strictObject({
-        ref: refFor("the dropdown"),
-        text: z.string().min(1).describe("The entry's text, as it is listed."),
+        ref: ref,
+        text: z.string().min(1),
       }),
       judge: judgePointing,
       run: ({ ref, text }, call) =>

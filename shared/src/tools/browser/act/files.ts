@@ -8,7 +8,7 @@ import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import { readLink } from "../../observation/in-page/read-field.ts";
 import { judgeUpload } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
-import { pageAddress, refFor } from "./input.ts";
+import { pageAddress, ref } from "./input.ts";
 import { isDownload } from "./navigate.ts";
 import { actMs, perform } from "./perform.ts";
 
@@ -21,10 +21,10 @@ export function fileTools(deps: BrowserDeps): Tool[] {
   return [
     browserTool(deps, {
       name: "browser_upload",
-      description: "Uploads workspace files to a page's file field, or by the button that asks for files.",
+      description: "Uploads workspace files to a file field, or by the button that asks for files.",
       input: z.strictObject({
-        ref: refFor("the file field or button"),
-        paths: z.array(z.string().min(1)).min(1).max(20).describe("Paths in the workspace."),
+        ref: ref,
+        paths: z.array(z.string().min(1)).min(1).max(20),
       }),
       judge: judgeUpload,
       async run({ ref, paths }, call) {
@@ -48,9 +48,8 @@ export function fileTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_download",
-      description:
-        "Downloads a link's target, a button's file or an address into the workspace, even if the browser would show it.",
-      input: z.strictObject({ ref: refFor("the link or button").optional(), url: pageAddress.optional() }),
+      description: "Downloads a link's target, a button's file or an address into the workspace.",
+      input: z.strictObject({ ref: ref.optional(), url: pageAddress.optional() }),
       reach: { opens: ({ url }) => (url === undefined ? [] : [url]) },
       async run({ ref, url }, call) {
         if ((ref === undefined) === (url === undefined)) throw new AppError("invalid_input", "Give either ref or url.");

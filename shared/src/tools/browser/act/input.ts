@@ -12,7 +12,7 @@ export const ref = z
 
 /** A schema for an element's ref, with a description. */
 export function refFor(what: string) {
-  return ref.describe(`The ref of ${what}.`);
+  return ref.describe(`Of ${what}.`);
 }
 
 /**
@@ -27,8 +27,7 @@ export const pageAddress = z
   .transform((value) => (/^[a-z][a-z0-9+.-]*:(?!\d)/i.test(value) ? value : `https://${value}`))
   .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
     message: "Only http and https addresses can be opened",
-  })
-  .describe('Such as "https://example.com/page".');
+  });
 
 /** A point of the window, or of the newest screenshot. */
 export type Point = { readonly x: number; readonly y: number };

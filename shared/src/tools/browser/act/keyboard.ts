@@ -3,7 +3,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
 import { judgeForm, judgeInput, judgeKeys } from "../../risk/acts.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
-import { refFor } from "./input.ts";
+import { ref } from "./input.ts";
 import { actMs, explainFailure, perform } from "./perform.ts";
 import { addText, setField, setText } from "./set-field.ts";
 
@@ -14,12 +14,12 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
   return [
     browserTool(deps, {
       name: "browser_input_text",
-      description: "Replaces the content of a text field. An empty text clears it.",
+      description: "Replaces the content of a text field.",
       input: z.strictObject({
-        ref: refFor("the field"),
+        ref: ref,
         text: z.string().max(longestText),
-        clear: z.boolean().default(true).describe("false: appends to what is in the field."),
-        submit: z.boolean().default(false).describe("Presses Enter afterwards."),
+        clear: z.boolean().default(true).describe("false: appends."),
+        submit: z.boolean().default(false).describe("Presses Enter after it."),
       }),
       reach: { writes: ({ text }) => text },
       judge: judgeInput,
@@ -38,13 +38,10 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_fill_form",
-      description:
-        "Sets several fields of one form in a single call: text fields, dropdowns (value: the entry's text), checkboxes and radio buttons (value: true or false).",
+      description: "Sets several fields at once: texts, dropdowns (an entry's text), checkboxes (true or false).",
       input: z.strictObject({
         fields: z
-          .array(
-            z.strictObject({ ref: refFor("the field"), value: z.union([z.string().max(longestText), z.boolean()]) }),
-          )
+          .array(z.strictObject({ ref: ref, value: z.union([z.string().max(longestText), z.boolean()]) }))
           .min(1)
           .max(50),
       }),
@@ -54,8 +51,7 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_send_keys",
-      description:
-        'Presses keys at the focus: one key or chord ("Enter", "Control+a", "Shift+ArrowRight") or several, separated by blanks ("Tab Tab Enter").',
+      description: 'Presses keys at the focus: "Enter", "Control+a", "Tab Tab Enter".',
       input: z.strictObject({ keys: z.string().trim().min(1).max(500) }),
       judge: judgeKeys,
       run: ({ keys }, call) =>

@@ -5,12 +5,12 @@ import type { Tool } from "../../../core/tool.ts";
 import { findWords } from "../../observation/in-page/find-words.ts";
 import { judgeClickAt, judgeClickOn, judgeDrag, judgePointing } from "../../risk/acts.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
-import { type Point, place, point, pointOn, refFor } from "./input.ts";
+import { type Point, place, point, pointOn, ref } from "./input.ts";
 import { actMs, perform } from "./perform.ts";
 import { moveOnto, press } from "./press.ts";
 
 const button = z.enum(["left", "right", "middle"]).default("left");
-const clicks = z.int().min(1).max(3).default(1).describe("2 for a double click, 3 to select a paragraph.");
+const clicks = z.int().min(1).max(3).default(1);
 const pixel = z.number().min(0);
 
 /** The mouse: `browser_click_element`, `browser_click_at`, `browser_hover`, `browser_drag`. */
@@ -18,22 +18,17 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
   return [
     browserTool(deps, {
       name: "browser_click_element",
-      description: "Clicks an element: a button, link, checkbox, tab, menu entry or anything else with a ref.",
+      description: "Clicks anything that has a ref.",
       input: z.strictObject({
-        ref: refFor("the element"),
-        text: z
-          .string()
-          .trim()
-          .min(1)
-          .max(200)
-          .optional()
-          .describe("Words in the element to click on, if not all of it."),
+        ref: ref,
+        text: z.string().trim().min(1).max(200).optional().describe("Words in it to click on."),
         clicks,
         button,
         holding: z
-          .array(z.enum(["Control", "Shift", "Alt", "Meta"]))
+          .array(z.string())
+          .pipe(z.array(z.enum(["Control", "Shift", "Alt", "Meta"])))
           .default([])
-          .describe("Keys held down meanwhile: Control adds to a list's selection."),
+          .describe("Keys held down: Control, Shift, Alt, Meta."),
       }),
       judge: judgeClickOn,
       run: ({ ref, text, clicks, button, holding }, call) =>
@@ -56,7 +51,8 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
     }),
     browserTool(deps, {
       name: "browser_click_at",
-      description: "Clicks at a point of the newest screenshot, for what has no ref, such as a drawing or a map.",
+      family: "pointer",
+      description: "Clicks at a point of the newest screenshot, for what has no ref.",
       input: z.strictObject({ x: pixel, y: pixel, clicks, button }),
       judge: judgeClickAt,
       run: ({ x, y, clicks, button }, call) =>
@@ -74,9 +70,10 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
 function hoverTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {
     name: "browser_hover",
-    description: "Moves the mouse over an element or a point, which opens menus and hints on some pages.",
+    family: "pointer",
+    description: "Moves the mouse over an element.",
     input: z.strictObject({
-      ref: place.describe('The ref of the element, or a point of the newest screenshot ("120,80").'),
+      ref: place.describe('Or a point of the newest screenshot: "120,80".'),
     }),
     judge: judgePointing,
     run: ({ ref }, call) =>
@@ -97,16 +94,12 @@ function hoverTool(deps: BrowserDeps): Tool {
 function dragTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {
     name: "browser_drag",
-    description:
-      "Drags from one element or point to another: to move things, sort lists, set sliders, draw, select text.",
+    family: "pointer",
+    description: "Drags from one place to another.",
     input: z.strictObject({
-      from: place.describe('A ref (e12) or a point of the newest screenshot ("120,80").'),
-      through: z
-        .array(point)
-        .max(200)
-        .default([])
-        .describe('Points to pass on the way, in order, to draw a curve: ["140,60","160,80"].'),
-      to: place.describe("Like from, for where it ends."),
+      from: place.describe('A ref, or a point of the newest screenshot: "120,80".'),
+      through: z.array(point).max(200).default([]).describe("Points of a curve."),
+      to: place,
     }),
     judge: judgeDrag,
     run: (way, call) => drag(call, way),

@@ -18,26 +18,27 @@ export function navigationTools(deps: BrowserDeps): Tool[] {
   return [
     browserTool(deps, {
       name: "browser_go_to_url",
-      description: "Opens an address in the active tab.",
+      description: "Opens an address in the browser.",
+      opens: "browser",
       input: z.strictObject({ url: pageAddress }),
       reach: { opens: ({ url }) => [url] },
       run: ({ url }, call) => goTo(call, url),
     }),
     browserTool(deps, {
       name: "browser_go_back",
-      description: "Goes back one page in the tab's history.",
+      description: "Goes back in the tab's history.",
       input: plain,
       run: (_, call) => travel(call, (page) => page.goBack(options), "There is no page to go back to."),
     }),
     browserTool(deps, {
       name: "browser_go_forward",
-      description: "Goes forward one page in the tab's history.",
+      description: "Goes forward in the tab's history.",
       input: plain,
       run: (_, call) => travel(call, (page) => page.goForward(options), "There is no page to go forward to."),
     }),
     browserTool(deps, {
       name: "browser_refresh",
-      description: "Reloads the active tab. What was typed into the page is lost.",
+      description: "Reloads the page.",
       input: plain,
       run: (_, call) => visit(call, (page) => page.reload(options)),
     }),

@@ -9,8 +9,8 @@ import { perform } from "./perform.ts";
 /** Scrolling: `browser_scroll_down`, `browser_scroll_up`, `browser_scroll_to_text`. */
 export function scrollTools(deps: BrowserDeps): Tool[] {
   const input = z.strictObject({
-    amount: z.int().min(1).max(100_000).optional().describe("Pixels; default: the window's height."),
-    ref: refFor("something in the part to scroll; the page unless given").optional(),
+    amount: z.int().min(1).max(100_000).optional().describe("Pixels."),
+    ref: refFor("something in the part to scroll").optional(),
   });
   return [
     browserTool(deps, {

@@ -23,23 +23,13 @@ const lookMs = 10_000;
 export function snapshotTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {
     name: "browser_snapshot",
-    description:
-      "Shows the active page as text: its elements with the refs (e12) that other browser tools take. What is in view comes first. expand shows a part in full; find shows where a text is.",
+    description: "Shows the page as text with the refs (e12) of its elements.",
     effect: "pure",
     input: z.strictObject({
-      expand: ref.optional().describe("The ref of a part to show in full."),
-      find: z
-        .string()
-        .trim()
-        .min(1)
-        .max(200)
-        .optional()
-        .describe("Shows only lines with this text and their surroundings."),
-      full: z
-        .boolean()
-        .default(false)
-        .describe("Shows everything, including what has not changed since your last look."),
-      from: z.int().min(1).default(1).describe("With expand or full: the line to continue from."),
+      expand: ref.optional().describe("Ref of a part to show whole."),
+      find: z.string().trim().min(1).max(200).optional().describe("Shows only where this text is."),
+      full: z.boolean().default(false),
+      from: z.int().min(1).default(1).describe("First line."),
     }),
     async run({ expand, find, full, from }, call) {
       const { browsing, looks, context } = call;

@@ -7,11 +7,11 @@ import { goTo } from "./navigate.ts";
 
 /** Tabs: `browser_open_tab`, `browser_switch_tab`, `browser_close_tab`. */
 export function tabTools(deps: BrowserDeps): Tool[] {
-  const tabId = z.int().min(1).describe("A tab's number, as the page view lists it.");
+  const tabId = z.int().min(1);
   return [
     browserTool(deps, {
       name: "browser_open_tab",
-      description: "Opens an address in a new tab, which becomes the active one.",
+      description: "Opens an address in a new tab.",
       input: z.strictObject({ url: pageAddress }),
       reach: { opens: ({ url }) => [url] },
       async run({ url }, call) {

@@ -13,11 +13,11 @@ export function waitTool(deps: BrowserDeps): Tool {
   const text = z.string().trim().min(1).max(500).optional();
   return browserTool(deps, {
     name: "browser_wait",
-    description: `Waits some seconds (default 3), or until a text appears or disappears; seconds is then the limit (default ${patience}).`,
+    description: "Waits some seconds (default 3), or until a text appears or is gone.",
     input: z.strictObject({
       seconds: z.number().min(0).max(mostSeconds).optional(),
-      text: text.describe("Waits until this is on the page."),
-      gone: text.describe("Waits until this is gone."),
+      text: text,
+      gone: text,
     }),
     effect: "pure",
     async run({ seconds, text, gone }, call) {

@@ -15,7 +15,7 @@ export type BrowserSearch = (
 export function webSearchTool(deps: BrowserDeps, search: BrowserSearch): Tool {
   return browserTool(deps, {
     name: "browser_web_search",
-    description: "Searches the web and opens the first result in the active tab. The other results are listed.",
+    description: "Searches the web, opens the first result and lists the others.",
     input: z.strictObject({ query: z.string().trim().min(1).max(1_000) }),
     reach: { asks: ({ query }) => query, writes: ({ query }) => query, finds: true },
     async run({ query }, call) {

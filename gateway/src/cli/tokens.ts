@@ -1,0 +1,93 @@
+import { openAuthStore } from "manyhands/internal/auth/auth-store";
+import { type Scope, scopes } from "manyhands/internal/core/caller";
+import { AppError } from "manyhands/internal/core/errors";
+import { authFile } from "manyhands/internal/server/access";
+import type { CliContext } from "../session/context.ts";
+import { exitCodes } from "../terminal/exit-code.ts";
+
+/** Options of every `tokens` command. */
+export type TokensOptions = { readonly json?: boolean; readonly config?: string };
+
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration such as `30d`, in milliseconds; undefined if it is none. */
+export function lifeOf(text: string): number | undefined {
+  const [, count, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * units[unit as keyof typeof units];
+}
+
+/** The scopes of a list with commas; undefined if one is unknown. */
+export function scopesOf(text: string): Scope[] | undefined {
+  const named = text.split(",").map((one) => one.trim());
+  return named.every((one) => scopes.some((scope) => scope === one)) ? (named as Scope[]) : undefined;
+}
+
+/** Makes a token and prints its secret, this once. */
+export async function addToken(
+  name: string,
+  options: TokensOptions & {
+    readonly principal?: string;
+    readonly scopes: readonly Scope[];
+    readonly expires?: number;
+  },
+  context: CliContext,
+): Promise<number> {
+  if (!/^[\w][\w.@-]{0,99}$/.test(name))
+    throw new AppError("invalid_input", "A token's name has up to 100 letters, digits and . _ - @.");
+  return withStore(options, context, (store, hasToken) => {
+    const { principal = name, scopes, expires: lifeMs } = options;
+    const secret = store.add({ name, principal, scopes, ...(lifeMs !== undefined && { lifeMs }) });
+    const { terminal } = context;
+    if (options.json) terminal.out(`${JSON.stringify({ name, principal, scopes, secret })}\n`);
+    else {
+      terminal.out(`${secret}\n`);
+      terminal.say(`This is ${principal}'s token (${scopes.join(", ")}). It is not shown again.`);
+    }
+    if (!hasToken)
+      terminal.say("It has no effect yet: without MANYHANDS_TOKEN (or [server] token) servers ask nobody for a token.");
+  });
+}
+
+/** Lists the tokens, without their secrets. */
+export async function listTokens(options: TokensOptions, context: CliContext): Promise<number> {
+  return withStore(options, context, (store) => {
+    const tokens = store.list().map(({ createdAt, expiresAt, usedAt, ...token }) => ({
+      ...token,
+      createdAt: dated(createdAt),
+      ...(expiresAt !== undefined && { expiresAt: dated(expiresAt) }),
+      ...(usedAt !== undefined && { usedAt: dated(usedAt) }),
+    }));
+    if (options.json) return context.terminal.out(`${JSON.stringify(tokens, undefined, 2)}\n`);
+    for (const { name, principal, scopes, expiresAt = "never", usedAt = "never" } of tokens)
+      context.terminal.out(
+        `${name}  ·  ${principal}  ·  ${scopes.join(",")}  ·  expires ${expiresAt}  ·  used ${usedAt}\n`,
+      );
+  });
+}
+
+/** Revokes a token, for every server of the home at once. */
+export async function revokeToken(name: string, options: TokensOptions, context: CliContext): Promise<number> {
+  return withStore(options, context, (store) => {
+    store.revoke(name);
+    context.terminal.say(`Revoked ${name}.`);
+  });
+}
+
+async function withStore(
+  { config: file }: TokensOptions,
+  context: CliContext,
+  act: (store: ReturnType<typeof openAuthStore>, hasToken: boolean) => void,
+): Promise<number> {
+  const { home, server } = await context.configure(file);
+  const store = openAuthStore(authFile(home));
+  try {
+    act(store, server.token !== undefined);
+    return exitCodes.ok;
+  } finally {
+    store.close();
+  }
+}
+
+function dated(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { defineTool } from "../../core/define-tool.ts";
+import { agentForTest } from "../../testing/agent/agent.ts";
+
+let calls = 0;
+const tool = (name: string, more: { readonly family?: string; readonly opens?: string } = {}) =>
+  defineTool({
+    name,
+    description: name,
+    input: z.strictObject({}),
+    effect: "pure",
+    run: async () => `${name} ${calls++} lorem ipsum `.repeat(300),
+    ...more,
+  });
+const tools = [
+  tool("read"),
+  tool("go", { family: "pages", opens: "pages" }),
+  tool("click", { family: "pages" }),
+  tool("look", { family: "pages", opens: "points" }),
+  tool("point", { family: "points" }),
+];
+const namesIn = (request: { body: { tools?: readonly { function: { name: string } }[] | undefined } }) =>
+  (request.body.tools ?? []).map((one) => one.function.name).join(" ");
+const call = (name: string) => ({ calls: [{ name, args: {} }] });
+
+test("a family is offered once a tool that opens it was called, and from then on, in the next task too", async () => {
+  const script = [call("read"), call("go"), call("look"), call("read"), { text: "done" }, { text: "again" }];
+  await using it = await agentForTest({ tools, script });
+  await it.run("first");
+  await it.run("second");
+  const all = "read go click look point";
+  expect(it.model.requests.map(namesIn)).toEqual(["read go", "read go", "read go click look", all, all, all]);
+});
+
+test("a tool that was not offered can be called, and opens its family", async () => {
+  await using it = await agentForTest({ tools, script: [call("click"), { text: "done" }] });
+  const { events } = await it.run("go");
+  expect(events).toContainEqual(expect.objectContaining({ type: "tool-ended", name: "click", isError: false }));
+  expect(it.model.requests.map(namesIn)).toEqual(["read go", "read go click look"]);
+});
+
+test("an open family stays open when the conversation is summed up", async () => {
+  const turns = Array.from({ length: 12 }, () => call("read"));
+  let turn = 0;
+  await using it = await agentForTest({
+    tools,
+    model: { capabilities: { contextWindow: 8_000, maxOutputTokens: 4_000 } },
+    script: ({ tools: offered = [] }) => {
+      // The request for the summary offers no tools.
+      if (offered.length === 0) return { text: "They read a lot." };
+      turn++;
+      return turn === 1 ? call("go") : (turns.pop() ?? { text: "done" });
+    },
+  });
+  const { events } = await it.run("read it");
+  expect(events.some(({ type }) => type === "context-compacted")).toBe(true);
+  expect(namesIn(it.model.requests.at(-1) ?? { body: {} })).toBe("read go click look");
+});

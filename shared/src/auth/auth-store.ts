@@ -1,0 +1,128 @@
+import { Database } from "bun:sqlite";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Caller, callerNamed, principalName, type Scope, scopes } from "../core/caller.ts";
+import { AppError } from "../core/errors.ts";
+
+/** A token as `manyhands tokens list` shows it: everything but its secret, which is not kept. */
+export type ListedToken = {
+  readonly name: string;
+  readonly principal: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: number;
+  readonly expiresAt?: number;
+  /** To the minute; undefined if it was never used. */
+  readonly usedAt?: number;
+};
+
+/** A token to be made. */
+export type NewToken = Pick<ListedToken, "name" | "principal" | "scopes"> & { readonly lifeMs?: number };
+
+/**
+ * The tokens of a home, by the hash of their secret. Every process of the system
+ * reads the same file for each request, so a token counts from the moment it is added, and no
+ * longer than it is there.
+ */
+export type AuthStore = {
+  /** Returns the secret, which nothing shows again. Throws `conflict` for a name that is taken. */
+  add(token: NewToken): string;
+  list(): readonly ListedToken[];
+  /** Throws `not_found`. */
+  revoke(name: string): void;
+  /** The caller of a token's secret, unless it has expired. */
+  find(secret: string): Caller | undefined;
+  close(): void;
+};
+
+/** How exactly the last use is known, so that a request rarely writes. */
+const useMs = 60_000;
+
+/** How long a statement waits for another process that writes. */
+const busyMs = 1_000;
+
+type Row = {
+  readonly name: string;
+  readonly principal: string;
+  readonly scopes: string;
+  readonly created: number;
+  readonly expires: number | null;
+  readonly used: number | null;
+};
+
+/** Opens the file, creating it readable only by its owner. */
+export function openAuthStore(path: string, now: () => number = Date.now): AuthStore {
+  mkdirSync(dirname(path), { recursive: true });
+  closeSync(openSync(path, "a", 0o600));
+  const db = new Database(path, { strict: true });
+  db.run(`PRAGMA busy_timeout = ${busyMs}`);
+  db.run("PRAGMA journal_mode = WAL");
+  db.run(`CREATE TABLE IF NOT EXISTS tokens (
+    hash BLOB PRIMARY KEY, name TEXT NOT NULL UNIQUE, principal TEXT NOT NULL, scopes TEXT NOT NULL,
+    created INTEGER NOT NULL, expires INTEGER, used INTEGER) WITHOUT ROWID`);
+  const tokenOf = db.query<Row, [Uint8Array]>("SELECT * FROM tokens WHERE hash = ?");
+  const use = db.query("UPDATE tokens SET used = ? WHERE hash = ?");
+  return {
+    add({ name, principal, scopes, lifeMs }) {
+      if (db.query("SELECT 1 FROM tokens WHERE name = ?").get(name) !== null)
+        throw new AppError(
+          "conflict",
+          `There is a token ${JSON.stringify(name)} already. Revoke it, or choose a name.`,
+        );
+      const secret = newSecret();
+      const at = now();
+      const expires = lifeMs === undefined ? null : at + lifeMs;
+      const insert = "INSERT INTO tokens (hash, name, principal, scopes, created, expires) VALUES (?, ?, ?, ?, ?, ?)";
+      db.query(insert).run(digest(secret), name, assignable(principal), scopes.join(" "), at, expires);
+      return secret;
+    },
+    list: () => db.query<Row, []>("SELECT * FROM tokens ORDER BY name").all().map(listed),
+    revoke(name) {
+      const { changes } = db.query("DELETE FROM tokens WHERE name = ?").run(name);
+      if (changes === 0) throw new AppError("not_found", `There is no token ${JSON.stringify(name)}.`);
+    },
+    find(secret) {
+      const hash = digest(secret);
+      const token = tokenOf.get(hash);
+      const at = now();
+      if (token === null || (token.expires ?? Number.POSITIVE_INFINITY) <= at) return undefined;
+      if (at - (token.used ?? 0) >= useMs) use.run(at, hash);
+      return callerNamed(token.principal, scopesOf(token));
+    },
+    close: () => db.close(),
+  };
+}
+
+/**
+ * A principal that may be given to somebody else. Throws `invalid_input` for the operator's own
+ * name.
+ */
+export function assignable(name: string): string {
+  if (name !== "local") return principalName(name);
+  throw new AppError("invalid_input", "The principal `local` is the operator, with MANYHANDS_TOKEN. Choose another.");
+}
+
+function listed(row: Row): ListedToken {
+  return {
+    name: row.name,
+    principal: row.principal,
+    scopes: scopesOf(row),
+    createdAt: row.created,
+    ...(row.expires !== null && { expiresAt: row.expires }),
+    ...(row.used !== null && { usedAt: row.used }),
+  };
+}
+
+function scopesOf({ scopes: text }: Row): Scope[] {
+  const named = new Set(text.split(" "));
+  return scopes.filter((scope) => named.has(scope));
+}
+
+/** 256 random bits: nothing to guess, so a plain hash keeps them. */
+function newSecret(): string {
+  const bits = crypto.getRandomValues(new Uint8Array(32));
+  return `mh_${bits.toBase64({ alphabet: "base64url", omitPadding: true })}`;
+}
+
+function digest(text: string): Uint8Array {
+  return new Bun.CryptoHasher("sha256").update(text).digest();
+}

@@ -1,0 +1,79 @@
+import { timingSafeEqual } from "node:crypto";
+import { type Caller, callerNamed, type Identify, localCaller, principalName, requireScope } from "../core/caller.ts";
+import { AppError } from "../core/errors.ts";
+import type { AuthStore } from "./auth-store.ts";
+
+/** Where the callers of a server are known from. */
+export type AuthSources = {
+  /** The operator's token; a server without one answers everybody as the operator. */
+  readonly token: string | undefined;
+  /** The tokens of the home. */
+  readonly store?: Pick<AuthStore, "find">;
+  /** Verifies a JWT. Rejects with `unauthorized`, or `unavailable` if its keys can't be had. */
+  readonly jwt?: (token: string) => Promise<Caller>;
+  /** Receives the reason of every refusal, for the log; never a secret. */
+  readonly refused?: (reason: string) => void;
+};
+
+/** Our own servers say in it for whom they ask, a principal's name. */
+export const principalHeader = "Manyhands-Principal";
+
+/**
+ * Identifies a caller by `Authorization: Bearer …` or `X-API-Key`. A caller with the
+ * scope `admin` may ask for another principal by `Manyhands-Principal`. Rejects with
+ * `unauthorized`, and with `forbidden` for that header from anybody else.
+ */
+export function identifyBy(sources: AuthSources): Identify {
+  const { token } = sources;
+  if (token === undefined) return ({ headers }) => asPrincipal(localCaller, headers);
+  const operator = digest(token);
+  return async ({ headers }) => {
+    try {
+      return asPrincipal(await callerOf(headers, operator, sources), headers);
+    } catch (error) {
+      if (error instanceof AppError) sources.refused?.(reasonOf(error));
+      throw error;
+    }
+  };
+}
+
+async function callerOf(headers: Headers, operator: Uint8Array, sources: AuthSources): Promise<Caller> {
+  const secret = givenSecret(headers);
+  if (secret === undefined) throw refusal("no credentials");
+  // Both are looked up, whatever the first says, so that time tells nothing.
+  const isOperator = timingSafeEqual(digest(secret), operator);
+  const found = sources.store?.find(secret);
+  if (isOperator) return localCaller;
+  if (found !== undefined) return found;
+  if (sources.jwt !== undefined && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret)) return sources.jwt(secret);
+  throw refusal("unknown or expired credentials");
+}
+
+/** The error for a caller that is not known; the log learns why, the caller does not. */
+export function refusal(reason: string): AppError {
+  const cause = new Error(reason);
+  return new AppError("unauthorized", "Send this server's token as `Authorization: Bearer TOKEN`.", { cause });
+}
+
+function reasonOf({ cause, message }: AppError): string {
+  return cause instanceof Error ? cause.message : message;
+}
+
+/** The caller itself, or the principal it asks for, which has no say over the server. */
+function asPrincipal(caller: Caller, headers: Headers): Caller {
+  const name = headers.get(principalHeader);
+  if (name === null) return caller;
+  requireScope(caller, "admin");
+  return name === localCaller.principal ? localCaller : callerNamed(principalName(name), ["read", "run"]);
+}
+
+function givenSecret(headers: Headers): string | undefined {
+  const authorization = headers.get("authorization");
+  if (authorization === null) return headers.get("x-api-key") ?? undefined;
+  const [scheme, given] = authorization.split(" ", 2);
+  return scheme?.toLowerCase() === "bearer" ? given : undefined;
+}
+
+function digest(text: string): Uint8Array {
+  return new Bun.CryptoHasher("sha256").update(text).digest();
+}

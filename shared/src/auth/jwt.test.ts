@@ -1,0 +1,119 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { callerNamed } from "../core/caller.ts";
+import { jwtVerifier } from "./jwt.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "manyhands-jwt-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+const issuer = "https://id.example";
+const audience = "manyhands";
+const config = { issuer, audience, principalClaim: "sub", scopesClaim: "scope", scopePrefix: "" };
+
+async function keyNamed(kid: string, alg = "ES256") {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+  return { alg, kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg } };
+}
+
+type Key = Awaited<ReturnType<typeof keyNamed>>;
+const [first, second] = await Promise.all([keyNamed("k1"), keyNamed("k2", "EdDSA")]);
+
+const sign = ({ alg, kid, privateKey }: Key, claims: object = {}, life = "1h") =>
+  new SignJWT({ iss: issuer, aud: audience, sub: "alice", scope: "read run openid", ...claims })
+    .setProtectedHeader({ alg, kid })
+    .setExpirationTime(life)
+    .sign(privateKey);
+
+/** An issuer's keys on a free port, with how often they were asked for. */
+function keyServer(answer: () => Response | Promise<Response>) {
+  let asked = 0;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch() {
+      asked++;
+      return answer();
+    },
+  });
+  const close = () => server.stop(true);
+  return { url: `${server.url.href}jwks`, asked: () => asked, [Symbol.asyncDispose]: close };
+}
+
+test("a JWT of the issuer lets its principal in with the scopes it names, and the keys are asked for once", async () => {
+  await using keys = keyServer(() => Response.json({ keys: [first.jwk, second.jwk] }));
+  const verify = jwtVerifier({ ...config, keys });
+  expect(await verify(await sign(first))).toEqual(callerNamed("alice", ["read", "run"]));
+  expect(await verify(await sign(second, { scope: ["run"] }))).toEqual(callerNamed("alice", ["run"]));
+  expect(await verify(await sign(first, { scope: undefined }))).toEqual(callerNamed("alice", []));
+  expect(keys.asked()).toBe(1);
+  const renamed = { principalClaim: "email", scopesClaim: "roles", scopePrefix: "manyhands:" };
+  const claims = { email: "alice@example.com", roles: ["manyhands:run", "read"] };
+  const other = jwtVerifier({ ...config, ...renamed, keys });
+  expect(await other(await sign(first, claims))).toEqual(callerNamed("alice@example.com", ["run"]));
+});
+
+test("a JWT that is another's, for another, too old, unsigned or signed with a shared secret is refused", async () => {
+  await using keys = keyServer(() => Response.json({ keys: [first.jwk] }));
+  const verify = jwtVerifier({ ...config, keys });
+  const stranger = { ...(await keyNamed("k1")), kid: "k1" };
+  const [header, body] = (await sign(first)).split(".");
+  const none = Buffer.from(JSON.stringify({ alg: "none" })).toString("base64url");
+  const shared = await new SignJWT({ iss: issuer, aud: audience, sub: "alice" })
+    .setProtectedHeader({ alg: "HS256", kid: "k1" })
+    .setExpirationTime("1h")
+    .sign(new TextEncoder().encode(JSON.stringify(first.jwk).padEnd(64)));
+  const endless = await new SignJWT({ iss: issuer, aud: audience, sub: "alice" })
+    .setProtectedHeader({ alg: "ES256", kid: "k1" })
+    .sign(first.privateKey);
+  const wrong = [
+    await sign(stranger),
+    await sign(first, { iss: "https://other.example" }),
+    await sign(first, { aud: "another" }),
+    await sign(first, {}, "-31s"),
+    await sign(first, { nbf: Math.floor(Date.now() / 1000) + 60 }),
+    await sign(first, { sub: undefined }),
+    await sign(first, { sub: "local" }),
+    await sign(first, { sub: "two words" }),
+    await sign({ ...first, kid: "unknown" }),
+    `${header}.${body}.`,
+    `${none}.${body}.AA`,
+    shared,
+    endless,
+    "a.b.c",
+  ];
+  for (const token of wrong) await expect(verify(token)).rejects.toMatchObject({ code: "unauthorized" });
+  expect(await verify(await sign(first, {}, "-10s"))).toMatchObject({ principal: "alice" });
+});
+
+test("keys that cannot be read are our trouble, not the caller's, and a silent issuer is not waited for", async () => {
+  const token = await sign(first);
+  const answers = [
+    () => new Response("no", { status: 500 }),
+    () => new Response("<html>"),
+    () => Response.redirect("http://127.0.0.1:1/"),
+    () => new Promise<Response>(() => undefined),
+  ];
+  for (const answer of answers) {
+    await using keys = keyServer(answer);
+    await expect(jwtVerifier({ ...config, keys })(token)).rejects.toMatchObject({ code: "unavailable", status: 503 });
+  }
+  const gone = { url: "http://127.0.0.1:1/jwks" };
+  await expect(jwtVerifier({ ...config, keys: gone })(token)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(jwtVerifier({ ...config, keys: { file: join(folder, "none") } })(token)).rejects.toMatchObject({
+    code: "unavailable",
+  });
+}, 20_000);
+
+test("a file of keys is read again when it changes: a new key counts, one that is gone does not", async () => {
+  const file = join(folder, "jwks.json");
+  await writeFile(file, JSON.stringify({ keys: [first.jwk] }));
+  const verify = jwtVerifier({ ...config, keys: { file } });
+  expect(await verify(await sign(first))).toMatchObject({ principal: "alice" });
+  await writeFile(file, JSON.stringify({ keys: [second.jwk] }));
+  await utimes(file, new Date(), new Date(Date.now() + 5_000));
+  expect(await verify(await sign(second))).toMatchObject({ principal: "alice" });
+  await expect(verify(await sign(first))).rejects.toMatchObject({ code: "unauthorized" });
+});

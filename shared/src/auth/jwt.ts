@@ -1,0 +1,115 @@
+import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { type Caller, callerNamed, principalName, type Scope, scopes } from "../core/caller.ts";
+import { AppError } from "../core/errors.ts";
+import { assignable } from "./auth-store.ts";
+import { refusal } from "./identify.ts";
+
+/** Whose JWTs are accepted, and what their claims mean. */
+export type JwtConfig = {
+  /** A URL, or the path of a file. */
+  readonly keys: { readonly url: string } | { readonly file: string };
+  readonly issuer: string;
+  readonly audience: string;
+  readonly principalClaim: string;
+  readonly scopesClaim: string;
+  /** What stands before our scopes in the claim. */
+  readonly scopePrefix: string;
+};
+
+/** A secret that is shared with the verifier could be used to make tokens. */
+const algorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+
+const toleranceSeconds = 30;
+const fetchMs = 5_000;
+const cacheMs = 600_000;
+/** How often an unknown key id may make us ask for the keys again. */
+const cooldownMs = 30_000;
+
+/**
+ * Verifies JWTs of an issuer. Rejects with `unauthorized`, or with `unavailable` if the issuer's
+ * keys can't be had.
+ */
+export function jwtVerifier(config: JwtConfig): (token: string) => Promise<Caller> {
+  const { issuer, audience } = config;
+  const keys = "url" in config.keys ? remoteKeys(config.keys.url) : fileKeys(config.keys.file);
+  const options = { issuer, audience, algorithms, clockTolerance: toleranceSeconds, requiredClaims: ["exp"] };
+  return async (token) => {
+    try {
+      const { payload } = await jwtVerify(token, keys, options);
+      return callerOfClaims(payload, config);
+    } catch (error) {
+      if (error instanceof errors.JOSEError) throw refusal(`JWT: ${error.message}`);
+      throw error;
+    }
+  };
+}
+
+/** Which principal and scopes claims give. Throws `unauthorized` for an unusable principal. */
+export function callerOfClaims(
+  payload: JWTPayload,
+  { principalClaim, scopesClaim, scopePrefix }: Pick<JwtConfig, "principalClaim" | "scopesClaim" | "scopePrefix">,
+): Caller {
+  return callerNamed(principalOfClaims(payload, principalClaim), scopesOfClaim(payload[scopesClaim], scopePrefix));
+}
+
+/** The principal that a claim names. Throws `unauthorized`. */
+export function principalOfClaims(payload: JWTPayload, claim: string): string {
+  const name = payload[claim];
+  if (typeof name !== "string") throw refusal(`JWT: no text in the claim ${claim}`);
+  try {
+    return assignable(principalName(name));
+  } catch (error) {
+    throw error instanceof AppError ? refusal(`JWT: ${claim}: ${error.message}`) : error;
+  }
+}
+
+/** Text with spaces between (OAuth), or a list. */
+function scopesOfClaim(claim: unknown, prefix: string): Scope[] {
+  const named: readonly unknown[] = typeof claim === "string" ? claim.split(" ") : Array.isArray(claim) ? claim : [];
+  return scopes.filter((scope) => named.includes(prefix + scope));
+}
+
+function remoteKeys(url: string): JWTVerifyGetKey {
+  const options = { timeoutDuration: fetchMs, cooldownDuration: cooldownMs, cacheMaxAge: cacheMs };
+  return reachably(createRemoteJWKSet(new URL(url), options), url);
+}
+
+/** The keys of a file, read again when it changes. */
+function fileKeys(path: string): JWTVerifyGetKey {
+  let known: { readonly modified: number; readonly keys: JWTVerifyGetKey } | undefined;
+  const keys: JWTVerifyGetKey = async (header, token) => {
+    const file = Bun.file(path);
+    const modified = (await file.stat()).mtimeMs;
+    if (known?.modified !== modified) known = { modified, keys: createLocalJWKSet(await file.json()) };
+    return known.keys(header, token);
+  };
+  return reachably(keys, path);
+}
+
+/** Turns a failure to read the keys into `unavailable`: the caller's token may well be right. */
+function reachably(keys: JWTVerifyGetKey, from: string): JWTVerifyGetKey {
+  return async (header, token) => {
+    try {
+      return await keys(header, token);
+    } catch (cause) {
+      const isTokens =
+        cause instanceof errors.JWKSNoMatchingKey ||
+        cause instanceof errors.JWKSMultipleMatchingKeys ||
+        cause instanceof errors.JOSENotSupported;
+      if (isTokens) throw cause;
+      throw new AppError("unavailable", `The keys of the tokens' issuer cannot be read from ${from}.`, { cause });
+    }
+  };
+}

@@ -1,0 +1,56 @@
+import type { MiddlewareHandler } from "hono";
+import { Hono } from "hono";
+import { ScopeError, scopes } from "../core/caller.ts";
+import { AppError } from "../core/errors.ts";
+
+/**
+ * The header that tells a refused caller what it lacks (RFC 6750): credentials, or a scope. Also
+ * for an error whose cause was the refusal.
+ */
+export function challengeOf(error: unknown): Record<string, string> {
+  const refusal = error instanceof Error && error.cause instanceof AppError ? error.cause : error;
+  if (refusal instanceof ScopeError)
+    return { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${refusal.scope}"` };
+  return refusal instanceof AppError && refusal.code === "unauthorized" ? { "WWW-Authenticate": "Bearer" } : {};
+}
+
+/** Receives a refused request, for the log. */
+export type ReportRefusal = (request: { method: string; path: string; status: number }) => void;
+
+/** Reports every answer that refuses a caller. */
+export function auditRefusals(report: ReportRefusal): MiddlewareHandler {
+  return async (c, next) => {
+    await next();
+    const { status } = c.res;
+    if (status === 401 || status === 403) report({ method: c.req.method, path: c.req.path.slice(0, 200), status });
+  };
+}
+
+const metadataPath = "/.well-known/oauth-protected-resource";
+
+/**
+ * For a server that accepts an issuer's tokens: says whose in its metadata (RFC 9728), and where
+ * that is in every challenge, as MCP clients need it to sign in.
+ */
+export function protectedResource(publicUrl: string, issuer: string): Hono {
+  const base = publicUrl.replace(/\/+$/, "");
+  const metadata = `resource_metadata="${base}${metadataPath}`;
+  const app = new Hono();
+  app.use(async (c, next) => {
+    await next();
+    const challenge = c.res.headers.get("WWW-Authenticate");
+    if (challenge?.startsWith("Bearer") !== true) return;
+    const more = `${metadata}${c.req.path === "/mcp" ? "/mcp" : ""}"`;
+    c.res.headers.set("WWW-Authenticate", `${challenge}${challenge === "Bearer" ? " " : ", "}${more}`);
+  });
+  for (const path of ["", "/mcp"])
+    app.get(metadataPath + path, (c) =>
+      c.json({
+        resource: base + path,
+        authorization_servers: [issuer],
+        scopes_supported: scopes,
+        bearer_methods_supported: ["header"],
+      }),
+    );
+  return app;
+}
