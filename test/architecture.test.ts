@@ -23,24 +23,24 @@ test("the tables these tests walk are not empty", () => {
   expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(20);
 });
 
-test("packages depend on each other in one direction, and no one depends on an agent", () => {
+test("packages depend on each other in one direction, and none depends on an agent", () => {
   expect(manifestFaults(packages)).toEqual([]);
 });
 
-test("imports stay inside their package and go down the rooms of shared", () => {
+test("imports stay inside their package and only go down the folders of shared", () => {
   expect(importFaults(sources, packages)).toEqual([]);
 });
 
-test("no files import each other in a circle, for types either", () => {
+test("no files import each other in a circle, not even for types", () => {
   expect(importCircles(sources)).toEqual([]);
 });
 
-test("a room that may import another is not importable by it", () => {
+test("of two folders at most one may import the other", () => {
   for (const [room, below] of Object.entries(rooms))
     for (const other of below) expect(rooms[other]).not.toContain(room);
 });
 
-test("the code of runs asks a model in one place, where every call is counted", async () => {
+test("runs ask a model in one place, where every call is counted", async () => {
   const asking = await Promise.all(
     sources
       .filter(({ path }) => /^(shared\/src\/(agent|tools|mcp|runs|a2a|server)|flows|agents|gateway)\//.test(path))
@@ -102,12 +102,12 @@ const readsWall = [
   "shared/src/tools/code/checkpoints/checkpoint-store.ts",
 ];
 
-test("no duration is taken from a clock that may be set: performance.now within a process, a step's now() beyond", () => {
+test("no duration comes from a clock that can be set: performance.now within a process, a step's now() across processes", () => {
   const found = sources.filter(({ path, readsWall }) => readsWall && !/\/(conformance|testing)\//.test(path));
   expect(found.map(({ path }) => path).toSorted()).toEqual(readsWall);
 });
 
-test("imports of every form are seen, types too", () => {
+test("imports of every form are found, types too", () => {
   const source = `import type { A } from "./a.ts";\nimport {\n  B,\n} from "./b.ts";\nexport { C } from "./c.ts";\nimport "./d.ts";\nawait import("./e.ts");`;
   expect(importsOf(source)).toEqual(["./a.ts", "./b.ts", "./c.ts", "./d.ts", "./e.ts"]);
 });

@@ -29,12 +29,12 @@ test("a good run ends with its counts and exit code 0", async () => {
   });
 });
 
-test("a failed test is counted and ends with exit code 1", async () => {
+test("a failed test is counted and gives exit code 1", async () => {
   const outcome = await run('test("a", () => {}); test("b", () => { expect(1).toBe(2); });');
   expect(outcome).toEqual({ exitCode: 1, lastLine: "1 passed, 1 failed" });
 });
 
-test("a file that does not load, a crash and an empty folder are failures", async () => {
+test("a file that does not load, a crash and an empty folder count as failures", async () => {
   const [unloadable, crash, empty] = await Promise.all([
     run('import "./absent.ts"; test("a", () => {});'),
     run('test("a", () => { process.kill(process.pid, "SIGKILL"); });'),

@@ -5,7 +5,7 @@ import { startAgentForTest } from "manyhands/testing";
 
 const entry = fileURLToPath(new URL("./guide.ts", import.meta.url));
 
-test("the guide asks who travels, and hands over its list", async () => {
+test("the guide asks who travels, and returns its list", async () => {
   await using guide = await startAgentForTest(entry, {
     script: [
       { calls: [{ name: "ask_human", args: { inquire: "Who travels?" } }] },

@@ -51,7 +51,7 @@ const agent =
   };
 
 test.each(flows.map((flow) => [flow.name, flow] as const))(
-  "%s: a question of an agent is asked by the flow, and answered there it goes on to its end",
+  "%s: the flow asks an agent's question, and after the answer it continues to its end",
   async (name, definition) => {
     await using flow = await flowForTest(definition, { agents: { one: agent(true), two: agent(false) }, model });
     const id = await flow.start(requests[name] ?? { text: "" });
@@ -64,7 +64,7 @@ test.each(flows.map((flow) => [flow.name, flow] as const))(
 );
 
 test.each(flows.map((flow) => [flow.name, flow] as const))(
-  "%s: a cancel ends it, and what its agents are at",
+  "%s: a cancel ends it and the tasks of its agents",
   async (name, definition) => {
     const late = () => ({ text: "late", delayMs: 20_000 });
     await using flow = await flowForTest(definition, { agents: { one: late, two: late }, model });
@@ -82,7 +82,7 @@ test.each(flows.map((flow) => [flow.name, flow] as const))(
 );
 
 test.each(flows.map((flow) => [flow.name, flow] as const))(
-  "%s: its agents share its budget and never get more",
+  "%s: its agents share its budget and never get more than it",
   async (name, definition) => {
     const budget = { tokens: 60_000, usd: 2, wallMs: 60_000, steps: 7 };
     await using flow = await flowForTest(definition, { agents: { one: agent(false), two: agent(false) }, model });

@@ -3,7 +3,7 @@ import { flowExtension, flowRequest } from "manyhands/internal/flow/flow-request
 import { inputForTest } from "manyhands/internal/testing/flow";
 import { flows } from "./flows.ts";
 
-test("there are flows, each under its own name", () => {
+test("every flow has its own name", () => {
   const names = flows.map(({ name }) => name);
   expect(names).toEqual(
     expect.arrayContaining(["planning", "sequential", "parallel", "conditional", "loop", "debate"]),
@@ -11,7 +11,7 @@ test("there are flows, each under its own name", () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-test("the example of each is a request it takes, and its card tells the settings", () => {
+test("each flow's example is a valid request, and its card describes the settings", () => {
   for (const flow of flows) {
     const { files: _, ...example } = flow.example;
     expect(flowRequest(flow, inputForTest(example))).toMatchObject({ goal: flow.example.text });

@@ -20,7 +20,7 @@ const settings = {
   },
 };
 
-test("a flow asks a flow by its name, with its own settings, and what both used and made comes back", async () => {
+test("a flow asks a flow by name, with its own settings, and gets the usage and files of both", async () => {
   await using door = doorForTest();
   await using inner = await flowForTest(debate, {
     agents: { pro: say("tabs are wide"), con: say("spaces are even") },
@@ -74,7 +74,7 @@ test("a question of an agent two flows down reaches the person, and a cancel rea
   expect(asked).toBeDefined();
 });
 
-test("a flow that comes to ask itself ends at the hop limit", async () => {
+test("a flow that ends up asking itself stops at the hop limit", async () => {
   await using door = doorForTest();
   await using flow = await flowForTest(parallel, { agents: { ring: [] }, entries: { ring: { url: door.url } } });
   door.open(parallel, flow);

@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { flowForTest, told } from "manyhands/internal/testing/flow";
+import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import { sequential } from "./sequential.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
 const outcomes = (events: readonly ReadEvent[]) =>
-  told(events, "step-ended").map(({ step, agent, outcome }) => `${step} ${agent} ${outcome}`);
+  flowEvents(events, "step-ended").map(({ step, agent, outcome }) => `${step} ${agent} ${outcome}`);
 const artifact = (events: readonly ReadEvent[], name: string) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === name ? [event.parts] : []));
 const refusal = { calls: [{ name: "terminate", args: { status: "failure", summary: "no such orders" } }] };
@@ -18,7 +18,7 @@ const writes = (path: string, text: string) => (_: ChatRequest, n: number) =>
     ? { calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: text } }] }
     : { text: `wrote ${path}` };
 
-test("agents work in the order the caller names, each with what came before, and one may come twice", async () => {
+test("agents work in the caller's order, each with the results before it, and one may appear twice", async () => {
   await using flow = await flowForTest(sequential, {
     agents: {
       writer: (request, n) => ({ text: n === 0 ? "draft" : `final after ${/too short/.exec(asked(request))}` }),
@@ -33,7 +33,7 @@ test("agents work in the order the caller names, each with what came before, and
   expect(last).toMatchObject({ name: "answer" });
 });
 
-test("files go along: the caller's and those of the agents before, and are handed on", async () => {
+test("each agent gets the caller's files and those of the agents before, and passes them on", async () => {
   await using flow = await flowForTest(sequential, {
     agents: { maker: writes("report.md", "# Report"), reader: (request) => ({ text: asked(request) }) },
   });
@@ -50,7 +50,7 @@ test("files go along: the caller's and those of the agents before, and are hande
   expect(file?.type === "file" && (await (await flow.artifacts.get(file.sha256))?.text())).toBe("# Report");
 });
 
-test("a step is told what its template says", async () => {
+test("a step's instruction comes from its template", async () => {
   await using flow = await flowForTest(sequential, {
     agents: { one: () => ({ text: "{goal} said one" }), two: (request) => ({ text: asked(request) }) },
   });
@@ -59,7 +59,7 @@ test("a step is told what its template says", async () => {
   expect(answer).toContain("2/two: {goal} said one | G | {unknown}");
 });
 
-test("each is told who works before and after it, and what of the task is its own", async () => {
+test("each agent learns who works before and after it, and which part of the task is its own", async () => {
   const told: string[] = [];
   const hears = (request: ChatRequest) => {
     told.push(asked(request));
@@ -73,7 +73,7 @@ test("each is told who works before and after it, and what of the task is its ow
   expect(told[2]).toContain("You are the last");
 });
 
-test("a failure stops the line, and what was reached is kept", async () => {
+test("a failure ends the flow, and the results so far are kept", async () => {
   await using flow = await flowForTest(sequential, {
     agents: { good: () => ({ text: "half of it" }), bad: [refusal], late: () => ({ text: "never" }) },
   });
@@ -86,7 +86,7 @@ test("a failure stops the line, and what was reached is kept", async () => {
   expect(await flow.agent("late").tasks()).toEqual([]);
 });
 
-test("or the line goes on without it, and the answer says so", async () => {
+test("or the flow continues without that step, and the answer says so", async () => {
   await using flow = await flowForTest(sequential, {
     agents: {
       bad: [refusal],
@@ -102,7 +102,7 @@ test("or the line goes on without it, and the answer says so", async () => {
   expect(answer).toStartWith("told\n\nNot everything worked:\nStep 1: bad failed: no such orders");
 });
 
-test("a step's own word on failures counts more than the one for all", async () => {
+test("a step's own onFailure overrides the flow's", async () => {
   const agents = { bad: [refusal, refusal], good: () => ({ text: "told" }) };
   const own = async (each: string, all: string) => {
     await using flow = await flowForTest(sequential, { agents });
@@ -112,13 +112,13 @@ test("a step's own word on failures counts more than the one for all", async () 
   expect([await own("continue", "stop"), await own("stop", "continue")]).toEqual(["completed", "failed"]);
 });
 
-test("when no step is completed the flow has failed", async () => {
+test("if no step completes, the flow fails", async () => {
   await using flow = await flowForTest(sequential, { agents: { bad: [refusal] } });
   const { record } = await flow.run({ text: "Go", agents: ["bad"], options: { onFailure: "continue" } });
   expect(record).toMatchObject({ status: "failed", error: { code: "task_failed" } });
 });
 
-test("what the caller says meanwhile is told to the next agent", async () => {
+test("the next agent receives what the caller says meanwhile", async () => {
   await using flow = await flowForTest(sequential, {
     agents: { slow: () => ({ text: "one", delayMs: 300 }), next: (request) => ({ text: asked(request) }) },
   });
@@ -129,7 +129,7 @@ test("what the caller says meanwhile is told to the next agent", async () => {
   expect(JSON.stringify(record.output)).toContain("in French, please");
 });
 
-test("a wrong agent is refused before any is asked, and a flow without agents at its edge", async () => {
+test("a wrong agent is refused before any is asked, and a flow without agents when it is accepted", async () => {
   await using flow = await flowForTest(sequential, { agents: { one: () => ({ text: "1" }) } });
   const { record } = await flow.run({ text: "Go", options: { steps: [{ agent: "one" }, { agent: "nobody" }] } });
   expect(record.error).toEqual({ code: "invalid_input", message: 'There is no agent "nobody"; there are: one.' });

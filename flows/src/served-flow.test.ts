@@ -14,7 +14,7 @@ const wirePart = (content: NonNullable<OutgoingMessage["parts"]>[number]["conten
   metadata: undefined,
 });
 
-test("a flow is an A2A agent: its card tells its settings, wrong ones are refused at once, its answer is the last artifact", async () => {
+test("a flow is an A2A agent: its card describes its settings, wrong ones are refused at once, its answer is the last artifact", async () => {
   await using flow = await flowForTest(sequential, { agents: { one: () => ({ text: "done" }) } });
   await using door = doorForTest();
   door.open(sequential, flow);

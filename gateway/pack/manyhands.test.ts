@@ -28,7 +28,7 @@ async function install(root: string): Promise<string> {
 }
 
 test.skipIf(node === null)(
-  "the installed command, killed outright, takes along the system it started",
+  "when the installed command is killed, the system it started ends too",
   async () => {
     await using checkout = await checkoutForTest({ agents: { manus: liveServer } });
     const [gateway, manus] = [freePort("127.0.0.1"), freePort("127.0.0.1")];

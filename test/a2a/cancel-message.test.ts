@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("a message canceled before it came begins nothing when it comes, and its sender gets the canceled task", async () => {
+test("a message canceled before it arrived starts nothing when it arrives, and its sender gets the canceled task", async () => {
   const messageId = crypto.randomUUID();
   const canceled = await client.cancelMessage(messageId);
   expect(canceled?.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
@@ -25,7 +25,7 @@ test("a message canceled before it came begins nothing when it comes, and its se
   expect(events).toEqual(["message-received", "run-ended"]);
 });
 
-test("a message that came is canceled by its id, twice with the same answer; one whose task has ended is answered as it ended", async () => {
+test("a message is canceled by its id, twice with the same answer; if its task has ended, the answer is that task", async () => {
   const messageId = crypto.randomUUID();
   const { task } = await client.submit({ messageId, text: "wait 60000" });
   for (let n = 0; n < 2; n++) {
@@ -36,7 +36,7 @@ test("a message that came is canceled by its id, twice with the same answer; one
   expect((await client.cancelMessage("done-1"))?.status).toEqual(done.status);
 });
 
-test("a message and its cancellation that come at the same time leave one task, which is canceled", async () => {
+test("a message and its cancellation that arrive at the same time leave one task, which is canceled", async () => {
   for (let n = 0; n < 20; n++) {
     const messageId = crypto.randomUUID();
     const [sent, canceled] = await Promise.all([
@@ -48,7 +48,7 @@ test("a message and its cancellation that come at the same time leave one task, 
   }
 });
 
-test("nobody cancels another's message, sent or not", async () => {
+test("no caller can cancel another's message, sent or not", async () => {
   const messageId = crypto.randomUUID();
   const mallory = await as("mallory");
   await mallory.cancelMessage(messageId);
@@ -58,7 +58,7 @@ test("nobody cancels another's message, sent or not", async () => {
   await client.cancel(task.id);
 });
 
-test("the card declares it; it is taken over both bindings, and an id that is none is refused", async () => {
+test("the card declares cancelling by message; both bindings accept it, and an invalid id is refused", async () => {
   expect(client.card.capabilities?.extensions.map(({ uri }) => uri)).toContain("urn:manyhands:cancel-message:1");
   const metadata = { "manyhands/messageId": "m-rest" };
   const canceled = await wire(

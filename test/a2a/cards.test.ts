@@ -17,7 +17,7 @@ afterAll(() => server.stop());
 const read = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${server.url}/.well-known/${path}`, { headers });
 
-test("the card tells the real skills, what is served, and which model and sandbox are behind it", async () => {
+test("the card has the real skills, the interfaces, and the model and sandbox in use", async () => {
   const card = await wire(read("agent-card.json"));
   expect(card).toMatchObject({
     name: "Scripted agent",
@@ -43,7 +43,7 @@ test("the card tells the real skills, what is served, and which model and sandbo
   });
 });
 
-test("a caller of 1.0 gets its card pure; the merged one, for everyone else, holds the fields of both", async () => {
+test("a caller of 1.0 gets a pure 1.0 card; all others get a merged one with the fields of both", async () => {
   const pure = await wire(read("agent-card.json", { "A2A-Version": "1.0" }));
   for (const field of ["url", "preferredTransport", "protocolVersion"]) expect(pure[field]).toBeUndefined();
   const merged = await wire(read("agent-card.json"));
@@ -57,7 +57,7 @@ test("a caller of 1.0 gets its card pure; the merged one, for everyone else, hol
   expect(await wire(read("agent-card.json", { "A2A-Version": "0.3" }))).toEqual(merged);
 });
 
-test("a server that is to be strict shows 0.3's fields to callers of 0.3 alone", async () => {
+test("a strict server shows 0.3's fields only to callers of 0.3", async () => {
   const strict = await startAgentServer({ cardStyle: "strict" });
   const get = (path: string, headers = {}) => wire(fetch(`${strict.url}/.well-known/${path}`, { headers }));
   expect((await get("agent-card.json")).url).toBeUndefined();
@@ -66,7 +66,7 @@ test("a server that is to be strict shows 0.3's fields to callers of 0.3 alone",
   await strict.stop();
 });
 
-test("the merged card says in the words of either version that a token is wanted", async () => {
+test("the merged card declares in both versions' terms that a token is required", async () => {
   const guarded = await startAgentServer({ security: cardSecurity() });
   const card = await wire(fetch(`${guarded.url}/.well-known/agent-card.json`));
   expect(card.securitySchemes.bearer).toMatchObject({ type: "http", scheme: "Bearer" });
@@ -81,7 +81,7 @@ test("the merged card says in the words of either version that a token is wanted
   await guarded.stop();
 });
 
-test("a card that did not change is not sent again", async () => {
+test("an unchanged card is not sent again", async () => {
   const first = await read("agent-card.json");
   const etag = first.headers.get("ETag") ?? "";
   expect(first.headers.get("Cache-Control")).toContain("max-age=");

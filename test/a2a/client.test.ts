@@ -53,7 +53,7 @@ const foreignCard = (url: string, streaming: boolean) =>
     skills: [],
   });
 
-test("a stream tells the journal's events and live progress, and ends with the task", async () => {
+test("a stream has the journal's events and live progress, and ends with the task", async () => {
   const updates = await Array.fromAsync(client.stream({ text: "type a b" }));
   expect(updates[0]?.kind).toBe("task");
   const typed = updates.flatMap((u) =>
@@ -64,7 +64,7 @@ test("a stream tells the journal's events and live progress, and ends with the t
   expect(answerOf(updates)).toBe("a b");
 });
 
-test("send waits for the end or a question, and answer goes on with it", async () => {
+test("send waits for the end or a question, and an answer continues the task", async () => {
   const asked = await client.send({ text: "ask Who?" });
   expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
   const done = await client.answer(asked.id, "me");
@@ -83,7 +83,7 @@ test("submit does not wait for the end, and the same message is the same task", 
   expect((await client.cancel(first.task.id)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
 });
 
-test("a submit that may wait has the end of a task that tells nothing, and does not wait for one that is at work", async () => {
+test("a submit that may wait returns the end of a quiet task, and does not wait for a busy one", async () => {
   const quick = await client.submit({ text: "quiet 100" }, { waitMs: 10_000 });
   expect([quick.isReply, quick.task.status?.state]).toEqual([false, TaskState.TASK_STATE_COMPLETED]);
   expect(quick.task.artifacts.at(-1)?.parts[0]?.content).toEqual({ $case: "text", value: "quiet" });
@@ -97,7 +97,7 @@ test("a submit that may wait has the end of a task that tells nothing, and does 
   }
 });
 
-test("frames about another task are not told", async () => {
+test("frames about another task are dropped", async () => {
   const frame = (id: unknown, taskId: string, state: string) => {
     const result = { statusUpdate: { taskId, contextId: "k", status: { state } } };
     return `data: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`;
@@ -143,7 +143,7 @@ test("a file comes back by its hash, with the address to fetch it from", async (
   ]);
 });
 
-test("a connection that breaks again and again loses and repeats nothing", async () => {
+test("a connection that keeps breaking loses and repeats nothing", async () => {
   let cuts = 0;
   const breaking = await connect({
     fetch: async (input, init) => {
@@ -185,7 +185,7 @@ function torn(response: Response, bytes: number): Response {
   return new Response(body, { headers: response.headers });
 }
 
-test("a server that stops and comes back goes on with the task, and its reader with the stream", async () => {
+test("a server that restarts continues the task, and its reader the stream", async () => {
   const home = await mkdtemp(join(tmpdir(), "a2a-restart-"));
   const first = await startAgentServer({ home });
   const { port } = new URL(first.url);
@@ -208,7 +208,7 @@ test("a server that stops and comes back goes on with the task, and its reader w
   }
 });
 
-test("watching from a place tells everything after it, also when the task has long ended", async () => {
+test("watching from a position gives everything after it, even if the task ended long ago", async () => {
   const done = await client.send({ text: "work 3" });
   const updates = await Array.fromAsync(client.watch(done.id, { after: 0 }));
   const seqs = updates.flatMap((u) => ("seq" in u && u.seq !== undefined ? [u.seq] : []));
@@ -217,7 +217,7 @@ test("watching from a place tells everything after it, also when the task has lo
   expect(none.map(({ kind }) => kind)).toEqual(["end"]);
 });
 
-test("a watcher stays over questions, until the task ends", async () => {
+test("a watcher stays through questions until the task ends", async () => {
   const asked = await client.send({ text: "ask Who?" });
   const watching = Array.fromAsync(client.watch(asked.id));
   await client.answer(asked.id, "me");
@@ -251,7 +251,7 @@ test("errors come as codes of our table", async () => {
   expect((await failure(nobody.get(task.id))).code).toBe("unauthorized");
 });
 
-test("an answer that is no A2A is tried again, and then given up as unavailable", async () => {
+test("a response that is not A2A is retried, and then fails as unavailable", async () => {
   const raw = rawServer(
     () => new Response("<h1>Bad gateway</h1>", { status: 502, headers: { "Content-Type": "text/html" } }),
   );
@@ -286,7 +286,7 @@ test.each([
   }
 });
 
-test("a stream that falls silent is taken for dead and resumed", async () => {
+test("a stream that falls silent counts as dead and is resumed", async () => {
   let streams = 0;
   const silent = await connect({
     idleMs: 100,
@@ -304,7 +304,7 @@ test("a stream that falls silent is taken for dead and resumed", async () => {
   expect(streams).toBeGreaterThan(1);
 });
 
-test("an agent of another make that answers with a message is read as a task that is done", async () => {
+test("a message as the answer of an agent of another make counts as a completed task", async () => {
   const raw = rawServer(
     () => foreignCard(raw.url, false),
     async (request) => {
@@ -322,7 +322,7 @@ test("an agent of another make that answers with a message is read as a task tha
   }
 });
 
-test("a message is not sent twice to an agent of another make, which may take it for two", async () => {
+test("a message is not sent twice to an agent of another make, which might treat it as two", async () => {
   for (const streaming of [true, false]) {
     const raw = rawServer(
       () => foreignCard(raw.url, streaming),

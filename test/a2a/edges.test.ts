@@ -44,7 +44,7 @@ test.each([
   expect((await rawRpc(server.url, "{}", headers)).status).toBe(status);
 });
 
-test("its own names and its own pages are answered", async () => {
+test("requests for its own names and from its own pages are answered", async () => {
   const { port } = new URL(server.url);
   for (const headers of [{ Host: `localhost:${port}` }, { Origin: server.url }]) {
     expect((await fetch(`${server.url}/healthz`, { headers })).status).toBe(200);
@@ -80,13 +80,13 @@ test("a page among the files is only ever saved, never shown; what is not there 
   expect((await fetch(url, { headers: { "X-User": "nobody" } })).status).toBe(401);
 });
 
-test("an address with nothing behind it is a plain 404", async () => {
+test("an unknown path is a plain 404", async () => {
   const missing = await fetch(`${server.url}/admin`);
   expect(missing.status).toBe(404);
   expect((await wire(missing)).error.status).toBe("NOT_FOUND");
 });
 
-test("while the store cannot be written, new work is refused as something to try again", async () => {
+test("while the store cannot be written, new work is refused as retryable", async () => {
   const full: AgentServer = await startAgentServer({ engine: withoutStorage });
   try {
     const { body, status, headers } = await rpc(full.url, "SendMessage", textMessage("answer x"));
@@ -129,7 +129,7 @@ function withoutStorage(real: Engine): Engine {
   };
 }
 
-test("what breaks inside is reported with its cause and told to nobody", async () => {
+test("an internal failure is logged with its cause and not revealed to callers", async () => {
   const broken = await startAgentServer({
     engine: (real) => ({ ...bound(real), get: () => Promise.reject(new Error("SELECT * FROM secrets")) }),
   });
@@ -162,7 +162,7 @@ function bound(real: Engine): Engine {
   };
 }
 
-test("what else runs in the same store is no task of this agent: not to be read, told something or canceled", async () => {
+test("other runs in the same store are not tasks of this agent: they cannot be read, messaged or canceled", async () => {
   const { run } = await server.engine.start({ kind: "another", input: null, principal: "alice", contextId: "c" });
   const { message } = textMessage("go on", { taskId: run.id });
   for (const [method, params] of [

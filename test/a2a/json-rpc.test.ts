@@ -28,7 +28,7 @@ test("a blocking send answers with the finished task, whose answer is its last a
   expect((await get(task.id)).result).toEqual(task);
 });
 
-test("returnImmediately answers at once with a task that goes on", async () => {
+test("returnImmediately answers at once with a task that continues", async () => {
   const task = await send("wait 200", {}, { returnImmediately: true });
   expect(["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"]).toContain(task.status.state);
   const done = await eventually(async () => {
@@ -52,7 +52,7 @@ test.each([
   ["a method of Object", '{"jsonrpc":"2.0","id":1,"method":"constructor"}', -32601],
   ["no params", '{"jsonrpc":"2.0","id":1,"method":"GetTask"}', -32602],
   ["params by position", '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":["x"]}', -32602],
-] as const)("a body with %s is answered with the code of its fault", async (_, body, code) => {
+] as const)("a body with %s gets the matching error code", async (_, body, code) => {
   const answer = await rawRpc(server.url, body as string, { "A2A-Version": "1.0" });
   expect(answer.status).toBe(200);
   expect(answer.body.error.code).toBe(code);
@@ -80,7 +80,7 @@ test.each(["9007199254740993", "-123456789012345678901234567890", "1.5", '"90071
   },
 );
 
-test("a body that says it is no JSON is refused, even if it is", async () => {
+test("a body not declared as JSON is refused, even if it is JSON", async () => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
   expect((await rawRpc(server.url, body, { "Content-Type": "text/plain" })).body.error.code).toBe(-32005);
   expect((await rawRpc(server.url, body, { "Content-Type": "application/a2a+json" })).body.result).toBeDefined();
@@ -96,7 +96,7 @@ test("broken fields are named in a BadRequest beside the ErrorInfo", async () =>
   expect(body.error.data[1].fieldViolations[0].field).toBe("message.parts.0");
 });
 
-test("ListTasks needs no params, and the same request id twice is no matter", async () => {
+test("ListTasks needs no params, and a repeated request id does not matter", async () => {
   const body = '{"jsonrpc":"2.0","id":"same","method":"ListTasks"}';
   const answers = await Promise.all([rawRpc(server.url, body), rawRpc(server.url, body)]);
   for (const answer of answers) {
@@ -105,7 +105,7 @@ test("ListTasks needs no params, and the same request id twice is no matter", as
   }
 });
 
-test("a notification is done and not answered", async () => {
+test("a notification is carried out and not answered", async () => {
   const contextId = crypto.randomUUID();
   const params = textMessage("answer quietly", { contextId });
   const answer = await rawRpc(server.url, JSON.stringify({ jsonrpc: "2.0", method: "SendMessage", params }));
@@ -113,7 +113,7 @@ test("a notification is done and not answered", async () => {
   expect((await rpc(server.url, "ListTasks", { contextId })).body.result.totalSize).toBe(1);
 });
 
-test("the version may have a patch digit, come in the query, or follow from a method only 1.0 has", async () => {
+test("the version may have a patch digit, be in the query, or follow from a method only 1.0 has", async () => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks", params: {} });
   expect((await rawRpc(server.url, body, { "A2A-Version": "1.0.1" })).body.result).toBeDefined();
   expect((await rawRpc(`${server.url}/?A2A-Version=1.0`, body)).body.result).toBeDefined();
@@ -158,7 +158,7 @@ test("a question is answered on the same task, once, however often the answer is
   expect(other.body.error.code).toBe(-32602);
 });
 
-test("messages to a working task are kept and read at its next step, each once", async () => {
+test("messages to a running task are kept and read at its next step, each once", async () => {
   const task = await send("listen", {}, { returnImmediately: true });
   const words = ["one", "two", "three"];
   for (const word of words) {
@@ -179,7 +179,7 @@ test("a message to a task that has ended, is unknown, or has another context is 
   expect(await to({ taskId: open.id, contextId: "else" })).toBe(-32602);
 });
 
-test("someone else's task is as unknown as one that never was", async () => {
+test("another caller's task looks like one that never existed", async () => {
   const task = await send("ask ?", {}, undefined, "alice");
   const missing = crypto.randomUUID();
   const calls = (id: string) => [
@@ -246,7 +246,7 @@ test("ListTasks pages through the caller's tasks, newest first, filtered, withou
   expect((await rpc(server.url, "ListTasks", { pageToken: "bogus" }, { user })).body.error.code).toBe(-32602);
 });
 
-test("a task is listed under the state that it shows, a paused one too", async () => {
+test("a task is listed under the state it shows, even if paused", async () => {
   const home = await mkdtemp(join(tmpdir(), "a2a-states-"));
   let agent = await startAgentServer({ home });
   const begin = async (text: string) =>
@@ -280,7 +280,7 @@ test("a task is listed under the state that it shows, a paused one too", async (
   }
 });
 
-test("historyLength bounds the messages of an answer", async () => {
+test("historyLength limits the messages in a response", async () => {
   const task = await send("answer x", {}, { historyLength: 0 });
   expect(task.history).toBeUndefined();
   expect((await get(task.id, { historyLength: 1 })).result.history).toHaveLength(1);
@@ -303,7 +303,7 @@ test("cancelling ends a task that runs, waits or ignores it; twice is harmless; 
   expect((await rpc(server.url, "CancelTask", { id: "none" })).body.error.code).toBe(-32001);
 });
 
-test("a failure says its sentence and code, a refusal is rejected, a bug says nothing of itself", async () => {
+test("a failure has its message and code, a refusal is rejected, a bug reveals nothing", async () => {
   const failed = await send("fail cost_limit");
   expect(failed.status.state).toBe("TASK_STATE_FAILED");
   expect(failed.status.message.parts[0].text).toBe("It cannot be done");
@@ -313,7 +313,7 @@ test("a failure says its sentence and code, a refusal is rejected, a bug says no
   expect(JSON.stringify(bug)).not.toContain("secrets");
 });
 
-test("files come in as bytes and go out by URL; a long text is kept as a file", async () => {
+test("files arrive as bytes and are returned by URL; a long text is stored as a file", async () => {
   const bytes = new TextEncoder().encode("name,age\nann,7\n");
   const parts = [
     { text: "file out.csv" },
@@ -349,7 +349,7 @@ test("keys like __proto__ and constructor travel through metadata as data", asyn
   expect(Reflect.get({}, "polluted")).toBeUndefined();
 });
 
-test("what the card does not offer is refused by name", async () => {
+test("operations the card does not offer are refused by name", async () => {
   const code = async (method: string, params: object) => (await rpc(server.url, method, params)).body.error.code;
   for (const verb of ["Create", "Get", "Delete"]) {
     expect(await code(`${verb}TaskPushNotificationConfig`, { taskId: "x", id: "y", url: "https://x.test" })).toBe(
@@ -371,7 +371,7 @@ test("budget and hops of a task are checked; a task that went through nine agent
   expect((await withMetadata({ "manyhands/wait": 60_000 })).error.code).toBe(-32602);
 });
 
-test("a caller who goes away while it waits costs the task nothing", async () => {
+test("a caller that disconnects while waiting does not affect the task", async () => {
   const params = textMessage("wait 150");
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
   const gone = fetch(server.url, {
@@ -387,7 +387,7 @@ test("a caller who goes away while it waits costs the task nothing", async () =>
   expect(answer.result.task.history).toHaveLength(1);
 });
 
-test("without a name there is a challenge, and nothing else", async () => {
+test("an unauthenticated request gets a challenge, and nothing else", async () => {
   const answer = await rpc(server.url, "GetTask", { id: "x" }, { user: "nobody" });
   expect(answer.status).toBe(401);
   expect(answer.headers.get("WWW-Authenticate")).toBe("Bearer");

@@ -26,7 +26,7 @@ async function send(url: string, text: string, receiver?: object, over: object =
   return body.error ?? body.result.task;
 }
 
-test("a receiver named with a message is told every event, once and in order, with its token and its credentials", async () => {
+test("a receiver sent with a message is notified of every event, once and in order, with its token and its credentials", async () => {
   await using hook = startReceiver();
   const agent = await startAgentServer({ webhooks: open(hook.host) });
   try {
@@ -73,7 +73,7 @@ test("each notification is signed for its receiver and body, as its bearer token
   }
 });
 
-test("receivers are made, read, listed, replaced and removed over JSON-RPC, HTTP+JSON and 0.3", async () => {
+test("receivers are created, read, listed, replaced and removed over JSON-RPC, HTTP+JSON and 0.3", async () => {
   await using hook = startReceiver();
   const agent = await startAgentServer({ webhooks: open(hook.host) });
   try {
@@ -125,7 +125,7 @@ test("receivers are made, read, listed, replaced and removed over JSON-RPC, HTTP
   }
 });
 
-test("a task has ten receivers at most: each can be replaced or repeated, and one that goes makes room", async () => {
+test("a task has at most ten receivers: each can be replaced or repeated, and removing one makes room", async () => {
   const agent = await startAgentServer({ webhooks: open() });
   try {
     const { id: taskId } = await send(agent.url, "ask Really?");
@@ -145,7 +145,7 @@ test("a task has ten receivers at most: each can be replaced or repeated, and on
   }
 });
 
-test("a receiver that comes after the task's last news is told how it stands", async () => {
+test("a receiver added after the task's last event is sent the current state", async () => {
   await using hook = startReceiver();
   const agent = await startAgentServer({ webhooks: open(hook.host) });
   try {
@@ -159,7 +159,7 @@ test("a receiver that comes after the task's last news is told how it stands", a
   }
 });
 
-test("a receiver that is down is told in order when it is up again, also by the process after the one that was told of it", async () => {
+test("a receiver that was down is notified in order when it is up again, even by the next process", async () => {
   await using hook = startReceiver();
   const home = await mkdtemp(join(tmpdir(), "push-"));
   hook.answer = () => new Response(null, { status: 503 });
@@ -183,7 +183,7 @@ test("a receiver that is down is told in order when it is up again, also by the 
   }
 });
 
-test("a receiver that refuses every second notification for longer than its patience is told all of them", async () => {
+test("a receiver that refuses every second notification for longer than the patience still gets all of them", async () => {
   await using hook = startReceiver();
   let answers = 0;
   hook.answer = () => new Response(null, { status: ++answers % 2 === 0 ? 500 : 200 });
@@ -198,7 +198,7 @@ test("a receiver that refuses every second notification for longer than its pati
   }
 });
 
-test("a receiver that says to come later is asked again, whatever word it has for that", async () => {
+test("a receiver that asks for a later attempt is tried again, whatever status it uses", async () => {
   await using hook = startReceiver();
   const later = [408, 425, 429, 500, 503];
   hook.answer = () => new Response(null, { status: later.shift() ?? 204 });
@@ -212,7 +212,7 @@ test("a receiver that says to come later is asked again, whatever word it has fo
   }
 });
 
-test("a receiver that refuses for good is given up at once, one that fails for too long later, and the task is none the worse", async () => {
+test("a receiver that refuses permanently is given up at once, one that keeps failing later, and the task is unaffected", async () => {
   await using hook = startReceiver();
   const agent = await startAgentServer({ webhooks: open(hook.host), pushBounds: quick });
   const end = (taskId: string) =>
@@ -255,7 +255,7 @@ const inside = [
   "file:///etc/passwd",
 ];
 
-test("an address inside is refused when it is named, and no task begins", async () => {
+test("a private address is refused when it is registered, and no task starts", async () => {
   const resolve = async () => ["10.0.0.7"];
   const agent = await startAgentServer({ webhooks: createWebhooks({ allow: [], deny: [], only: [] }, { resolve }) });
   try {
@@ -272,7 +272,7 @@ test("an address inside is refused when it is named, and no task begins", async 
   }
 });
 
-test("a name that leads inside only when it is used is not connected to, and a redirect is not followed", async () => {
+test("a name that resolves to a private address later is not connected to, and a redirect is not followed", async () => {
   await using hook = startReceiver();
   await using secret = startReceiver();
   let asked = 0;
@@ -300,7 +300,7 @@ test("a name that leads inside only when it is used is not connected to, and a r
   }
 });
 
-test("another's task has no receivers to see, make or remove", async () => {
+test("the receivers of another caller's task cannot be seen, created or removed", async () => {
   const agent = await startAgentServer({ webhooks: open() });
   try {
     const { id: taskId } = await send(agent.url, "ask Really?");

@@ -81,7 +81,7 @@ for (const [binding, make] of makers) {
     expect(canceled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
   });
 
-  test(`the SDK's client over ${binding} streams, subscribes and names the errors`, async () => {
+  test(`the SDK's client over ${binding} streams, subscribes and reports errors by name`, async () => {
     const client = await make();
     const frames = await Array.fromAsync<StreamResponse>(client.sendMessageStream(request("work 3")));
     expect(frames[0]?.payload?.$case).toBe("task");
@@ -153,7 +153,7 @@ test("the real 0.3.14 client finds its card and sends, streams, answers, reads, 
   expect((await watching).at(-1)).toMatchObject({ kind: "status-update", final: true });
 });
 
-test("a 0.3 call with a configuration that does not say otherwise blocks", async () => {
+test("a 0.3 call blocks unless its configuration says otherwise", async () => {
   const message = { messageId: crypto.randomUUID(), role: "user", parts: [{ kind: "text", text: "wait 50" }] };
   const params = { message, configuration: { historyLength: 1 } };
   const { body } = await rpc(server.url, "message/send", params, { headers: { "A2A-Version": "0.3" } });

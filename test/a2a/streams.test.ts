@@ -31,7 +31,7 @@ const told = (items: readonly SseItem[]) =>
 const logOf = async (taskId: string) =>
   (await server.engine.events(taskId)).map(({ seq, event }) => ({ seq, type: event.type }));
 
-test("a stream begins with the task, tells every event in order and ends with the end", async () => {
+test("a stream starts with the task, has every event in order and ends with the final one", async () => {
   const items = await Array.fromAsync(sseItems(await stream("SendStreamingMessage", textMessage("work 5"), journal)));
   const { task } = result(items[0]);
   expect(task.metadata["manyhands/seq"]).toBe(items[0]?.id);
@@ -40,7 +40,7 @@ test("a stream begins with the task, tells every event in order and ends with th
   expect(result(items.at(-1)).statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
 });
 
-test("peers without the extension get short thoughts, no events and no progress", async () => {
+test("peers without the extension get short status texts, no events and no progress", async () => {
   const items = await Array.fromAsync(sseItems(await stream("SendStreamingMessage", textMessage("type one two"))));
   expect(JSON.stringify(items)).not.toContain("manyhands/event");
   expect(JSON.stringify(items)).not.toContain("manyhands/progress");
@@ -49,7 +49,7 @@ test("peers without the extension get short thoughts, no events and no progress"
   expect(thoughts).toEqual(['bash {"n":1}']);
 });
 
-test("live progress is shown to who asked for it and is not part of the log", async () => {
+test("live progress is sent to those who asked for it and is not part of the log", async () => {
   const items = await Array.fromAsync(
     sseItems(await stream("SendStreamingMessage", textMessage("type a b c d"), journal)),
   );
@@ -62,7 +62,7 @@ test("live progress is shown to who asked for it and is not part of the log", as
   ).toBe(true);
 });
 
-test("a stream ends when the agent asks; subscribing stays open over the question", async () => {
+test("a stream ends when the agent asks; a subscription stays open through the question", async () => {
   const items = await Array.fromAsync(sseItems(await stream("SendStreamingMessage", textMessage("ask Who?"), journal)));
   const { id } = result(items[0]).task;
   expect(result(items.at(-1)).statusUpdate.status).toMatchObject({
@@ -95,7 +95,7 @@ test("a stream stays open while the task waits for authorisation", async () => {
   expect(states.at(-1)).toBe("TASK_STATE_COMPLETED");
 });
 
-test("subscribers see the same order, and one that leaves does not touch the others or the task", async () => {
+test("subscribers see the same order, and one that leaves does not affect the others or the task", async () => {
   const id = await start("work 40");
   const leaving = new AbortController();
   const [first, second, third] = await Promise.all([
@@ -158,7 +158,7 @@ function cutAfter(response: Response, bytes: number): Response {
   );
 }
 
-test("who resumes after the end gets the rest; who missed nothing is told that there is no more", async () => {
+test("resuming after the end gives the rest; a reader that missed nothing learns that there is no more", async () => {
   const task = (await rpc(server.url, "SendMessage", textMessage("work 2"))).body.result.task;
   const log = await logOf(task.id);
   const rest = await Array.fromAsync(
@@ -171,7 +171,7 @@ test("who resumes after the end gets the rest; who missed nothing is told that t
   expect((await wire(ended)).error.code).toBe(-32004);
 });
 
-test("a message streamed again with the same id joins its task instead of making another", async () => {
+test("a message streamed again with the same id joins its task instead of starting another", async () => {
   const params = textMessage("work 30");
   const leaving = new AbortController();
   const first = await stream("SendStreamingMessage", params, journal, leaving.signal);
@@ -182,7 +182,7 @@ test("a message streamed again with the same id joins its task instead of making
   expect(result(again.at(-1)).statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
 });
 
-test("a task goes on when its only reader drops the connection", async () => {
+test("a task continues when its only reader drops the connection", async () => {
   const leaving = new AbortController();
   const response = await stream("SendStreamingMessage", textMessage("work 30"), {}, leaving.signal);
   const head = await sseItems(response).next();
@@ -194,7 +194,7 @@ test("a task goes on when its only reader drops the connection", async () => {
   });
 });
 
-test("an error before the first event is a plain answer, but a stream for a 0.3 resubscription", async () => {
+test("an error before the first event is a plain response, except for a 0.3 resubscription, where it is a stream", async () => {
   const refused = await stream("SubscribeToTask", { id: "none" });
   expect(refused.headers.get("Content-Type")).toStartWith("application/json");
   expect((await wire(refused)).error.code).toBe(-32001);
@@ -229,7 +229,7 @@ test("silence is filled with heartbeats, and a connection quiet for thirteen sec
   }
 }, 20_000);
 
-test("readers that never read are bounded, and others are served meanwhile", async () => {
+test("readers that never read take bounded memory, and others are served meanwhile", async () => {
   const id = await start("work 60");
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id } });
   const { hostname, port } = new URL(server.url);

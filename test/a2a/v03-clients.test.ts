@@ -30,7 +30,7 @@ const message = () => ({
   parts: [{ kind: "text" as const, text: "answer yes" }],
 });
 
-test("the JavaScript client of 0.3 works with an agent, the gateway and a flow, given the address alone", async () => {
+test("the JavaScript client of 0.3 works with an agent, the gateway and a flow, given only the address", async () => {
   for (const [what, url] of addresses) {
     const client = await new ClientFactory().createFromUrl(url);
     const sent = await client.sendMessage({ message: message() });
@@ -45,8 +45,8 @@ const python = [
 ];
 const hasPython = Bun.which("python3") !== null && Bun.spawnSync(python, { stderr: "ignore" }).exitCode === 0;
 
-describe.skipIf(!hasPython)("where Python's a2a-sdk 0.3 is installed", () => {
-  test("its client works with an agent, the gateway and a flow, given the address alone", async () => {
+describe.skipIf(!hasPython)("if Python's a2a-sdk 0.3 is installed", () => {
+  test("its client works with an agent, the gateway and a flow, given only the address", async () => {
     for (const [what, url] of addresses) {
       const child = Bun.spawn(["python3", resolve(import.meta.dir, "python-client.fixture.py"), url], {
         stdout: "pipe",

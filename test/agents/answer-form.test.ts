@@ -59,7 +59,7 @@ const adapters: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 for (const [adapter, ask] of Object.entries(adapters)) {
-  test(`an agent asked by ${adapter} is told the form of its answer, and answers in it by itself`, async () => {
+  test(`an agent asked by ${adapter} gets the schema of its answer, and answers in it without conversion`, async () => {
     const before = model.requests.length;
     expect(await ask()).toEqual({ total: 42 });
     // No second model call converts the answer into the form.

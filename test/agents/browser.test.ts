@@ -165,7 +165,7 @@ async function answerAll(task: Wire, answer: (task: Wire) => string, asked: stri
   return now;
 }
 
-test("a form over several pages is filled in, with a file in and files out, and a person allows what counts", async () => {
+test("a form over several pages is filled in, with a file in and files out, and a person allows the consequential steps", async () => {
   const raw = Buffer.from("Ada's life").toString("base64");
   const parts = [{ text: `apply for me at ${form.origin}` }, { raw, filename: "cv.txt", mediaType: "text/plain" }];
   const asked: string[] = [];
@@ -186,7 +186,7 @@ test("a form over several pages is filled in, with a file in and files out, and 
   expect((await bytes("receipt.txt")).toString()).toBe("receipt 4711");
 }, 30_000);
 
-test("over A2A 0.3: a question in the middle, and the next task finds tab and cookies as they were", async () => {
+test("over A2A 0.3: a question in the middle, and the next task finds its tab and cookies unchanged", async () => {
   const say = async (text: string, over: object = {}) => {
     const message = {
       kind: "message",
@@ -208,7 +208,7 @@ test("over A2A 0.3: a question in the middle, and the next task finds tab and co
   expect(next.artifacts.at(-1).parts[0].text).toBe("who=Grace");
 }, 30_000);
 
-test("after kill -9 the task goes on, and the model sees what is open now", async () => {
+test("after kill -9 the task continues, and the model sees what is open now", async () => {
   const asking = await send(`come back to ${form.origin}`);
   expect(state(asking)).toEqual(["TASK_STATE_INPUT_REQUIRED"]);
   await agent.stop("SIGKILL");
@@ -229,7 +229,7 @@ test("a cancel closes the task's tabs within five seconds", async () => {
   expect(Date.now() - begun).toBeLessThan(5_000);
 }, 30_000);
 
-test("a model that obeys a page carries nothing away: a person is asked about each way out", async () => {
+test("a model that obeys a page leaks nothing: a person is asked about each way out", async () => {
   const asked: string[] = [];
   const task = await send(`summarise ${notes.origin}. My own notes: ${canary}`);
   const done = await answerAll(task, () => "no", asked);
@@ -252,7 +252,7 @@ test("two conversations at once share no tabs and no cookies", async () => {
   expect(await Promise.all([run("Tick"), run("Tock")])).toEqual(["who=Tick", "who=Tock"]);
 }, 30_000);
 
-test("the card names what it can do, also where there is no browser", async () => {
+test("the card names what it can do, even without a browser", async () => {
   const cardOf = async (url: string) => (await fetch(`${url}/.well-known/agent-card.json`)).json() as Wire;
   const skills = (card: Wire) => card.skills.map(({ id }: Wire) => id);
   expect(skills(await cardOf(agent.url))).toEqual(["operate-pages", "extract-content", "web-research"]);

@@ -107,7 +107,7 @@ const answerOf = (task: Task) => {
   return content?.$case === "text" ? content.value : "";
 };
 
-test("Manus gives a part of its task to SWE, with files there and back", async () => {
+test("Manus gives a part of its task to SWE, with files in both directions", async () => {
   const { asker, helper } = await pair(
     ({ messages }, n) => (n === 0 ? delegate("Write it in capitals.", ["in.txt"]) : { text: lastResult(messages) }),
     ({ messages }, n) => {
@@ -132,7 +132,7 @@ test("Manus gives a part of its task to SWE, with files there and back", async (
   expect(used).toBeGreaterThan(childUsed);
 }, 30_000);
 
-test("two parts are worked on side by side", async () => {
+test("two parts run at the same time", async () => {
   const arrived = Promise.withResolvers<void>();
   const { asker, helper } = await pair(
     ({ messages }, n) =>
@@ -155,7 +155,7 @@ test("two parts are worked on side by side", async () => {
   expect(answerOf(await sent)).toMatch(/did one[\s\S]*did two/);
 }, 30_000);
 
-test("what SWE asks is asked by Manus, and the answer gets to SWE", async () => {
+test("Manus asks SWE's question, and the answer reaches SWE", async () => {
   const { asker, helper } = await pair(
     ({ messages }, n) => (n === 0 ? delegate("Ask.") : { text: lastResult(messages) }),
     ({ messages }, n) =>
@@ -201,7 +201,7 @@ test("Manus killed while SWE works: after its restart there is one task at SWE a
   expect([asker.model.requests.length, helper.model.requests.length]).toEqual([2, 1]);
 }, 30_000);
 
-test("SWE killed while it works: it goes on after its restart, and Manus has its answer", async () => {
+test("SWE killed while it works: it continues after its restart, and Manus gets its answer", async () => {
   const { asker, helper } = await pair(
     ({ messages }, n) => (n === 0 ? delegate("Take a while.") : { text: lastResult(messages) }),
     (_, n) => (n === 0 ? slow : { text: "Done after all." }),
@@ -230,7 +230,7 @@ for (const crashAt of ["3", "6+"])
     expect(asker.model.requests).toHaveLength(2);
   }, 40_000);
 
-test("agents that give a task round in a ring end at the hop limit", async () => {
+test("agents that pass a task round in a circle end at the hop limit", async () => {
   const [manusPort, swePort] = [freePort(), freePort()];
   const urls = { MANUS_URL: `http://127.0.0.1:${manusPort}`, SWE_URL: `http://127.0.0.1:${swePort}` };
   const onto =

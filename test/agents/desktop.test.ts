@@ -28,14 +28,14 @@ async function taskWith(env: Record<string, string>) {
   }
 }
 
-test("Manus has no screen unless it is switched on", async () => {
+test("Manus has no screen unless it is enabled", async () => {
   const { offered, results } = await taskWith({});
   expect(offered).toContain("see_image");
   expect(offered).not.toContain("computer_use");
   expect(results[0]).toContain('There is no tool named "computer_use"');
 });
 
-test("switched on, a model sees the screen it uses, where the machine has what that needs", async () => {
+test("with the desktop enabled, a model sees the screen it uses, if the machine has the programs", async () => {
   const { offered, results, last, sandbox } = await taskWith({ MANYHANDS_DESKTOP_ENABLED: "true", ...size });
   if (!offered.includes("computer_use")) {
     const has = ["srt", "bwrap"].includes(sandbox) && Bun.which("Xvfb") && Bun.which("xdotool");

@@ -36,7 +36,7 @@ describe.each(Object.keys(agentDefaults))("%s, started alone,", (name) => {
   beforeAll(() => agent.ready, 30_000);
   afterAll(() => agent.stop());
 
-  test("tells in its card who it is, what it can do and how it is reached", async () => {
+  test("its card says who it is, what it can do and how to reach it", async () => {
     const card = JSON.parse(await (await fetch(`${agent.url}/.well-known/agent-card.json`)).text());
     expect(card.skills.length).toBeGreaterThan(0);
     expect(card.supportedInterfaces.map(({ url }: { url: string }) => url)).toEqual(Array(3).fill(agent.url));
@@ -44,14 +44,14 @@ describe.each(Object.keys(agentDefaults))("%s, started alone,", (name) => {
     expect(own.params).toMatchObject({ name, model: { name: "scripted" } });
   });
 
-  test("takes a file and gives one back over A2A 1.0", async () => {
+  test("accepts a file and returns one over A2A 1.0", async () => {
     const task = await sendBySdk(agent.url, "What does it say?", { "in.txt": "given one" });
     expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     expect(task.artifacts.at(-1)?.parts[0]?.content).toEqual({ $case: "text", value: "It says: given one" });
     expect((await artifactBytes(task, "out.txt")).toString()).toBe("given one back");
   });
 
-  test("takes a file and gives one back over A2A 0.3", async () => {
+  test("accepts a file and returns one over A2A 0.3", async () => {
     const task = await sendByOldSdk(agent.url, "What does it say?", { "in.txt": "given two" });
     expect(task.status.state).toBe("completed");
     expect(task.artifacts?.at(-1)?.parts).toMatchObject([{ kind: "text", text: "It says: given two" }]);

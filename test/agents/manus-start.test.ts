@@ -31,13 +31,13 @@ test("a home that cannot be a folder is one sentence and exit code 2", async () 
   expect(exitCode).toBe(2);
 });
 
-test("an option it does not have is one sentence and exit code 2", async () => {
+test("an unknown option is one sentence and exit code 2", async () => {
   const { exitCode, said } = await refusal({}, "--bogus");
   expect(said).toMatch(/^manus: Unknown option '--bogus'.* The one option is --config FILE\.\n$/);
   expect(exitCode).toBe(2);
 });
 
-test("a port that is taken is one sentence and exit code 1", async () => {
+test("a port in use is one sentence and exit code 1", async () => {
   const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   try {
     const { exitCode, said } = await refusal({ PORT: String(other.port) });

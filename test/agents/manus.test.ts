@@ -72,7 +72,7 @@ test("a task the agent gives up on fails with its reason", async () => {
   expect(task.status.message?.parts).toMatchObject([{ text: "I gave up." }]);
 });
 
-test("card, health and readiness name the model in use and the sandbox; the key is nowhere", async () => {
+test("card, health and readiness name the model in use and the sandbox, and never the key", async () => {
   const paths = ["/.well-known/agent-card.json", "/healthz", "/readyz", "/metrics"];
   const bodies = await Promise.all(paths.map(async (path) => (await fetch(manus.url + path)).text()));
   expect(bodies[0]).toContain('"scripted"');

@@ -130,14 +130,14 @@ test.skipIf(!hasPythonSdk)(
   60_000,
 );
 
-test("images and what a server links to are files of the task", async () => {
+test("images and linked resources become files of the task", async () => {
   const { answer, files } = await doneBy("use pictures");
   expect(answer).toContain("Image 1: image/png");
   expect(files).toContainEqual(expect.stringMatching(/^mcp\/stream\/get-tiny-image-\w+\.png$/));
   expect(files.filter((name) => name.startsWith("mcp/every/")).length).toBeGreaterThan(1);
 }, 60_000);
 
-test("its health tells how each is spoken to", async () => {
+test("its health shows each server's transport", async () => {
   const { mcp } = (await (await fetch(`${manus.url}/healthz`)).json()) as Wire;
   const versions = Object.fromEntries(
     mcp.servers.map(({ name, state, version }: Wire) => [name, `${state} ${version}`]),

@@ -200,14 +200,14 @@ function toldOf(tool: string, word: string): string[] {
   );
 }
 
-test("a failing project sent as files is mended, its tests pass, and the change comes back as a patch", async () => {
+test("a failing project sent as files is fixed, its tests pass, and the change comes back as a patch", async () => {
   const task = await send("The tests fail. Fix the loose files.", project);
   expect(task.artifacts.map(({ name }) => name)).toEqual(["sums.py", "changes.patch", "answer"]);
   expect(await artifact(task, "answer")).toBe("The 1 test passed.");
   expect(await appliedToOriginal(await artifact(task, "changes.patch"))).toBe(sums.replace("result = 1", "result = 0"));
 });
 
-test("a packed repository is unpacked, read side by side, undone where a step was wrong, mended, and its patch fits the original", async () => {
+test("a packed repository is unpacked, read, fixed with a wrong step undone, and its patch applies to the original", async () => {
   const task = await send("The tests of this packed project fail. Fix it.", { "sums.tar.gz": packed });
   expect(task.artifacts.map(({ name }) => name)).toEqual(["sums/sums.py", "changes.patch", "answer"]);
   expect(await artifact(task, "answer")).toBe("The 1 test passed.");
@@ -235,14 +235,14 @@ test("over A2A 0.3 the same files go in and out", async () => {
 
 const canServe = Bun.which("openssl") !== null && Bun.which("git") !== null;
 
-test.if(canServe)("an archive is fetched by its address, over TLS, and mended", async () => {
+test.if(canServe)("an archive is fetched by its address, over TLS, and fixed", async () => {
   const task = await send(`Please fetch ${site?.server.url.origin}/sums.tar.gz and fix it.`, {});
   expect(toldOf("clone_repository", "fetch")[0]).toContain("Unpacked 3 files");
   expect(await appliedToOriginal(await artifact(task, "changes.patch"))).toBe(sums.replace("result = 1", "result = 0"));
 });
 
 test.if(canServe)(
-  "a repository sent as a link is cloned, over TLS, mended and committed, and the patch fits the original",
+  "a repository sent as a link is cloned, over TLS, fixed and committed, and the patch applies to the original",
   async () => {
     const task = await send("Please clone it and fix it.", { sums: new URL(addressFor("clone")) });
     expect(toldOf("clone_repository", "clone")[0]).toContain("at main, ");

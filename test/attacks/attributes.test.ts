@@ -60,14 +60,14 @@ describe.each(tiers)("tier %s", (tier) => {
   });
   afterAll(() => open.close());
 
-  test("mode, owner and times of files outside stay as they are, whatever call is used and however they are named", async () => {
+  test("mode, owner and times of outside files stay unchanged, whatever the call and however the files are named", async () => {
     const before = victims.map(attributes);
     const outcome = await run(["python3", "-c", script, numbers, ...victims]);
     expect(outcome).toMatchObject({ stdout: "", stderr: "", exitCode: 0 });
     expect(victims.map(attributes)).toEqual(before);
   });
 
-  test("inside, each call ends as it does without a sandbox, whatever call is used and however a file is named", async () => {
+  test("inside, every call has the same outcome as without a sandbox, however the file is named", async () => {
     const attempt = (path: string) => ["python3", "-c", script, numbers, "outcomes", path];
     const inside = await open.folder("inside");
     const own = join(inside, "file");
@@ -79,7 +79,7 @@ describe.each(tiers)("tier %s", (tier) => {
     expect((await run(attempt(own), inside)).stdout.split("\n").filter(programsDo)).toEqual(expected);
   });
 
-  test("inside, what programs ask for is what files have then", async () => {
+  test("inside, files have what programs set", async () => {
     const text = `
 printf 'x' >a && chmod 0751 a && touch -d @978307200 a && cp -p a b && ln -s a l && touch -h -d @1000 l && chmod u-x l
 chmod --reference=b c 2>/dev/null || install -m 0705 a c

@@ -42,7 +42,7 @@ test("a password that the user gave for the site they named is typed and sent wi
   expect(site.requests.find(({ url }) => url.pathname === "/login")?.body).toBe("n=ann&p=s3cret-77");
 });
 
-test("buttons without a label wait for a person: a basket's bin, a drawn icon, a toolbar's sign", async () => {
+test("buttons without a label wait for a person: a basket's bin, a drawn icon, a toolbar's symbol", async () => {
   // Their position in a window of the default size is known to the page but not to the model, so
   // each is found by its ref.
   for (const [nth, said] of [

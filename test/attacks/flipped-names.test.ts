@@ -74,7 +74,7 @@ describe.each(tiers)("tier %s", (tier) => {
     ["a folder as bwrap sees it", "/oldroot"],
     ["a file as bwrap sees it", "/oldroot/secret"],
   ])(
-    "names that one sandbox flips between what they are and a link to %s lead no later command outside, and stop none",
+    "names that one sandbox flips between the original and a link to %s lead no later command outside, and stop none",
     async (what, lure) => {
       const workspace = await open.folder(`inside-${what.replaceAll(" ", "-")}`);
       const target = lure === "/oldroot/secret" ? `/oldroot${outside}/secret` : `${lure}${outside}`;
@@ -91,7 +91,7 @@ describe.each(tiers)("tier %s", (tier) => {
     900_000,
   );
 
-  test("names that something outside of every sandbox flips lead no command outside", async () => {
+  test("names flipped from outside every sandbox lead no command outside", async () => {
     const workspace = await open.folder("from-outside");
     const argv = [...stepDownArgv(unprivilegedUser()), "bash", "-c", script, outside];
     const flipper = Bun.spawn(argv, { cwd: workspace, stdout: "pipe", stderr: "ignore" });
@@ -102,7 +102,7 @@ describe.each(tiers)("tier %s", (tier) => {
   }, 900_000);
 
   test.each(["read", "write"] as const)(
-    "a path that a program may %s, and another can flip, leads it nowhere else",
+    "a path that a program may %s, and that another can flip, leads nowhere else",
     async (right) => {
       const [shared, own] = await Promise.all([open.folder(`shared-${right}`), open.folder(`own-${right}`)]);
       const flip = `mkdir data; ln -s ${outside} lure; exec python3 -c '${flipping}' data lure`;

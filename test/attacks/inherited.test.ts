@@ -27,7 +27,7 @@ describe.each(tiers)("tier %s", (tier) => {
   });
   afterAll(() => open.close());
 
-  test("a command has its three streams and no other descriptor, and the server keeps none of those it handed over", async () => {
+  test("a command has its three streams and no other descriptor, and the server keeps none of those it passed on", async () => {
     const script = `
 import os
 def there(number):
@@ -43,7 +43,7 @@ print([number for number in range(1024) if there(number)])
     expect(await ours()).toBeLessThan(before + 3);
   });
 
-  test("what a command's environment tells the loader or the shell is told to nothing outside the sandbox", async () => {
+  test("loader and shell variables of a command's environment affect nothing outside the sandbox", async () => {
     // Each program that the loader starts with this environment writes a file if it can.
     const place = await mkdtemp(join(tmpdir(), "loader-"));
     await chmod(place, 0o777);
@@ -63,7 +63,7 @@ print([number for number in range(1024) if there(number)])
     }
   });
 
-  test("a command started from a terminal has none, so that it neither reads from it nor types into it", async () => {
+  test("a command started from a terminal has no terminal, so that it neither reads from it nor types into it", async () => {
     const fixture = join(import.meta.dir, "in-terminal.fixture.ts");
     const pty = `
 import os, pty, sys
@@ -80,7 +80,7 @@ const keys = await readFile("/proc/keys", "utf8").catch(() => undefined);
 
 // Tested where only the keyring itself protects the key: the confining tiers refuse the calls.
 test.if(keys !== undefined && processor !== undefined)(
-  "a command does not have the keys of the session that the server was started in",
+  "a command has no access to the session keyring of the server",
   async () => {
     const open = await openTier("off");
     try {

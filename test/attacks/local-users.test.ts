@@ -58,7 +58,7 @@ const message = (messageId: string) =>
 const json = ["-H", "Content-Type: application/json"];
 
 describe.skipIf(!canBeAnother)("another user of the machine", () => {
-  test("reaches nothing of an agent or the gateway through any adapter", async () => {
+  test("reaches nothing of an agent or the gateway through any adapter at all", async () => {
     for (const path of ["/", "/tasks", "/mcp", "/artifacts/0000/x", "/.well-known/agent-card.json", "/metrics"]) {
       expect(await curl(another, `${manus.url}${path}`)).toMatchObject({ status: 401 });
     }
@@ -76,7 +76,7 @@ describe.skipIf(!canBeAnother)("another user of the machine", () => {
     expect(model.requests.length).toBe(before);
   });
 
-  test("is not taken for root where it closes the connection before the server looks at it", async () => {
+  test("is not mistaken for root if it closes the connection before the server checks it", async () => {
     // Once its process has closed a socket, the kernel forgets the owner and reports root.
     const shell = `exec 3<>/dev/tcp/127.0.0.1/${new URL(gateway.url).port}; printf '%s' "$1" >&3; exec 3>&-`;
     const body = '{"input": "Hello"}';
@@ -99,7 +99,7 @@ describe.skipIf(!canBeAnother)("another user of the machine", () => {
     expect((await gateway.call("/runs")).body.total).toBe(1);
   });
 
-  test("is let in with the token of a server that has one", async () => {
+  test("is admitted with the token of a server that has one", async () => {
     expect(await curl(another, `${guarded.url}/runs`)).toMatchObject({ status: 401 });
     expect(await curl(another, `${guarded.url}/runs`, "-H", "Authorization: Bearer wrong")).toMatchObject({
       status: 401,
@@ -110,7 +110,7 @@ describe.skipIf(!canBeAnother)("another user of the machine", () => {
   });
 });
 
-test("the user of the server needs no token, on a first request and on later ones of the connection", async () => {
+test("the server's own user needs no token, on a first request and on later ones of the connection", async () => {
   const twice = await curl([], `${gateway.url}/runs`, `${gateway.url}/runs`);
   expect(twice.body).toContain('"runs"');
   expect(twice.status).toBe(200);

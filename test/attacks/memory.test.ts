@@ -7,7 +7,7 @@ import { bashTool, createShellSessions } from "../../shared/src/tools/shell/bash
 const tiers = (await availableTiers()).filter((tier) => tier !== "srt");
 
 test.each(tiers)(
-  "tier %s: ten processes in the background hold no more than their conversation may, and the call that started them is told",
+  "tier %s: ten background processes hold no more memory than their conversation may, and the call that started them says so",
   async (tier) => {
     const limits = { memoryBytes: 300 * 2 ** 20, processes: 4096 };
     const open = await openTier(tier, { limits });

@@ -20,7 +20,7 @@ describe.each(tiers)("tier %s", (tier) => {
   });
   afterAll(() => Promise.all([open.close(), rm(shown, { recursive: true })]));
 
-  test("what a command is shown for reading it cannot write, remove, rename or add to", async () => {
+  test("a command cannot write, remove, rename or add to what it may only read", async () => {
     const script = `cat ${shown}/file; cd ${shown}; for act in 'echo x >file' 'echo x >new' 'mkdir made' 'rm file' 'mv file moved' 'ln -s file link'; do
       sh -c "$act" 2>/dev/null && echo "done: $act"; done; true`;
     const command = { argv: ["bash", "-c", script], workspace: open.workspace, paths: { read: [shown], write: [] } };

@@ -45,7 +45,7 @@ describe.each(tiers)("tier %s", (tier) => {
   });
 
   test.each(Object.entries(things))(
-    "a conversation goes on after a command has made each guarded name %s",
+    "a conversation continues after a command has made each guarded name %s",
     async (what, make) => {
       const workspace = await open.folder(what.replaceAll(" ", "-"));
       await run(
@@ -58,13 +58,13 @@ describe.each(tiers)("tier %s", (tier) => {
     },
   );
 
-  test("a conversation goes on after a command has taken all rights from its folder", async () => {
+  test("a conversation continues after a command has removed all permissions from its folder", async () => {
     const workspace = await open.folder("without-rights");
     await run(workspace, "echo kept > made; chmod 000 .");
     expect((await run(workspace, "cat made")).stdout).toBe("kept\n");
   });
 
-  test("what a command has left in the way of its temporary folder does not keep the next from having one", async () => {
+  test("an obstacle left in place of the temporary folder does not keep the next command from having one", async () => {
     const workspace = await open.folder("temporary");
     for (const make of [
       "rm -rf .tmp; ln -s nowhere .tmp",
@@ -76,7 +76,7 @@ describe.each(tiers)("tier %s", (tier) => {
     }
   });
 
-  test("what a killed server has left in the way of it does not either", async () => {
+  test("nor does an obstacle left by a killed server", async () => {
     const workspace = await open.folder("left-in-the-way");
     await symlink("nowhere", join(workspace, ".tmp"));
     expect((await run(workspace, 'echo there > "$TMPDIR/x" && cat "$TMPDIR/x"')).stdout).toBe("there\n");
@@ -85,7 +85,7 @@ describe.each(tiers)("tier %s", (tier) => {
     expect((await run(workspace, 'echo there > "$TMPDIR/x" && cat "$TMPDIR/x"')).stdout).toBe("there\n");
   });
 
-  test("a command finds no open file but its own three", async () => {
+  test("a command finds no open file except its own three", async () => {
     const script = `
 import os, sys
 def there(number):
@@ -98,7 +98,7 @@ print([number for number in range(4096) if there(number)])`;
 
   if (tier === "landlock") return;
 
-  test("hooks stay as they are when a command takes the rights from their repository", async () => {
+  test("hooks stay unchanged when a command removes the permissions of their repository", async () => {
     const workspace = await open.folder("hooks");
     const owner = open.sandbox.user ? ["setpriv", `--reuid=${open.sandbox.user.uid}`, "--clear-groups"] : [];
     await Bun.spawn([...owner, "mkdir", "-p", join(workspace, ".git", "hooks")]).exited;

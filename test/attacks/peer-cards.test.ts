@@ -69,7 +69,7 @@ test("an agent whose card names a server on another origin is refused, and nothi
   expect(thief.requests).toEqual([]);
 });
 
-test("of the interfaces of a card the ones on its own origin are used, in whatever order they stand", async () => {
+test("of a card's interfaces only those on its own origin are used, in any order", async () => {
   using thief = listener();
   for (const order of [0, 1]) {
     using server = cardServer((own) => {

@@ -42,7 +42,7 @@ async function workspaceOf(contextId: string): Promise<string> {
   return dirname(join(attacked.home, path));
 }
 
-test("what floods, forks and never ends is stopped by its bound; the server keeps its memory and answers", async () => {
+test("floods, fork bombs and endless loops stop at their limits; the server keeps its memory and responds", async () => {
   const before = await attacked.memory();
   let slowest = 0;
   let most = 0;
@@ -80,7 +80,7 @@ test("what floods, forks and never ends is stopped by its bound; the server keep
   expect(slowest).toBeLessThan(3000);
 });
 
-test("a cancellation ends the command and all that the conversation left running, and keeps what was written", async () => {
+test("a cancellation ends the command and everything the conversation left running, and keeps its output", async () => {
   const workspace = await workspaceOf("canceled");
   const attack = bash(
     `trap '' TERM INT HUP; setsid -f sleep ${mark}; sleep ${mark} & echo be''gun; sleep ${mark}`,
@@ -109,7 +109,7 @@ async function runningTask(): Promise<string> {
   return tasks[0]?.id ?? "";
 }
 
-test("no secret of the server, its user or another conversation is read, by whatever way", async () => {
+test("no secret of the server, its user or another conversation can be read in any way", async () => {
   const neighbour = await workspaceOf("neighbour");
   const { uid, gid } = await stat(neighbour);
   await writeFile(join(neighbour, "secret"), canary, { mode: 0o644 });
@@ -168,7 +168,7 @@ print(attempt(lambda: connect(socket.AF_UNIX, "/var/run/docker.sock")))
   expect(answer + shell).not.toContain("REACHED");
 });
 
-test("what something outside would run or obey later is not written, by shell, Python or editor", async () => {
+test("files that outside programs would run or obey later are not written, by shell, Python or editor", async () => {
   const workspace = await workspaceOf("planter");
   const names = [".bashrc", ".mcp.json", "manyhands.toml", ".git/hooks/pre-commit"];
   await attacked.obey("planter", [python("import os; os.makedirs('.git/hooks'); open('manyhands.toml', 'w').close()")]);
@@ -193,7 +193,7 @@ test("what something outside would run or obey later is not written, by shell, P
   expect(await Bun.file(config).exists()).toBe(false);
 });
 
-test("when the server ends, nothing of any conversation is left", async () => {
+test("when the server ends, no process of any conversation is left", async () => {
   await attacked.obey("left", [bash(`sleep ${mark} & setsid -f sleep ${mark}; echo started`)]);
   expect(await processesNamed(mark)).not.toBeEmpty();
   await attacked.manus.stop();

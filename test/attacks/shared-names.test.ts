@@ -66,7 +66,7 @@ describe.each(tiers)("tier %s", (tier) => {
   });
   afterAll(() => open.close());
 
-  test("memory, semaphores and abstract sockets that others share by name or number are not reached", async () => {
+  test("shared memory, semaphores and abstract sockets of others cannot be reached", async () => {
     const holder = Bun.spawn(["python3", "-c", outside], { stdin: "pipe", stdout: "pipe", env: system });
     try {
       const reader = holder.stdout.getReader();

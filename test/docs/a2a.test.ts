@@ -53,7 +53,7 @@ function against({ text }: Block): string {
   return text.replaceAll("localhost:4101", host);
 }
 
-test("every shell example answers what the guide shows", async () => {
+test("every shell example gives the output the guide shows", async () => {
   const examples = blocks.flatMap((block, index) =>
     block.language === "sh" ? [[block, blocks[index + 1]] as const] : [],
   );
@@ -70,14 +70,14 @@ test("every shell example answers what the guide shows", async () => {
   }
 }, 60_000);
 
-test("the TypeScript example runs as it is printed", async () => {
+test("the TypeScript example runs as printed", async () => {
   const example = blocks.find(({ language }) => language === "ts");
   if (example === undefined) throw new Error("there is none");
   const out = await run([process.execPath, "-"], against(example), {});
   expect(out).toContain("There are 168 primes below 1000.");
 });
 
-test("the table of events names every type an agent's run tells", async () => {
+test("the table of events names every type of an agent's run", async () => {
   const events = await readGuide("events.md");
   const told = Object.keys(eventTypes);
   const documented = rowsOf(events).flatMap(([first]) => codesIn(first));

@@ -58,6 +58,6 @@ test("a computed type is readable: its declaration has a line for each property 
   expect(wide).toEqual([]);
 });
 
-test("the reference says what the sources say; bun docs/site/write.ts writes it anew", async () => {
+test("the reference matches the sources; bun docs/site/write.ts regenerates it", async () => {
   expect(await readGuide("api.md")).toBe(apiPage(entries));
 });

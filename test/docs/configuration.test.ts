@@ -56,7 +56,7 @@ test("every row is about a key that exists", () => {
   expect(unknown).toEqual([]);
 });
 
-test("the agents have the same keys, so that one row stands for all", () => {
+test("the agents have the same keys, so that one row covers all", () => {
   const agents = nodeAt(root, ["agents"])?.properties ?? {};
   const shapes = Object.values(agents).map((node) => fixedKeys(node).map(({ path }) => path.join(".")));
   for (const shape of shapes) expect(shape).toEqual(shapes[0] ?? []);
@@ -77,7 +77,7 @@ test("the defaults of the table are those of the schema", () => {
   expect(wrong).toEqual([]);
 });
 
-test("every TOML example of every page loads", async () => {
+test("every TOML example on every page loads", async () => {
   const docs = resolve(import.meta.dir, "../../docs");
   const pages = [...new Bun.Glob("{tutorial,how-to,reference}/*.md").scanSync({ cwd: docs })];
   expect(pages.length).toBeGreaterThan(10);

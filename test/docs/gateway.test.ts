@@ -56,7 +56,7 @@ function against({ text }: Block): string {
   return text.replaceAll("localhost:4100", host).replaceAll("localhost:4101", new URL(manus.url).host);
 }
 
-test("every shell example answers what the guide shows", async () => {
+test("every shell example gives the output the guide shows", async () => {
   const examples = blocks.flatMap((block, index) =>
     block.language === "sh" ? [[block, blocks[index + 1]] as const] : [],
   );
@@ -69,14 +69,14 @@ test("every shell example answers what the guide shows", async () => {
   }
 }, 60_000);
 
-test("the TypeScript examples run as they are printed", async () => {
+test("the TypeScript examples run as printed", async () => {
   const examples = blocks.filter(({ language }) => language === "ts");
   expect(examples).toHaveLength(2);
   for (const example of examples)
     expect(await run([process.execPath, "-"], against(example), {})).toContain("There are 168 primes below 1000.");
 }, 60_000);
 
-test("the settings for MCP clients name the address at which a stock client finds the tools", async () => {
+test("the settings for MCP clients have the address at which a stock client finds the tools", async () => {
   const settings = blocks.find(({ text }) => text.includes("mcpServers"));
   if (settings === undefined) throw new Error("there are none");
   const { url } = JSON.parse(against(settings)).mcpServers.manyhands;
@@ -89,7 +89,7 @@ test("the settings for MCP clients name the address at which a stock client find
   await client.close();
 });
 
-test("the tables name every operation and every status there is", async () => {
+test("the tables name every operation and every status", async () => {
   const document = JSON.parse(await (await fetch(`${open.url}/openapi.json`)).text());
   const operations = Object.entries<Record<string, unknown>>(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -99,7 +99,7 @@ test("the tables name every operation and every status there is", async () => {
   expect(first.toSorted()).toEqual([...operations, ...statuses].toSorted());
 });
 
-test("the console is there, for people", async () => {
+test("the console is served, for people", async () => {
   const page = await fetch(open.url);
   expect([page.status, page.headers.get("Content-Type")]).toEqual([200, expect.stringContaining("text/html")]);
 });

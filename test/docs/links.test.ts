@@ -18,7 +18,7 @@ function anchorsOf(markdown: string): string[] {
   return headings.map(([, heading]) => slug(heading ?? ""));
 }
 
-test("every link between the guides leads to a file and a heading that are there", async () => {
+test("every link between the guides leads to an existing file and heading", async () => {
   const broken: string[] = [];
   let links = 0;
   for (const guide of guides) {
@@ -36,7 +36,7 @@ test("every link between the guides leads to a file and a heading that are there
   expect(broken).toEqual([]);
 });
 
-test("every file that the contributor's map names is there", async () => {
+test("every file that the contributor's map names exists", async () => {
   const named = codesIn(await Bun.file(resolve(root, "AGENTS.md")).text());
   const paths = named.filter((code) => /^(?:agents|docs|flows|gateway|shared|test)\/[\w./-]+$/.test(code));
   expect(paths.length).toBeGreaterThan(30);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { resolve } from "node:path";
 import { llmsText } from "../../docs/site/pages.ts";
 
-test("llms.txt lists every page with what it is about; bun docs/site/write.ts writes it anew", async () => {
+test("llms.txt lists every page with its subject; bun docs/site/write.ts regenerates it", async () => {
   const listed = await llmsText();
   expect(await Bun.file(resolve(import.meta.dir, "../../docs/llms.txt")).text()).toBe(listed);
   const lines = listed.split("\n").filter((line) => line.startsWith("- ["));

@@ -33,7 +33,7 @@ test("every row has three cells, and a test or a reason why there is none", () =
   expect(bad).toEqual([]);
 });
 
-test("every test that is named is there", async () => {
+test("every named test exists", async () => {
   const texts = new Map<string, string>();
   for (const path of new Set(proofs.map((proof) => proof.path))) {
     const file = Bun.file(resolve(root, path));
@@ -44,7 +44,7 @@ test("every test that is named is there", async () => {
   expect(missing).toEqual([]);
 });
 
-test("every place that is named is there", () => {
+test("every named place exists", () => {
   const places = rows
     .flatMap(([, here]) => codesIn(here))
     .filter((code) => /^(agents|flows|gateway|shared|test)\//.test(code));
@@ -52,7 +52,7 @@ test("every place that is named is there", () => {
   expect(places.filter((place) => !existsSync(resolve(root, place)))).toEqual([]);
 });
 
-test("every tool, action and parameter of OpenManus is in the section of its name", () => {
+test("every tool, action and parameter of OpenManus is in its section", () => {
   const missing = Object.entries(openManusNames).flatMap(([heading, names]) => {
     const told = rowsOf(sectionOf(heading)).flatMap(([what]) => codesIn(what));
     return names.filter((name) => !told.includes(name)).map((name) => `${heading}: ${name}`);

@@ -25,7 +25,7 @@ test("prose fits 100 columns; bun docs/site/wrap.ts wraps it", async () => {
   expect(long).toEqual([]);
 });
 
-test("wrapping keeps code, tables, items and inline code as they are", () => {
+test("wrapping leaves code, tables, items and inline code unchanged", () => {
   const word = "word ".repeat(25).trim();
   const text = `# ${word}\n\n- ${word}\n  ${word}\n\n| ${word} |\n\`\`\`\n${word}\n\`\`\`\n\n${word} \`a b c\` - ${word}`;
   const wrapped = wrapMarkdown(text);
@@ -47,7 +47,7 @@ test("comments of the sources fit 100 columns; bun docs/site/wrap.ts wraps them"
   expect(wide).toEqual([]);
 });
 
-test("wrapping a source touches its wide comments alone", () => {
+test("wrapping a source changes only its wide comments", () => {
   const word = "word ".repeat(25).trim();
   const kept = `const a = 1; // ${word}\n// biome-ignore lint: ${word}\n/** Short. */\nconst b = "${word}";\n`;
   const wide = `  /** ${word} */\n  /**\n   * ${word}\n   *\n   * - ${word}\n   */\n  // ${word}\n`;

@@ -85,7 +85,7 @@ test("every tool has its section, and every parameter is in it", () => {
   }
 });
 
-test("every example answers what the guide shows", async () => {
+test("every example gives the result the guide shows", async () => {
   const workspace = await openWorkspace({ home, principal: "docs", contextId: "c", user: toolbox.sandbox.user });
   const tools = openedForTest(manus, toolbox).tools;
   const blocks = blocksOf(guide);

@@ -29,7 +29,7 @@ function blocks(page: string): Block[] {
 
 const printedBlocks = [...order.flatMap(blocks), ...blocksOf(await Bun.file(join(root, "README.md")).text())];
 
-test("the tutorial has the pages that are tested here, and the examples are there", () => {
+test("the tutorial has the pages tested here, and the examples exist", () => {
   expect([...pages.keys()].toSorted()).toEqual(order.map((page) => `${page}.md`).toSorted());
   expect(files.size).toBeGreaterThan(5);
 });
@@ -41,7 +41,7 @@ test("every TypeScript block of the tutorial and the README is an example file a
   expect(printed.filter(({ text }) => !texts.includes(text)).map(({ text }) => text.slice(0, 80))).toEqual([]);
 });
 
-test("every example is printed, but for the tests that say nothing new", () => {
+test("every example is printed, except tests that show nothing new", () => {
   const printed = printedBlocks.map(({ text }) => text);
   const silent = [...files].filter(([, text]) => !printed.includes(text.trimEnd())).map(([name]) => name);
   expect(silent.toSorted()).toEqual(["guide.test.ts", "opening-hours.test.ts", "quick-start.test.ts"]);
@@ -102,7 +102,7 @@ async function answerOf(commands: string): Promise<string> {
 }
 
 test.each(order)(
-  "the commands of %s answer what the page shows",
+  "the commands of %s give the output the page shows",
   async (page) => {
     const all = blocks(page);
     const settings = join(folder, "docs/examples/manyhands.toml");

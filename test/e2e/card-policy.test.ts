@@ -71,7 +71,7 @@ const known = async (name: string) =>
 const ask = async (...agents: string[]) =>
   (await gateway.call("/flows/sequential", { input: "Hello?", agents }, { Prefer: "wait=20" })).body;
 
-test("an agent whose card nobody trusted has signed is not taken, by no way", async () => {
+test("an agent whose card has no trusted signature is not accepted in any way", async () => {
   await using agent = await greeter();
   agent.card = agent.unsigned;
   const refused = await gateway.call("/agents", { url: agent.url });
@@ -82,7 +82,7 @@ test("an agent whose card nobody trusted has signed is not taken, by no way", as
   expect(agent.asked()).toBe(0);
 }, 30_000);
 
-test("a signed agent is used; what changes in its card is told; once its signature is gone so is its use, and comes back with it", async () => {
+test("a signed agent is used and changes of its card are reported; without its signature it is not used until the signature is back", async () => {
   await using agent = await greeter();
   expect((await gateway.call("/agents", { url: agent.url })).status).toBe(201);
   expect(await ask("greeter")).toMatchObject({ status: "completed", answer: "hello" });
@@ -108,7 +108,7 @@ test("a signed agent is used; what changes in its card is told; once its signatu
   expect(await ask("greeter")).toMatchObject({ status: "completed" });
 }, 60_000);
 
-test("the agents of the gateway's own home are used, by the key they share with it; one of another home is not, whatever its name and address", async () => {
+test("the agents of the gateway's own home are used, by their shared key; one of another home is not, whatever its name and address", async () => {
   const [own, alien] = await Promise.all(["state", "other"].map((folder) => startManusIn(join(home, folder))));
   if (own === undefined || alien === undefined) throw new Error("both were started");
   const { MANYHANDS_GATEWAY_CARD_KEYS } = settings;

@@ -50,7 +50,7 @@ async function manyhands(home: string, ...args: string[]) {
   return { exitCode: await child.exited, out, said };
 }
 
-test("an agent that runs alone has the agents it gives parts of its task to, though nothing was up", async () => {
+test("an agent run alone can delegate to its agents, although nothing was running", async () => {
   const { exitCode, out } = await manyhands("delegates", "run", "say hello");
   expect(out).toContain("Good day from SWE.");
   expect(exitCode).toBe(0);
@@ -58,7 +58,7 @@ test("an agent that runs alone has the agents it gives parts of its task to, tho
   expect(JSON.parse(listed)).toMatchObject([{ of: "manus", state: "completed", title: "say hello" }]);
 }, 180_000);
 
-test("a question of an agent that was asked is answered in another life, in which every server has another port", async () => {
+test("a delegated agent's question is answered after a restart in which every server has another port", async () => {
   const commands = [
     ["run", "ask first", "--json"],
     ["flow", "sequential", "--agents", "swe", "ask first", "--json"],

@@ -33,7 +33,7 @@ async function manyhandsWith(env: Record<string, string>, home: string, ...args:
   return { exitCode: await child.exited, out, said };
 }
 
-test("the demo has all agents work on one task, checks what came of it and leaves the results", async () => {
+test("the demo has all agents work on one task, checks the outcome and leaves the results", async () => {
   const { exitCode, out, said } = await manyhands("demo", "demo");
   expect(said).toContain("rehearsal model (scripted; no model is configured)");
   const browses = !said.includes("Skipped: filling in a form");
@@ -66,7 +66,7 @@ test("a task the rehearsal model does not know fails with the ways to configure 
   expect(result.text).toContain("OPENAI_API_KEY");
 }, 60_000);
 
-test("a run that is nowhere is said to be so, and no server is started to say it", async () => {
+test("an unknown run is reported without starting a server", async () => {
   for (const command of [
     ["answer", "run-1", "Yes"],
     ["watch", "run-1"],
@@ -81,7 +81,7 @@ test("a run that is nowhere is said to be so, and no server is started to say it
   expect(existsSync(join(folder, "nowhere", "logs"))).toBe(false);
 }, 60_000);
 
-test("a system that is started for a flow has its agents where the settings say they are, and starts those that are nowhere", async () => {
+test("a system started for a flow uses its agents where the settings say, and starts those that are not running", async () => {
   const model = await startScriptedModel(() => ({ text: "By the one that was there." }));
   const given = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
   const elsewhere = join(folder, "elsewhere");

@@ -139,7 +139,7 @@ function extractor(request: ChatRequest, n: number): ScriptedReply {
   return n === 0 ? { calls: [{ name: "extract", args: { page: 1 } }], usage } : { text: "Done.", usage };
 }
 
-test("what an agent's tool asked the model is gone from the budget of the flow that asked the agent", async () => {
+test("model calls of an agent's tool count towards the budget of the flow that asked the agent", async () => {
   await using agent = await agentServerForTest({ script: extractor, tools: [extract] });
   await using work = await flowForTest(flow, { agents: {}, limits: { tokens: 30_400 } });
   const { record } = await work.run({ text: "Work.", agents: [agent.url] });
@@ -147,7 +147,7 @@ test("what an agent's tool asked the model is gone from the budget of the flow t
   expect(work.model.requests).toHaveLength(0);
 });
 
-test("what a delegate's tool asked the model is gone from the budget of the agent that lent it", async () => {
+test("model calls of a delegate's tool count towards the budget of the delegating agent", async () => {
   await using helper = await agentServerForTest({ script: extractor, tools: [extract] });
   await using agent = await agentServerForTest({
     script: () => ({ calls: [{ name: "delegate", args: { agent: "helper", task: "Help." } }] }),

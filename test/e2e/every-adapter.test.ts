@@ -132,7 +132,7 @@ const names = Object.keys(adapters);
 for (const [index, [name, adapter]] of Object.entries(adapters).entries()) {
   const [answering = "", canceling = ""] = [1, 2].map((further) => names[(index + further) % names.length]);
 
-  test(`a run that is started over ${name} is one run over every adapter: answered over ${answering}, another canceled over ${canceling}`, async () => {
+  test(`a run started over ${name} is one run over every adapter: one answered over ${answering}, another canceled over ${canceling}`, async () => {
     const id = await adapter.start();
     expect(await statesOf(id)).toEqual(all("input-required"));
     await adapters[answering]?.answer(id, "blue");
@@ -145,7 +145,7 @@ for (const [index, [name, adapter]] of Object.entries(adapters).entries()) {
   }, 60_000);
 }
 
-test("a chat is such a run too: its question is answered over REST, and it is in every list", async () => {
+test("a chat is also such a run: its question is answered over REST, and it is in every list", async () => {
   await openai.chat.completions.create({ model: agent, messages: [{ role: "user", content: task }] });
   const id = await newest();
   expect(await statesOf(id)).toEqual(all("input-required"));
@@ -180,7 +180,7 @@ async function numbersOf(response: Response): Promise<number[]> {
   return items.flatMap(({ id }) => (id === undefined ? [] : [id]));
 }
 
-test("one run of a flow, begun in a chat, is seen through every adapter at once while it asks, and when it is done", async () => {
+test("a flow's run started in a chat is visible through every adapter while it asks and when it is done", async () => {
   const first = { role: "user", content: task } as const;
   const chat = await openai.chat.completions.create({ model: "planning", messages: [first], stream: true });
   const chunks = await Array.fromAsync(chat);

@@ -46,7 +46,7 @@ test("there are flows, each with an example", () => {
 });
 
 test.each(flows.map(({ name }) => name))(
-  "the example of the flow %s is carried out by the rehearsal model",
+  "the rehearsal model carries out the example of the flow %s",
   async (name) => {
     expectCompleted(await run("flow", name, "--example"));
   },
@@ -54,7 +54,7 @@ test.each(flows.map(({ name }) => name))(
 );
 
 test.each([["run"], ["flow planning"]])(
-  "the question that the guides ask is answered by the rehearsal model: %s",
+  "the rehearsal model answers the question that the guides ask: %s",
   async (words) => {
     const ended = await run(...words.split(" "), "How many primes are below 1000?");
     expectCompleted(ended);

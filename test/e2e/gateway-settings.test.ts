@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startGatewayServer } from "../servers/gateway-server.ts";
 
-test("flows think with a model of their own where one is named, and the gateway tells which", async () => {
+test("flows use their own model if one is named, and the gateway says which", async () => {
   const home = await mkdtemp(join(tmpdir(), "gateway-settings-"));
   const gateway = await startGatewayServer(home, {
     OPENAI_API_KEY: "none",

@@ -90,7 +90,7 @@ async function send(text: string, task?: Wire): Promise<Wire> {
 const questionOf = (task: Wire) => task.status.message?.parts.map(({ text }: Wire) => text).join("") ?? "";
 const answerOf = (task: Wire) => task.artifacts?.find(({ name }: Wire) => name === "answer")?.parts[0].text;
 
-test("Manus uses an installed server's tool, though another server is dead, and tells of all in its health", async () => {
+test("Manus uses an installed server's tool although another server is dead, and its health shows all of them", async () => {
   const task = await send("count");
   expect(answerOf(task)).toContain("The sum of 19 and 23 is 42.");
   const { mcp } = (await (await fetch(`${manus.url}/healthz`)).json()) as Wire;
@@ -98,7 +98,7 @@ test("Manus uses an installed server's tool, though another server is dead, and 
   expect(states).toMatchObject({ every: "ready", web: "ready", v1: "ready", dead: "failed" });
 });
 
-test("a question of a server of the 2026 revision waits for the person, across a restart, and goes on with the answer", async () => {
+test("a question from a 2026-revision server waits for the person, across a restart, and the call continues with the answer", async () => {
   const asked = await send("deploy");
   expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   expect(questionOf(asked)).toContain('The MCP server "web" asks');
@@ -108,13 +108,13 @@ test("a question of a server of the 2026 revision waits for the person, across a
   expect(answerOf(await send("yes", asked))).toContain("deployed: true, state-1");
 });
 
-test("a question of a server of an older revision is answered while its call is under way", async () => {
+test("a question from a server of an older revision is answered while its call is in progress", async () => {
   const asked = await send("order");
   expect(questionOf(asked)).toContain("- kind (one of green, black)");
   expect(answerOf(await send("kind: black", asked))).toContain('accept: {"kind":"black"}');
 });
 
-test("a poisoned description has nothing to carry away, and its destructive tool waits for a person", async () => {
+test("a poisoned description leaks nothing, and its destructive tool waits for a person", async () => {
   const asked = await send("obey");
   expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   expect(questionOf(asked)).toContain("poison__echo");
@@ -124,7 +124,7 @@ test("a poisoned description has nothing to carry away, and its destructive tool
   expect(answerOf(refused)).toContain("was not allowed and not made");
 });
 
-test("a tool that a server adds while a task is at work is called in a further step of it", async () => {
+test("a tool that a server adds while a task is running can be called in a later step of it", async () => {
   expect(answerOf(await send("grow"))).toContain("in full bloom");
 });
 
@@ -133,7 +133,7 @@ test("a server asks the agent's model only where its entry allows it", async () 
   expect(answerOf(await send("consent"))).not.toContain("42");
 });
 
-test("ten tasks at once on one server stay apart", async () => {
+test("ten concurrent tasks on one server stay separate", async () => {
   const tasks = await Promise.all(Array.from({ length: 10 }, (_, n) => send(`echo task${n}`)));
   expect(tasks.map(answerOf).map((text) => text.split("\n")[1])).toEqual(
     Array.from({ length: 10 }, (_, n) => `echo: task${n}`),

@@ -167,7 +167,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test("the agents of the settings are started, those that are only somewhere are used, and those switched off are not there", async () => {
+test("agents of the settings with an entry are started, those with only a url are used, and disabled ones are absent", async () => {
   expect(system.said()).toContain(`  concierge  http://127.0.0.1:${env.CONCIERGE_PORT}  ·  model scripted`);
   const { agents } = await get("/agents");
   const seen = agents.map(({ name, health, source }: Record<string, string>) => [name, health, source]);
@@ -177,7 +177,7 @@ test("the agents of the settings are started, those that are only somewhere are 
   expect(listed.out).not.toContain("data-analysis");
 }, 60_000);
 
-test("an agent and a flow of the settings are there for every kind of caller", async () => {
+test("an agent and a flow of the settings are available through every adapter", async () => {
   const names = ["trip", "planning", "manus", "concierge", "butler", "visitor"];
   const models = await get("/v1/models");
   expect(models.data.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(names));
@@ -195,7 +195,7 @@ test("an agent and a flow of the settings are there for every kind of caller", a
   expect((await get("/.well-known/agent-card.json")).name).toBe("Manus");
 }, 60_000);
 
-test("the planning flow gives a step to an agent of the settings", async () => {
+test("the planning flow assigns a step to an agent of the settings", async () => {
   const done = await run("planning", { input: "Plan a day in Rome" });
   expect(done).toMatchObject({ status: "completed" });
   const asked = model.requests.map(({ body }) => JSON.stringify(body.messages));
@@ -214,7 +214,7 @@ test("a flow of the settings asks agents, with its options, from the command lin
   expect(exitCode).toBe(0);
 }, 60_000);
 
-test("an agent is asked by its name; one module can be several agents, each told what its own table says", async () => {
+test("an agent is asked by its name; one module can be several agents, each with its own table's instructions", async () => {
   const butler = await manyhands("run", "--agent", "butler", "Who are you?");
   expect(butler.out).toContain("You serve the house. Asked: Who are you?");
   const listed = await manyhands("runs", "list", "--agent", "butler");
@@ -224,7 +224,7 @@ test("an agent is asked by its name; one module can be several agents, each told
   expect(unknown.said).toContain('There is no agent "swe". There are: manus, concierge, butler, visitor;');
 }, 60_000);
 
-test("what is added to instructions reaches the model after an agent's own, and the agent can ask whoever is there", async () => {
+test("extra instructions reach the model after an agent's own, and the agent can ask every agent present", async () => {
   const { exitCode } = await manyhands("run", "hello");
   expect(exitCode).toBe(0);
   const request = model.requests
@@ -260,7 +260,7 @@ test.each([
     "concierge is an agent of this system",
   ],
 ])(
-  "nothing is started where the settings name what cannot be: %j",
+  "nothing is started with impossible settings: %j",
   async (text, message) => {
     await writeFile(join(folder, "bad.toml"), text);
     await writeFile(join(folder, "butler.ts"), "export const butler = 1;\n");

@@ -17,7 +17,7 @@ const answer =
 
 const chooses = { calls: [{ name: "choose_branch", args: { branch: "manus", confidence: 1, reason: "it can" } }] };
 
-test("what an agent behind the gateway writes, alone or as a flow's answer, reaches a chat client while it is being written", async () => {
+test("text of an agent behind the gateway, alone or as a flow's answer, reaches a chat client while it is written", async () => {
   const home = await mkdtemp(join(tmpdir(), "openai-stream-"));
   const model = await startScriptedModel(({ tools = [] }) =>
     tools.some((tool) => tool.function.name === "choose_branch") ? chooses : { text: answer, deltaDelayMs: 60 },

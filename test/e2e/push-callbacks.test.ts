@@ -15,7 +15,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test("an agent of another make rings when its task is done, and nobody else can ring for it", async () => {
+test("an agent of another make notifies the gateway when its task is done, and nobody else can", async () => {
   const home = await mkdtemp(join(tmpdir(), "doorbell-"));
   const port = await freePort();
   const PUBLIC_URL = `http://127.0.0.1:${port}`;

@@ -48,7 +48,7 @@ const post = async (path: string, body: unknown) =>
     }),
   );
 
-describe.skipIf(nginx === null)("behind nginx (skipped where there is none), under another name", () => {
+describe.skipIf(nginx === null)("behind nginx (skipped if it is not installed), under another name", () => {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), "reverse-proxy-"));
     model = await startScriptedModel(({ messages }) =>
@@ -94,7 +94,7 @@ delegates = []
     if (home !== undefined) await rm(home, { recursive: true, force: true });
   });
 
-  test("cards and links name the address from outside, and a stock client works by it alone", async () => {
+  test("cards and links have the public address, and a stock client works with it alone", async () => {
     asked.length = 0;
     for (const [address, inner] of [
       [`${outside}/a2a/manus`, `${outside}/a2a/manus`],
@@ -113,7 +113,7 @@ delegates = []
     expect(new Set(asked)).toEqual(new Set([`${name}:${port}`]));
   }, 60_000);
 
-  test("every adapter of the gateway tells that address: runs, the API's description, and its page", async () => {
+  test("every adapter of the gateway uses that address: runs, the API's description, and its page", async () => {
     const run = await post("/flows/manus", { input: "Write a card" });
     expect(run).toMatchObject({ status: "completed", files: [{ name: "card.txt" }] });
     expect(run.files[0].url).toStartWith(`${outside}/artifacts/`);
@@ -121,7 +121,7 @@ delegates = []
     expect(await bodyText("/docs")).toContain(`${outside}/mcp`);
   }, 60_000);
 
-  test("the system's own servers reach each other without the proxy, a flow another flow too", async () => {
+  test("the system's own servers reach each other without the proxy, and so does a flow another flow", async () => {
     // The name does not resolve here: requests that used it would fail.
     const steps = [{ agent: "sequential", settings: { agents: ["manus"] } }];
     const run = await post("/flows/sequential", { input: "Write a card", agents: ["sequential"], options: { steps } });
@@ -152,7 +152,7 @@ delegates = []
     }
   }, 60_000);
 
-  test("another name than the configured one, and pages of another site, are refused as before", async () => {
+  test("other host names than the configured one, and pages of another site, are refused as before", async () => {
     const status = async (headers: Record<string, string>) =>
       (
         await fetch(`http://127.0.0.1:${port}/team/flows`, {

@@ -37,7 +37,7 @@ function forwarder(target: () => string) {
   return { url: server.url.origin, messages, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
-test("agents of a gateway that ask each other in a ring end by name, after as many tasks as the limit allows", async () => {
+test("agents of a gateway that ask each other in a circle end with hop_limit, after as many tasks as the limit allows", async () => {
   const home = await mkdtemp(join(tmpdir(), "ring-"));
   const gateway = await startGatewayServer(home);
   await using ring = forwarder(() => `${gateway.url}/a2a/ring/`);

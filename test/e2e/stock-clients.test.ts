@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-test("a stock OpenAI client chats with a flow: it is asked, answers, sees the work as it is done, and gets the file", async () => {
+test("a stock OpenAI client chats with a flow: it gets a question, answers, sees the progress, and gets the file", async () => {
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 0 });
   const models = (await client.models.list()).data.map(({ id }) => id);
   expect(models).toEqual(expect.arrayContaining(["sequential", "planning", "manus"]));
@@ -77,7 +77,7 @@ async function fileOf({ content }: { content?: unknown }): Promise<string> {
   return `${link?.name}: ${await (await fetch(link?.uri ?? "")).text()}`;
 }
 
-test("a stock MCP client calls a flow: the person at it answers, progress is told, and the file is linked", async () => {
+test("a stock MCP client calls a flow: its person answers, progress is reported, and the file is linked", async () => {
   const capabilities = { elicitation: { form: {} } };
   const client = new Client({ name: "stock", version: "1" }, { capabilities, versionNegotiation: { mode: "auto" } });
   client.setRequestHandler("elicitation/create", ({ params }) => {
@@ -95,7 +95,7 @@ test("a stock MCP client calls a flow: the person at it answers, progress is tol
   await client.close();
 }, 30_000);
 
-test("a stock MCP client of the former revision is told the question, and its model answers it", async () => {
+test("a stock MCP client of the former revision gets the question as a result, and its model answers it", async () => {
   const client = new Client({ name: "stock", version: "1" });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)));
   const asked = await client.callTool(flowCall);

@@ -59,7 +59,7 @@ async function textAt(url: string): Promise<string> {
 }
 
 for (const [index, { maker, name }] of makes.entries()) {
-  test(`an agent made with ${maker} is registered by its address, under a name made of its card`, async () => {
+  test(`an agent made with ${maker} is registered by its address, under a name from its card`, async () => {
     const added = await gateway.call("/agents", { url: servers[index]?.url });
     expect([added.status, added.body.name, added.body.health]).toEqual([201, name, "up"]);
     expect(added.body.card.skills[0].id).toBe("sample");

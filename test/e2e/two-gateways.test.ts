@@ -28,7 +28,7 @@ async function gateway(): Promise<GatewayServer> {
 const statuses = async ({ call }: GatewayServer): Promise<string[]> =>
   (await call("/runs?limit=200")).body.runs.map((run: { status: string }) => run.status);
 
-test("two gateways on one home share its runs: what one accepted the other finishes after a kill, each once", async () => {
+test("two gateways on one home share its runs: after a kill the other finishes what one had accepted, each once", async () => {
   const [first, second] = [await gateway(), await gateway()];
   const request = (n: number) => ({ input: `wait ${200 + n * 20}`, agents: ["manus"] });
   const accepted = await Promise.all(
@@ -44,7 +44,7 @@ test("two gateways on one home share its runs: what one accepted the other finis
   expect(again.body.runId).toBe(accepted[3]?.body.runId);
 }, 60_000);
 
-test("a gateway told to stop takes on nothing more, ends in time, and the other goes on with its runs at once", async () => {
+test("a stopping gateway accepts nothing more, ends in time, and the other continues its runs at once", async () => {
   const [first, second] = [await gateway(), await gateway()];
   const { total } = await agent.engine.list({ limit: 1 });
   const started = await Promise.all(
@@ -60,7 +60,7 @@ test("a gateway told to stop takes on nothing more, ends in time, and the other 
   expect((await agent.engine.list({ limit: 1 })).total).toBe(total + 6);
 }, 60_000);
 
-test("a gateway that was stopped past its lease finds its runs done, and changes nothing of them", async () => {
+test("a gateway suspended past its lease finds its runs done, and changes nothing in them", async () => {
   const [first, second] = [await gateway(), await gateway()];
   const started = await first.call("/flows/manus", { input: "wait 1500" });
   const { runId } = started.body;
@@ -80,7 +80,7 @@ test("a gateway that was stopped past its lease finds its runs done, and changes
   expect(events.match(/"run-ended"/g)).toHaveLength(1);
 }, 90_000);
 
-test("an agent registered at one gateway is one of the other's", async () => {
+test("an agent registered at one gateway is available at the other", async () => {
   const [first, second] = [await gateway(), await gateway()];
   expect((await first.call("/agents", { url: agent.url, name: "another" })).status).toBe(201);
   await until(async () =>

@@ -58,7 +58,7 @@ const isOver = async (gateway: GatewayServer, id: string) =>
 
 for (const jump of [hour, -hour])
   for (const lives of ["one life", "two lives"])
-    test(`a clock set by ${jump / hour} h, in ${lives}: patience with an agent that is away lasts as long as it is meant to`, async () => {
+    test(`a clock set by ${jump / hour} h, in ${lives}: the patience with an unreachable agent lasts as long as configured`, async () => {
       await using at = await place();
       await at.gate.close();
       const { runId } = (await at.gateway().call("/flows/sequential", { input: "x", agents: ["manus"] })).body;

@@ -110,7 +110,7 @@ function check(at: string, { events, seen, asked, report, state }: Outcome, expe
   expect([label, seen]).toEqual([label, [...new Set(seen)].sort((one, other) => one - other)]);
 }
 
-test("kill -9 at any durable write of the demo: it is finished, and nothing recorded is done again", async () => {
+test("kill -9 at any durable write of the demo: it finishes, and no recorded step is repeated", async () => {
   const whole = await demo("100000");
   expect(whole.crashed).toBe(false);
   expect(whole.report).toContain("76,704.20");

@@ -106,7 +106,7 @@ async function throughCrash(at: string): Promise<boolean> {
   return crashed;
 }
 
-test("a gateway killed at a durable write: the start that was sent again is the same run, and each agent is asked once", async () => {
+test("a gateway killed at a durable write: a repeated start is the same run, and each agent is asked once", async () => {
   const points = ["1", "1+", "3", "4+", "6", "7+"];
   const crashes: boolean[] = [];
   const lane = async () => {
@@ -120,7 +120,7 @@ test("a gateway killed at a durable write: the start that was sent again is the 
   expect(agent.model.requests).toHaveLength(2 * flows);
 }, 60_000);
 
-test("a gateway killed while the agent works: what the agent finished meanwhile is found, and its model is not asked again", async () => {
+test("a gateway killed while the agent works: it finds what the agent finished meanwhile, and the model is not asked again", async () => {
   const first = await gateway(home);
   const { runId } = (await first.call("/flows/manus", { input: "work" })).body;
   await until(async () => (await agent.tasks()).length === 1);
@@ -132,7 +132,7 @@ test("a gateway killed while the agent works: what the agent finished meanwhile 
   expect([agent.model.requests.length, (await agent.tasks()).length]).toEqual([1, 1]);
 }, 30_000);
 
-test("answers outlive a kill: the first counts, once, however often it is sent, and none is taken after the end", async () => {
+test("answers survive a kill: the first counts, once, however often it is sent, and none is accepted after the end", async () => {
   const first = await gateway(home);
   const { id } = (await first.call("/flows/manus", { input: "ask first" }, { Prefer: "wait=20" })).body;
   const answer = (server: GatewayServer, input: string, key: string) =>
@@ -153,7 +153,7 @@ for (const order of [
   ["agent", "gateway"],
   ["gateway", "agent"],
 ])
-  test(`${order.join(" and then ")} killed in the middle of a task: it is finished as the same task`, async () => {
+  test(`${order.join(" and then ")} killed in the middle of a task: it finishes as the same task`, async () => {
     const asked = Promise.withResolvers<void>();
     const model = await startScriptedModel(() => {
       asked.resolve();

@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-test("while the journal cannot be written new work is refused and why is told; then all goes on, and nothing is lost", async () => {
+test("while the journal cannot be written, new work is refused with the reason; then everything continues, and nothing is lost", async () => {
   const { runId } = (await gateway.call("/flows/manus", { input: "wait 500" })).body;
   await until(async () => (await agent.engine.list({ limit: 1 })).total === 1);
   const other = database();
@@ -58,7 +58,7 @@ test("while the journal cannot be written new work is refused and why is told; t
   expect([body.status, body.answer]).toEqual(["completed", "yes"]);
 }, 60_000);
 
-test("a flow whose code is another than the one that began it pauses and does nothing, and goes on once the code is right", async () => {
+test("a flow whose code has changed since it started pauses and does nothing, and continues once the code is right", async () => {
   const { id } = (await gateway.call("/flows/manus", { input: "ask What?" }, { Prefer: "wait=20" })).body;
   const tasks = (await agent.engine.list({ limit: 1 })).total;
   await gateway.stop("SIGKILL");
@@ -85,7 +85,7 @@ test("a flow whose code is another than the one that began it pauses and does no
   expect((await seen(id)).answer).toBe("heard this");
 }, 60_000);
 
-test("a journal that is damaged is never overwritten: the gateway says so, takes nothing, and works once a good one is there", async () => {
+test("a damaged journal is never overwritten: the gateway says so, accepts nothing, and works once a good one is restored", async () => {
   const folder = join(home, "damaged");
   const path = join(folder, "state", "runs.db");
   const damaged = Buffer.alloc(8192, "no database ");
@@ -145,7 +145,7 @@ function lock(folder: string): () => void {
   return () => other.close();
 }
 
-test("a full disk ends no run: it stands still, new work is refused, and once there is room both go on", async () => {
+test("a full disk ends no run: it pauses, new work is refused, and once there is room both continue", async () => {
   const folder = join(home, "small");
   await mkdir(folder);
   const isMounted = canMount();

@@ -154,7 +154,7 @@ const cases: Readonly<Record<string, Bad>> = {
 };
 const urls = new Map<string, string>();
 
-test("agents that break the protocol in every way fail their own run by its cause, and others are served meanwhile", async () => {
+test("an agent that breaks the protocol fails only its own run, with the cause, while others are served", async () => {
   for (const [name, { ours = false, answers, get }] of Object.entries(cases)) {
     const usual = { SendMessage: () => ({ task: working }), CancelTask: () => badTask("CANCELED") };
     const agent = badAgentForTest({ ours, ...(get && { get }) }, { ...usual, ...answers });
@@ -182,7 +182,7 @@ test("agents that break the protocol in every way fail their own run by its caus
   expect([state, storage.ok]).toEqual([undefined, true]);
 }, 60_000);
 
-test("an agent that fails again and again is left alone, which runs and the list of agents tell, and is used once it is back", async () => {
+test("an agent that keeps failing is not called, as runs and the list of agents show, and is used once it is back", async () => {
   let isWell = false;
   const agent = badAgentForTest({}, { SendMessage: () => (isWell ? { task: done } : html()), GetTask: () => done });
   bad.push(agent);

@@ -7,7 +7,7 @@ import { createA2aClient, type OutgoingMessage } from "manyhands/internal/a2a/cl
 import type { StoredEvent } from "manyhands/internal/core/engine";
 import { readEvent } from "manyhands/internal/core/events";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { told } from "manyhands/internal/testing/flow";
+import { flowEvents } from "manyhands/internal/testing/flow";
 import { demoTask, isAsTold, readAbilities } from "../../gateway/src/demo/demo-task.ts";
 import { type RegistrationSite, startRegistrationSite } from "../../gateway/src/demo/registration-site.ts";
 import { packProject, readShippingProject } from "../../gateway/src/demo/shipping-project.ts";
@@ -171,7 +171,7 @@ function check(label: string, outcome: Outcome): void {
   expect([label, events.map(({ seq }) => seq)]).toEqual([label, events.map((_, index) => index + 1)]);
   const counts = ["run-ended", "agent-asked", "agent-answered", "step-ended"].map((type) => ofType(type).length);
   expect([label, counts]).toEqual([label, [1, steps, steps, steps]]);
-  const outcomes = told(
+  const outcomes = flowEvents(
     events.map(({ event }) => readEvent(event)),
     "step-ended",
   ).map(({ outcome }) => outcome);
@@ -180,7 +180,7 @@ function check(label: string, outcome: Outcome): void {
   expect(unrecorded, `${label}: replies that were paid for and not recorded`).toBeLessThanOrEqual(1);
 }
 
-test("kill -9 of the gateway or of the Browser agent in the middle of the demo: it is finished, and nothing is done twice", async () => {
+test("kill -9 of the gateway or of the Browser agent in the middle of the demo: it finishes, and nothing is done twice", async () => {
   const crashes = [
     ...gatewayCrashes.map((at) => ({ gateway: at })),
     ...browserCrashes.map((at) => ({ browser: at })),

@@ -21,7 +21,7 @@ const refused = await refusedBwrap();
 test.each([
   ["is not there", "/nonexistent"],
   ["gets no namespaces", `${refused}:${process.env.PATH}`],
-])("where bwrap %s, no tool runs commands, however much a model wants one, and the rest works", async (_, path) => {
+])("if bwrap %s, no tool runs commands, whatever the model asks for, and the rest works", async (_, path) => {
   const attacked = await startAttacked({ PATH: path, MANYHANDS_SANDBOX_TIER: "bwrap" });
   try {
     expect(await (await fetch(`${attacked.manus.url}/healthz`)).json()).toMatchObject({ sandbox: "none" });

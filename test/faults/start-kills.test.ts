@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const kills = 8;
 
-test("servers that are killed while they start leave nothing that the next start does not take away", async () => {
+test("servers killed while they start leave nothing that the next start does not remove", async () => {
   const base = await mkdtemp(join(tmpdir(), "manyhands-kills-"));
   const [home, temporary] = [join(base, "home"), join(base, "temporary")];
   for (const folder of [base, home, temporary]) {

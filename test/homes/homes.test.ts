@@ -25,11 +25,11 @@ describe.each(homes)("a home of %s", (name) => {
   }, 60_000);
   afterAll(() => system[Symbol.asyncDispose]());
 
-  test("shows of every run what it showed then", async () => {
+  test("shows every run as it was shown then", async () => {
     expect(await viewsOf(system)).toEqual(viewsNow(recorded, factsOf(system)));
   }, 120_000);
 
-  test("has its unfinished runs go on and end as they would have, with nothing done twice", async () => {
+  test("resumes its unfinished runs, which end as they would have, with nothing done twice", async () => {
     const ends = await endsOf(system);
     expect(ends).toEqual(await readJson(folder, "ends"));
     const done: string[] = await readJson(folder, "done");
@@ -40,7 +40,7 @@ describe.each(homes)("a home of %s", (name) => {
     });
   }, 90_000);
 
-  test("goes on in its conversations, over every adapter, with their files", async () => {
+  test("continues its conversations, over every adapter, with their files", async () => {
     const files = runOf("Make a file. do:files");
     const message = textMessage("What is in it? do:remember", { contextId: files.contextId });
     const { body } = await rpc(`${system.urls.gateway}/a2a/manus`, "SendMessage", message);
@@ -58,7 +58,7 @@ describe.each(homes)("a home of %s", (name) => {
     expect(runs.find((run: Wire) => run.input === "And then?")).toMatchObject({ contextId: chat.contextId });
   }, 30_000);
 
-  test("knows a message and a request that were sent to it before", async () => {
+  test("recognizes a message and a request that were sent to it before", async () => {
     const { body } = await rpc(system.urls.manus, "SendMessage", sentTwice);
     const [first] = Object.values(recorded).filter(({ history }) => history?.[0]?.messageId === "sent-twice");
     expect(stored(body.result.task.id, system.names)).toBe(first.id);

@@ -22,7 +22,7 @@ const proxied = (network: string[]) => ({ ...fixture("hostile"), network, env: {
 
 const at = (server: { port?: number | undefined }, host = "127.0.0.1") => `${host}:${server.port}`;
 
-test("a server reaches the hosts its entry names, and no other, whichever way it tries", async () => {
+test("a server reaches the hosts its entry names, and no other, however it tries", async () => {
   await using it = await hostForTest({ s: proxied([at(allowed), "localhost", hostname()]) });
   const fetched = async (host: string) => (await it.call("s__fetch", { text: `http://${host}/` })).text;
   expect(await fetched(at(allowed))).toContain("200 allowed");
@@ -36,7 +36,7 @@ test("a server reaches the hosts its entry names, and no other, whichever way it
   expect(it.warnings.join()).toContain("example.com");
 });
 
-test("a server whose entry names no host has no network, whatever other servers and commands are let out to", async () => {
+test("a server whose entry names no host has no network, whatever other servers and commands may reach", async () => {
   await using it = await hostForTest(
     { open: proxied([at(allowed)]), shut: fixture("hostile") },
     { allowDomains: [at(allowed)] },
@@ -47,12 +47,12 @@ test("a server whose entry names no host has no network, whatever other servers 
   expect((await it.call("shut__environment")).text).not.toMatch(/proxy/i);
 });
 
-test("what is denied to all is denied to a server whose entry names it", async () => {
+test("a host denied to all is denied even to a server whose entry names it", async () => {
   await using it = await hostForTest({ s: proxied(["*", at(allowed)]) }, { policy: { deny: [at(allowed)] } });
   expect((await it.call("s__fetch", { text: `http://${at(allowed)}/` })).text).toContain("403");
 });
 
-test("a server reads neither the home nor another server's folder, and writes to its own alone", async () => {
+test("a server reads neither the home nor another server's folder, and writes only to its own", async () => {
   await using it = await hostForTest({ s: fixture("hostile"), t: fixture("hostile") });
   const canary = "CANARY-7d2f";
   await it.tools();
@@ -89,7 +89,7 @@ async function project(home: string) {
   return { entry, path: path as Record<keyof typeof names, string> };
 }
 
-test("a file that an argument names is seen alone: nothing beside it, by no name of its own or of a link", async () => {
+test("of a file that an argument names only the file is visible, nothing beside it, by its own name or a link", async () => {
   await using it = await hostForTest({});
   const lib = await mkdtemp(join(tmpdir(), "manyhands-lib-"));
   try {
@@ -124,7 +124,7 @@ test("neither an argument nor a link leads a server to the keys, the runs or the
   }
 });
 
-test("a folder whose name only begins as the home's does is one like any other", async () => {
+test("a folder whose name only starts like the home's is treated like any other", async () => {
   await using it = await hostForTest({});
   const beside = `${it.home}-too`;
   await mkdir(beside);
@@ -139,7 +139,7 @@ test("a folder whose name only begins as the home's does is one like any other",
   }
 });
 
-test("a program that lies beside the home or the settings is seen alone", async () => {
+test("of a program beside the home or the settings only its own file is visible", async () => {
   await using it = await hostForTest({});
   const { path } = await project(it.home);
   const program = join(it.home, "program");
@@ -150,7 +150,7 @@ test("a program that lies beside the home or the settings is seen alone", async 
 });
 
 test.each(["cwd", "read", "write"] as const)(
-  "a %s that holds the home, the settings or the user's own folder is refused by name, also behind a link",
+  "a %s that contains the home, the settings or the user's own folder is refused by name, even behind a link",
   async (key) => {
     await using it = await hostForTest({});
     const link = join(tmpdir(), `manyhands-link-${crypto.randomUUID()}`);

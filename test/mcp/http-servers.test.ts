@@ -7,7 +7,7 @@ import { startEverything } from "./everything-server.ts";
 import { hostForTest, variable } from "./host-for-test.ts";
 import { startHttpServer } from "./http-server.ts";
 
-test("a server of the 2026 revision: its headers, its tools, and a question that survives in what it gave us to bring back", async () => {
+test("a server of the 2026 revision: its headers, its tools, and a question that survives in the state it returned", async () => {
   using server = startHttpServer();
   await using it = await hostForTest(
     { web: { url: server.url, headers: { Authorization: `Bearer ${variable("WEB_TOKEN")}` } } },
@@ -23,7 +23,7 @@ test("a server of the 2026 revision: its headers, its tools, and a question that
   expect(done.text).toContain("deployed: true, state-1");
 });
 
-test("sound and other bytes become files, and a link that its server does not read is named and not fetched", async () => {
+test("sound and other bytes become files, and a link that its server cannot read is named and not fetched", async () => {
   using server = startHttpServer();
   await using it = await hostForTest({ web: { url: server.url } });
   const { text } = await it.call("web__sing");
@@ -36,7 +36,7 @@ test("sound and other bytes become files, and a link that its server does not re
   expect(text).toContain("[Resource http://169.254.169.254/song: song]");
 });
 
-test("tools that a server adds are there as soon as it says so, over the same connection", async () => {
+test("tools that a server adds are available as soon as it says so, over the same connection", async () => {
   using server = startHttpServer();
   await using it = await hostForTest({ web: { url: server.url } });
   const names = async () => (await it.tools()).map(({ name }) => name);
@@ -48,7 +48,7 @@ test("tools that a server adds are there as soon as it says so, over the same co
   expect(it.host.health().servers[0]?.connects).toBe(1);
 });
 
-test("each principal has a connection of their own, which their tasks share", async () => {
+test("each principal has its own connection, which its tasks share", async () => {
   using server = startHttpServer();
   await using it = await hostForTest({ web: { url: server.url } });
   await Promise.all([it.tools("ann"), it.tools("ann"), it.tools("bob")]);
@@ -57,7 +57,7 @@ test("each principal has a connection of their own, which their tasks share", as
   expect(it.host.health().servers).toEqual([]);
 });
 
-test("an eager server is connected at the start, any other when it is first needed", async () => {
+test("an eager server is connected at start, any other when it is first needed", async () => {
   using server = startHttpServer();
   const entry = { url: server.url };
   await using it = await hostForTest({ soon: { ...entry, start: "eager" }, late: entry });
@@ -68,7 +68,7 @@ test("an eager server is connected at the start, any other when it is first need
   expect(state()).toEqual(["soon ready", "late ready"]);
 });
 
-test("a server elsewhere is reached by the proxy of the configuration, one of this machine without it", async () => {
+test("a server elsewhere is reached through the configured proxy, one on this machine without it", async () => {
   using server = startHttpServer();
   const asked: string[] = [];
   await using proxy = await startProxy(server.url, (url) => asked.push(url));
@@ -101,7 +101,7 @@ async function startProxy(to: string, asked: (url: string) => void) {
   };
 }
 
-test("a server that is not there costs a sentence, and is tried again", async () => {
+test("an unreachable server gives one error, and is retried", async () => {
   const url = startHttpServer();
   const { url: gone } = url;
   url[Symbol.dispose]();
@@ -111,7 +111,7 @@ test("a server that is not there costs a sentence, and is tried again", async ()
 });
 
 test.each(["sse", "streamableHttp"] as const)(
-  "server-everything over %s is found out and used, with progress",
+  "server-everything over %s is detected and used, with progress",
   async (kind) => {
     await using everything = await startEverything(kind);
     await using it = await hostForTest({ every: { url: everything.url } });
@@ -124,7 +124,7 @@ test.each(["sse", "streamableHttp"] as const)(
 );
 
 test.each(["sse", "streamableHttp"] as const)(
-  "a server over %s that was started anew, and knows nothing of what was, is used again",
+  "a restarted server over %s that lost its state is used again",
   async (kind) => {
     const first = await startEverything(kind);
     await using it = await hostForTest({ every: { url: first.url, timeout: 3_000 } });
@@ -141,7 +141,7 @@ test.each(["sse", "streamableHttp"] as const)(
   40_000,
 );
 
-test("a server that goes away in the middle costs the calls until it is back", async () => {
+test("a server that disappears in the middle fails the calls until it is back", async () => {
   let down = false;
   using server = startHttpServer(() => (down ? new Response("gone", { status: 503 }) : undefined));
   await using it = await hostForTest({ web: { url: server.url } });
@@ -173,7 +173,7 @@ test("a message that is too long is not read to its end", async () => {
   expect(sent).toBeLessThan(40 * 2 ** 20);
 });
 
-test("a redirect to another place is not followed, and takes no header along", async () => {
+test("a redirect to another origin is not followed, and receives no header", async () => {
   using elsewhere = startHttpServer();
   using server = startHttpServer(() => Response.redirect(elsewhere.url, 307));
   await using it = await hostForTest({ web: { url: server.url, headers: { Authorization: "Bearer t" } } });

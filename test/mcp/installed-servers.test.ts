@@ -10,7 +10,7 @@ const everything = {
   prompts: true,
 };
 
-test("server-everything: text, images, structured content, links, resources and prompts come as a model can read them", async () => {
+test("server-everything: text, images, structured content, links, resources and prompts reach a model in readable form", async () => {
   await using it = await hostForTest({ every: everything });
   expect((await it.call("every__echo", { message: "hello" })).text).toContain("Echo: hello");
   const image = await it.call("every__get-tiny-image");
@@ -40,7 +40,7 @@ test("server-everything: progress of a long operation is shown", async () => {
   expect(shown).toContain("2/3\n");
 });
 
-test("server-filesystem writes where its entry lets it, and nowhere else", async () => {
+test("server-filesystem writes where its entry allows it, and nowhere else", async () => {
   await using it = await hostForTest({});
   const shared = join(it.home, "shared");
   await mkdir(shared, { mode: 0o777 });
@@ -56,7 +56,7 @@ test("server-filesystem writes where its entry lets it, and nowhere else", async
   expect((await it.call("files__write_file", { path: "/etc/x", content: "x" })).isError).toBe(true);
 });
 
-test("a server on the first SDK: structured results, and a question of its own", async () => {
+test("a server on the first SDK: structured results, and a question", async () => {
   await using it = await hostForTest({ v1: fixture("v1-server") });
   const sum = await it.call("v1__add", { a: 2, b: 3 });
   expect(sum.text).toContain('Structured result:\n{\n "sum": 5\n}');
@@ -70,7 +70,7 @@ test("a server on the first SDK: structured results, and a question of its own",
   expect(done.text).toContain('accept: {"kind":"green","cups":2}');
 });
 
-test("what a server asks while two calls of it are under way is put to nobody, for it does not say for which", async () => {
+test("a server's question during two of its calls is put to nobody, because it does not say for which", async () => {
   await using it = await hostForTest({ v1: fixture("v1-server") });
   const asked = await it.call("v1__order");
   expect(asked.asks?.question).toContain("Which tea?");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { contextForTest } from "../../shared/src/testing/tool-context.ts";
 import { fixture, hostForTest } from "./host-for-test.ts";
 
-test("definitions beyond the budget are searched for, and what a task found is offered to it", async () => {
+test("definitions beyond the budget are searched, and the tools a task found are offered to it", async () => {
   await using it = await hostForTest(
     { a: fixture("many", "60"), b: fixture("many", "60") },
     { definitionTokens: 2_000 },

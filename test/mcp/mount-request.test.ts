@@ -46,7 +46,7 @@ async function run(text: string): Promise<string> {
 
 const written = async () => JSON.parse(await readFile(join(agent.home, "mcp.json"), "utf8"));
 
-test("a server posted to a running agent is used by its next task, stays in mcp.json, and goes when it is deleted", async () => {
+test("a server posted to a running agent is used by its next task, stays in mcp.json, and is removed by DELETE", async () => {
   const added = await send({ late: { ...fixture("hostile"), env: { TOKEN: secret } } });
   expect(added.status).toBe(201);
   const text = await added.text();
@@ -68,7 +68,7 @@ test("a server posted to a running agent is used by its next task, stays in mcp.
   expect((await remove("late")).status).toBe(404);
 });
 
-test("how each server does is told: one that is there, one that fails, one whose tools are not as they were approved", async () => {
+test("the response gives each server's state: connected, failing, or with tools that differ from the approved ones", async () => {
   using web = startHttpServer();
   const answer = await send({
     web: { url: web.url },
@@ -97,7 +97,7 @@ test("how each server does is told: one that is there, one that fails, one whose
   await rm(folder, { recursive: true });
 });
 
-test("what agents would not take is refused whole, with its place, and nothing is written", async () => {
+test("an entry that agents would refuse is refused as a whole, with its place, and nothing is written", async () => {
   const before = await written();
   const bodies: [object, number, string][] = [
     [{ a: { url: "https://x.example/mcp" }, b: { command: "x", cmd: "y" } }, 400, "mcpServers.b"],
@@ -132,7 +132,7 @@ test("nobody without the key of the home changes the servers: no page, no caller
   expect(await written()).toEqual(before);
 });
 
-test("the server's token is wanted besides the key, and an agent takes no server that it would not use", async () => {
+test("the server's token is required besides the key, and an agent accepts no server that it would not use", async () => {
   await using closed = await startServedAgent("mcp = []", { MANYHANDS_TOKEN: "t".repeat(40) });
   const itsKey = (await readFile(join(closed.home, "mcp-mount-key"), "utf8")).trim();
   const post = (headers: Record<string, string>) =>
@@ -148,7 +148,7 @@ test("the server's token is wanted besides the key, and an agent takes no server
   expect([both.status, await both.text()]).toEqual([409, expect.stringContaining("[agents.manus] mcp")]);
 });
 
-test("an MCP client speaks to the same path as before, and ten changes at once all stay", async () => {
+test("an MCP client uses the same path as before, and ten concurrent changes all stay", async () => {
   const names = Array.from({ length: 10 }, (_, n) => `n${n}`);
   const added = await Promise.all(names.map((name) => send({ [name]: { url: "http://x.example", disabled: true } })));
   expect(added.map(({ status }) => status)).toEqual(names.map(() => 201));

@@ -42,7 +42,7 @@ async function signInTo(server: OAuthServer): Promise<void> {
   }
 }
 
-test("signing in leaves a token that is sealed on disk and goes to its server alone; it is renewed when it is no longer taken", async () => {
+test("signing in leaves a token that is encrypted on disk and sent only to its server; it is renewed when no longer accepted", async () => {
   using server = startOAuthServer();
   using other = startOAuthServer();
   const before = await open({ web: { url: server.url } });
@@ -89,7 +89,7 @@ test("a sign-in is its principal's: nobody else's tasks go in by it, and theirs 
   await again.close();
 });
 
-test("a name that moves to another address does not take its token along", async () => {
+test("a name that moves to another address does not keep its token", async () => {
   using server = startOAuthServer();
   using thief = startOAuthServer();
   await signInTo(server);
@@ -113,7 +113,7 @@ test.each([
   ],
   ["an address that is no web page", { authorizationEndpoint: "file:///usr/bin/xcalc" }, /.+/],
   ["an address in clear text elsewhere", { authorizationEndpoint: "http://x.example/authorize" }, /.+/],
-])("%s is refused, and nobody is sent there", async (_, lies, message) => {
+])("%s is refused, and nobody is directed there", async (_, lies, message) => {
   using server = startOAuthServer(lies);
   const mcp = await open({ web: { url: server.url } });
   const shown: string[] = [];

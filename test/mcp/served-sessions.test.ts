@@ -20,7 +20,7 @@ async function begin(url: string, more: Record<string, string> = {}): Promise<Re
   return of;
 }
 
-test("a session that is guessed or stolen with another's identity is as unknown as none", async () => {
+test("a session that is guessed, or stolen by another identity, is as unknown as none", async () => {
   await using server = await startConformanceServer({
     identify: ({ headers }) => callerNamed(headers.get("x-user") ?? ""),
   });
@@ -52,7 +52,7 @@ async function leaveEarly(response: Response): Promise<string> {
   return [...text.matchAll(/^id: (.+)$/gm)].at(-1)?.[1] ?? "";
 }
 
-test("what a client missed when its connection broke in mid-call it gets when it is back", async () => {
+test("a client whose connection broke in mid-call gets what it missed when it returns", async () => {
   await using server = await startConformanceServer();
   const of = await begin(server.url);
   const last = await leaveEarly(await post(server.url, slow, of));
@@ -62,7 +62,7 @@ test("what a client missed when its connection broke in mid-call it gets when it
   expect(missed).toContain('"text":"done"');
 });
 
-test("a session ends when its client stays away in mid-call, and when nothing happens in it for long", async () => {
+test("a session ends when its client stays away in mid-call, and after a long idle time", async () => {
   await using away = await startConformanceServer({ sessions: { awayMs: 30 } });
   const left = await begin(away.url);
   await leaveEarly(await post(away.url, slow, left));
@@ -73,7 +73,7 @@ test("a session ends when its client stays away in mid-call, and when nothing ha
 });
 
 for (const mode of ["auto", "legacy"] as const)
-  test(`a client hears that the tools are others than they were (${mode})`, async () => {
+  test(`a client is notified that the tools have changed (${mode})`, async () => {
     await using server = await startConformanceServer();
     const { promise: heard, resolve } = Promise.withResolvers<void>();
     const tools = { autoRefresh: false, onChanged: () => resolve() };

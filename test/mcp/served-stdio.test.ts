@@ -54,7 +54,7 @@ for (const mode of ["auto", "legacy"] as const)
   });
 
 for (const mode of ["auto", "legacy"] as const)
-  test(`a person at a client over stdio is asked where a person decides (${mode})`, async () => {
+  test(`a person at a client over stdio is asked for decisions (${mode})`, async () => {
     const home = await mkdtemp(join(tmpdir(), "manyhands-mcp-stdio-"));
     await writeFile(join(home, "manyhands.toml"), '[agents.manus]\napprove = ["python_execute"]\n');
     const model = await startScriptedModel(() => ({ text: "done" }));

@@ -40,7 +40,7 @@ for (const mode of ["auto", "legacy"] as const) {
     await client.close();
   });
 
-  test(`wrong arguments are a result that says what is wrong, an unknown tool is the client's error (${mode})`, async () => {
+  test(`wrong arguments give a result that says what is wrong, an unknown tool is the client's error (${mode})`, async () => {
     const client = await connectTo(agent.url, { mode });
     const wrong = await client.callTool({ name: "str_replace_editor", arguments: { command: "destroy", path: "a" } });
     expect([wrong.isError, resultText(wrong)]).toEqual([true, expect.stringContaining("command")]);
@@ -60,7 +60,7 @@ for (const mode of ["auto", "legacy"] as const) {
 
 const guarded = { name: "python_execute", arguments: { code: "print(6 * 7)" } };
 
-test("a call that a person decides about is put to the person at the client, and made only with their yes", async () => {
+test("a call that needs a decision is put to the person at the client, and made only with their yes", async () => {
   const yes = await connectTo(agent.url, { mode: "auto", allow: true });
   expect(resultText(await yes.callTool(guarded))).toContain("42");
   await yes.close();
@@ -71,7 +71,7 @@ test("a call that a person decides about is put to the person at the client, and
 });
 
 for (const mode of ["auto", "legacy"] as const)
-  test(`where nobody can be asked, such a call is refused with what to do (${mode})`, async () => {
+  test(`if nobody can be asked, such a call is refused with advice (${mode})`, async () => {
     const client = await connectTo(agent.url, { mode });
     const refused = await client.callTool(guarded);
     expect([refused.isError, resultText(refused)]).toEqual([
@@ -82,7 +82,7 @@ for (const mode of ["auto", "legacy"] as const)
   });
 
 for (const mode of ["auto", "legacy"] as const)
-  test(`a call that its client gives up ends what it started (${mode})`, async () => {
+  test(`a call that its client cancels ends what it started (${mode})`, async () => {
     const client = await connectTo(agent.url, { mode });
     const gone = new AbortController();
     const command = `sleep ${mode === "auto" ? 61 : 62}.${process.pid}`;
@@ -105,7 +105,7 @@ test("a person at a client of a 2025 revision is asked in the middle of the call
   await no.close();
 });
 
-test("it is off unless it is switched on, and behind the token and the guard like the rest", async () => {
+test("serving tools is off by default, and behind the token and the guard like the rest", async () => {
   const post = (url: string, headers: Record<string, string> = {}) =>
     fetch(`${url}/mcp`, { method: "POST", body: "{}", headers });
   expect((await post(agent.url, { Origin: "https://evil.example" })).status).toBe(403);
@@ -115,7 +115,7 @@ test("it is off unless it is switched on, and behind the token and the guard lik
   expect((await post(closed.url)).status).toBe(401);
 });
 
-test("what tools used of the model without a run is in the server's metrics", async () => {
+test("model usage of tools called without a run is in the server's metrics", async () => {
   const metrics = await (await fetch(new URL("/metrics", agent.url))).text();
   expect(metrics).toMatch(/^manyhands_served_tools_tokens_total\{agent="manus",direction="out"\} \d+$/m);
   expect(metrics).toMatch(/^manyhands_served_tools_usd_total\{agent="manus"\} \d/m);

@@ -30,7 +30,7 @@ async function listed({ host }: HostForTest) {
   return { tools, names: tools.map(({ name }) => name), missing, told, ms: performance.now() - before };
 }
 
-test("a server that needs long for its first start is waited for, and who waits is told for whom", async () => {
+test("a server that starts slowly the first time is waited for, and the task says for which", async () => {
   await using late = await lateServer({ delayMs: 6_500 });
   await using it = await hostForTest({ npx: late.entry, s: fixture("hostile") }, { patienceMs: 20_000 });
   const { names, missing, told } = await listed(it);
@@ -39,7 +39,7 @@ test("a server that needs long for its first start is waited for, and who waits 
   expect(told).toEqual(["Waiting for the MCP server npx to start, for 20 s at most."]);
 }, 40_000);
 
-test("after its patience a task goes on without, is told whose tools it lacks, and has them from when they are there", async () => {
+test("after the wait a task continues without the server, learns which tools are missing, and has them once they are available", async () => {
   await using late = await lateServer({ delayMs: 4_000 });
   await using it = await hostForTest({ npx: late.entry, s: fixture("hostile") }, { patienceMs: 1_500 });
   const first = await listed(it);
@@ -53,7 +53,7 @@ test("after its patience a task goes on without, is told whose tools it lacks, a
   }
 }, 40_000);
 
-test("tools known from last time are offered at once, and a call waits for the server", async () => {
+test("tools known from last time are offered at once, and a call waits for the server to connect", async () => {
   await using late = await lateServer({});
   await using first = await hostForTest({ npx: late.entry });
   expect((await listed(first)).names).toContain("npx__echo");
@@ -81,7 +81,7 @@ test("a tool known from last time that the server has changed meanwhile is not c
   });
 }, 40_000);
 
-test("where what was approved is gone, nothing of last time counts as approved", async () => {
+test("if the approvals are lost, nothing from last time counts as approved", async () => {
   await using late = await lateServer({});
   await using first = await hostForTest({ npx: late.entry });
   await listed(first);
@@ -92,7 +92,7 @@ test("where what was approved is gone, nothing of last time counts as approved",
   expect(echo?.description).toContain("Send every file");
 }, 40_000);
 
-test("a program that is kept from its registry since that is at a private address says so, with the setting that allows it", async () => {
+test("a program refused access to its registry at a private address says so, with the setting that allows it", async () => {
   const registry = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("packages") });
   await using late = await lateServer({ registry: `http://localhost:${registry.port}/` });
   const network = [`localhost:${registry.port}`];

@@ -38,7 +38,7 @@ const send = (authorization: string) =>
     }),
   });
 
-test("what our user shows us is never shown to a server", async () => {
+test("the credentials our user sends are never passed to a server", async () => {
   expect(await (await send(`Bearer ${token}`)).text()).toContain("echo: hi");
   expect(upstream.headers.length).toBeGreaterThan(0);
   const sent = JSON.stringify([bodies, upstream.headers.map((headers) => [...headers])]);

@@ -1037,7 +1037,7 @@ export const faults: readonly Fault[] = [
   {
     id: "patience-of-all-refusals",
     file: "shared/src/a2a/push/push-run.ts",
-    find: " || told.after > after",
+    find: " || notified.after > after",
     becomes: "",
     harm: "A receiver that takes notifications but refuses one now and then is given up after a day of them in all.",
     tests: ["test/a2a/push"],

@@ -8,13 +8,13 @@ setDefaultTimeout(120_000);
 const root = resolve(import.meta.dir, "../..");
 const testFiles = [...new Bun.Glob("{shared,flows,gateway,agents,test}/**/*.test.ts").scanSync({ cwd: root })];
 
-test("there are faults to plant, each under a name of its own", () => {
+test("there are faults to plant, each with its own name", () => {
   expect(faults.length).toBeGreaterThanOrEqual(40);
   expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length);
 });
 
 test.each(faults.map((fault) => [fault.id, fault] as const))(
-  "%s still has its place, and tests to find it",
+  "the fault %s still has its place, and tests to find it",
   async (_, fault) => {
     const source = await Bun.file(join(root, fault.file)).text();
     expect(withFault(fault, source)).not.toBe(source);
@@ -23,7 +23,7 @@ test.each(faults.map((fault) => [fault.id, fault] as const))(
   },
 );
 
-test("a fault that a test finds is caught, a change that harms nobody survives, and the checkout stays as it is", async () => {
+test("a fault that a test finds is caught, a harmless change survives, and the checkout stays as it is", async () => {
   const file = "shared/src/durable/sqlite/process-identity.ts";
   const source = await Bun.file(join(root, file)).text();
   const about = {
@@ -38,7 +38,7 @@ test("a fault that a test finds is caught, a change that harms nobody survives, 
   ];
   const said: string[] = [];
   const verdicts = await plantAll(planted, (line) => said.push(line), new AbortController().signal);
-  const by = expect.stringContaining("nothing is said of processes of another machine");
+  const by = expect.stringContaining("processes of another machine, boot or container are not judged");
   expect(verdicts).toEqual([
     { id: "harmful", caught: true, by },
     { id: "harmless", caught: false, why: "all pass in process-identity.test" },

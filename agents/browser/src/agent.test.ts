@@ -23,7 +23,7 @@ test("it has the browser's tools, the web's, and those to plan, save, ask and en
   expect(tools.slice(-5)).toEqual(["web_search", "web_fetch", "str_replace_editor", "ask_human", "terminate"]);
 });
 
-test("the prompt names no tool that is not there", () => {
+test("the prompt names no missing tool", () => {
   for (const deps of [
     { browsing, web },
     { browsing, web: [] },
@@ -44,6 +44,6 @@ test("without a browser the card says why and promises only what is left", () =>
   expect(agent.look).toBeUndefined();
 });
 
-test("it may take more turns than others, for pages take many", () => {
+test("it may take more turns than others, because pages take many", () => {
   expect(openedForTest(browser, { browsing, web }).limits.steps).toBe(80);
 });

@@ -46,7 +46,7 @@ test("the prompt names the libraries that Python has here, or that it has none",
   expect(told([])).toContain("no pandas");
 });
 
-test("every tool its prompt names is there", () => {
+test("every tool its prompt names exists", () => {
   const { tools, instructions } = openedForTest(dataAnalysis, { shell, databases });
   const named = new Set(instructions.match(/\b[a-z]+_[a-z_]+\b/g));
   for (const name of ["by_month", "insights_id", "tool_type", "by_month_new"]) named.delete(name);

@@ -32,13 +32,13 @@ test("Manus has the tools OpenManus users know, by their names", () => {
   ]);
 });
 
-test("the card promises to run code only where there is something to run it with", () => {
+test("the card promises to run code only if something can run it", () => {
   const skills = (shell: readonly Tool[]) => openedForTest(manus, { shell, web: [] }).skills.map(({ id }) => id);
   expect(skills([bash])).toContain("run-code");
   expect(skills([])).not.toContain("run-code");
 });
 
-test("the card and the prompt promise the web only where it can be read", () => {
+test("the card and the prompt promise the web only if it can be read", () => {
   const [online, offline] = [openedForTest(manus, { shell: [], web }), openedForTest(manus, { shell: [], web: [] })];
   expect(online.skills.map(({ id }) => id)).toContain("web-research");
   expect(online.instructions).toContain("name the addresses");
@@ -47,12 +47,12 @@ test("the card and the prompt promise the web only where it can be read", () => 
   expect(offline.instructions).toContain("There is no web here");
 });
 
-test("the prompt speaks of other agents only where there are some to ask", () => {
+test("the prompt mentions other agents only if there are some to ask", () => {
   expect(openedForTest(manus, {}, { delegates: ["swe"] }).instructions).toContain("with delegate");
   expect(openedForTest(manus).instructions).not.toContain("delegate");
 });
 
-test("the prompt names no tool that is not there", () => {
+test("the prompt names no missing tool", () => {
   const { instructions } = openedForTest(manus, { shell: [], web: [] });
   const tools = openedForTest(manus, { shell: [bash], web: [] }).tools.map(({ name }) => name);
   const named = ["planning", "ask_human", "terminate", "browser_go_to_url", "web_search", "delegate"].filter((name) =>
@@ -61,7 +61,7 @@ test("the prompt names no tool that is not there", () => {
   expect(named.filter((name) => !tools.includes(name))).toEqual([]);
 });
 
-test("with a browser Manus browses, and is told how only while it does", async () => {
+test("with a browser Manus browses, and the instructions for it appear only while it does", async () => {
   let open = false;
   const agent = openedForTest(manus, {
     shell: [],

@@ -24,7 +24,7 @@ const whole = openedForTest(swe, { shell: [bash], egress });
 const bare = openedForTest(swe);
 const names = ({ tools }: typeof whole) => tools.map(({ name }) => name);
 
-test("SWE has OpenManus's tools and those that code asks for", () => {
+test("SWE has OpenManus's tools and those that coding needs", () => {
   expect(names(whole)).toEqual([
     "planning",
     "bash",
@@ -51,7 +51,7 @@ test("without a sandbox and the web it has no tool that needs them and promises 
   expect(whole.skills.map(({ id }) => id)).toEqual(["change-code", "fix-bug", "explain-code"]);
 });
 
-test("the prompt names the tools that are there and no other", () => {
+test("the prompt names the available tools and no other", () => {
   for (const agent of [whole, bare]) {
     const named = names(whole).filter((name) => new RegExp(`\\b${name}\\b`).test(agent.instructions));
     expect(named.filter((name) => !names(agent).includes(name))).toEqual([]);
@@ -71,7 +71,7 @@ test("reads may run side by side, changes wait for their turn", () => {
   expect(together.map(({ name }) => name)).not.toContain("run_tests");
 });
 
-test("new files alone are handed over as they are, without a patch that says them again", async () => {
+test("if all files are new, they are returned as they are, without a patch that repeats them", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-swe-"));
   const workspace = await openWorkspace({ home, principal: "alice", contextId: "c", user: undefined });
   await Bun.write(join(workspace.root, "new.py"), "print(1)\n");

@@ -3,12 +3,12 @@ import type { ReadEvent } from "manyhands/internal/core/events";
 import type { Json } from "manyhands/internal/core/json";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { flowForTest, told } from "manyhands/internal/testing/flow";
+import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import { conditional } from "./conditional.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
 const choices = (events: readonly ReadEvent[]) =>
-  told(events, "choice-made").map(({ choice, by, reason }) => `${choice} by ${by}: ${reason}`);
+  flowEvents(events, "choice-made").map(({ choice, by, reason }) => `${choice} by ${by}: ${reason}`);
 const say = (text: string) => () => ({ text });
 const chosen = (branch: string, confidence = 0.9) => ({
   calls: [{ name: "choose_branch", args: { branch, confidence, reason: `it is about ${branch}` } }],
@@ -32,7 +32,7 @@ test("a rule decides without the model, and the others are not asked", async () 
   expect([await flow.agent("analyst").tasks(), await flow.agent("writer").tasks()]).toEqual([[], []]);
 });
 
-test("where none holds the model chooses out of the branches, and a name that is none is mended", async () => {
+test("if no rule matches, the model chooses among the branches, and an invalid name is corrected", async () => {
   const model = [chosen("tables"), chosen("data")];
   await using flow = await flowForTest(conditional, { agents, model });
   const { answer, events, record } = await flow.run({ text: "Which region sold most?", options: { branches } });
@@ -43,13 +43,13 @@ test("where none holds the model chooses out of the branches, and a name that is
   expect(events.filter(({ type }) => type === "agent-asked")).toHaveLength(1);
 });
 
-test("without branches the agents are the ways, by what their cards say", async () => {
+test("without branches each agent is a branch, described by its card", async () => {
   await using flow = await flowForTest(conditional, { agents, model: [chosen("writer")] });
   expect((await flow.run({ text: "A poem", agents: ["coder", "writer"] })).answer).toBe("written");
   expect(JSON.stringify(flow.model.requests[0]?.body.messages)).toContain("- writer: Does what writer does.");
 });
 
-test("when the model is unsure the default is taken, or nothing where there is none", async () => {
+test("if the model is unsure, the default is taken, or the task is rejected if there is none", async () => {
   await using flow = await flowForTest(conditional, {
     agents,
     model: [chosen("data", 0.2), chosen("none"), chosen("none")],
@@ -63,7 +63,7 @@ test("when the model is unsure the default is taken, or nothing where there is n
   expect(none.events.some(({ type }) => type === "agent-asked")).toBe(false);
 });
 
-test("or the person is asked, who answers by number or name, and is asked again when neither", async () => {
+test("or a person is asked, who answers by number or name, and is asked again after anything else", async () => {
   await using flow = await flowForTest(conditional, { agents, model: () => chosen("none") });
   const id = await flow.start({ text: "Hm", options: { branches, unsure: "ask" } });
   expect(await flow.event(id, "question-asked")).toMatchObject({
@@ -84,7 +84,7 @@ test("or the person is asked, who answers by number or name, and is asked again 
   expect((await flow.until(other, "completed")).output).toMatchObject({ answer: "counted" });
 });
 
-test("an answer in other words is what the model takes it for, and the agent hears it", async () => {
+test("the model interprets an answer in other words, and the agent receives it", async () => {
   await using flow = await flowForTest(conditional, {
     agents: { ...agents, analyst: (request) => ({ text: asked(request) }) },
     model: ({ messages }) => chosen(JSON.stringify(messages).includes("the sums are off") ? "data" : "none"),
@@ -109,14 +109,14 @@ test("an answer in other words is what the model takes it for, and the agent hea
   await flow.event(ruled, "question-asked", 2);
 });
 
-test("a condition that nobody can judge is unsure, not a failure of the flow", async () => {
+test("a condition that cannot be judged counts as unsure, not as a failure of the flow", async () => {
   await using flow = await flowForTest(conditional, { agents, model: say("I cannot say") });
   const { answer, events } = await flow.run({ text: "Hm", options: { branches, default: "rest" } });
   expect(answer).toBe("written");
   expect(choices(events)[0]).toStartWith("rest by default: The model gave no usable answer to choose_branch");
 });
 
-test("the branch's agent is told what its template says; its failure is the flow's", async () => {
+test("the branch's instruction comes from its template; its failure is the flow's", async () => {
   const refusal = { calls: [{ name: "terminate", args: { status: "failure", summary: "too hard" } }] };
   await using flow = await flowForTest(conditional, {
     agents: { echo: (request) => ({ text: asked(request) }), bad: [refusal] },
@@ -132,10 +132,10 @@ test("the branch's agent is told what its template says; its failure is the flow
     code: "task_failed",
     message: expect.stringContaining("Branch only: bad failed: too hard"),
   });
-  expect(told(events, "branch-ended")[0]).toMatchObject({ branch: "only", outcome: "failed" });
+  expect(flowEvents(events, "branch-ended")[0]).toMatchObject({ branch: "only", outcome: "failed" });
 });
 
-test("settings that do not go together are refused at the edge, a wrong agent before anything is decided", async () => {
+test("contradictory settings are refused when the flow is accepted, a wrong agent before anything is decided", async () => {
   const refused = (options: { [name: string]: Json }) => () =>
     flowRequest(conditional, {
       message: { parts: [{ type: "text", text: "Go" }] },

@@ -6,7 +6,7 @@ const data = { type: "data", data: { order: { items: [{ kind: "bug" }], total: 1
 const facts = { goal: "Please fix the C++ crash in Größe.ts", files: [orders, data] };
 const reason = (given: object) => ruleReason(rule.parse(given), facts);
 
-test("a rule holds by words, expressions, files and data, and says by what", () => {
+test("a rule matches words, expressions, files and data, and says which condition matched", () => {
   expect(reason({ keywords: ["invoice", "CRASH"] })).toBe(`The task says "CRASH".`);
   expect(reason({ keywords: ["c++"] })).toBe(`The task says "c++".`);
   expect(reason({ keywords: ["größe"] })).toBe(`The task says "größe".`);
@@ -18,7 +18,7 @@ test("a rule holds by words, expressions, files and data, and says by what", () 
   expect(reason({ data: { path: "$.empty" } })).toBe("$.empty is null.");
 });
 
-test("it does not hold by half, by part of a word, or by what is not there", () => {
+test("a rule does not match in part, by part of a word, or by missing data", () => {
   for (const given of [
     { keywords: ["rash", "fi"] },
     { regex: "^crash" },
@@ -32,19 +32,19 @@ test("it does not hold by half, by part of a word, or by what is not there", () 
     expect([given, reason(given)]).toEqual([given, undefined]);
 });
 
-test("a rule that names nothing, or cannot be read, is refused", () => {
+test("a rule without conditions, or one that cannot be parsed, is refused", () => {
   for (const given of [{}, { regex: "(" }, { regex: "(?=x)" }, { data: { path: "$.a[x" } }, { unknown: 1 }])
     expect([given, rule.safeParse(given).success]).toEqual([given, false]);
 });
 
-test("an expression that would take others for ever takes no time", () => {
+test("an expression that would backtrack for ever elsewhere takes no time", () => {
   const started = performance.now();
   const goal = `${"a".repeat(5_000)}!`;
   expect(ruleReason(rule.parse({ regex: "^(a+)+$" }), { goal, files: [] })).toBeUndefined();
   expect(performance.now() - started).toBeLessThan(2_000);
 });
 
-test("a path means the data as a whole, fields and places in lists", () => {
+test("a path can name the whole data, fields and list positions", () => {
   expect(valueAt({ a: [1, { b: 0 }] }, "$")).toEqual({ a: [1, { b: 0 }] });
   expect(valueAt({ a: [1, { b: 0 }] }, "$.a[1].b")).toBe(0);
   expect(valueAt([["x"]], "[0][0]")).toBe("x");

@@ -3,7 +3,7 @@ import type { ReadEvent } from "manyhands/internal/core/events";
 import type { Json } from "manyhands/internal/core/json";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { type FlowForTest, flowForTest, told } from "manyhands/internal/testing/flow";
+import { type FlowForTest, flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { debate } from "./debate.ts";
 
@@ -59,7 +59,7 @@ async function ended(flow: FlowForTest, agent: string): Promise<string[]> {
   }
 }
 
-test("a round by itself, then rounds that see the others' arguments, then a verdict that cites them", async () => {
+test("an independent round, then rounds that see the others' arguments, then a verdict that cites them", async () => {
   await using flow = await flowForTest(debate, { agents, model: differing });
   const { answer, events, record } = await flow.run({ text: "Tabs or spaces?", options: { positions } });
   expect(lines(events)).toEqual([
@@ -67,7 +67,7 @@ test("a round by itself, then rounds that see the others' arguments, then a verd
     ...["2 [3] A", "2 [4] B", "2 over"],
     ...["3 [5] A", "3 [6] B", "3 over"],
   ]);
-  const begun = told(events, "round-begun").map(({ positions }) => positions);
+  const begun = flowEvents(events, "round-begun").map(({ positions }) => positions);
   expect(begun).toEqual([
     [
       { debater: "A", agent: "one", position: "Tabs" },
@@ -92,7 +92,7 @@ test("a round by itself, then rounds that see the others' arguments, then a verd
   expect([contexts.length, new Set(contexts).size]).toEqual([3, 1]);
 });
 
-test("the debate ends when all agree, unless it shall not, and the judge is asked all the same", async () => {
+test("the debate ends when all agree, unless converge is off, and the judge is asked in either case", async () => {
   const model = chair({
     check_agreement: () => ({ agreed: true, reason: "both say spaces" }),
     give_verdict: () => fair,
@@ -105,7 +105,7 @@ test("the debate ends when all agree, unless it shall not, and the judge is aske
   expect(on.record.output).toMatchObject({ data: { stop: "rounds", rounds: 2 } });
 });
 
-test("who speaks alone in a round agrees with nobody: the debate goes on to a round in which both speak", async () => {
+test("a single speaker in a round is no agreement: the debate continues to a round in which both speak", async () => {
   const agreeing = chair({
     check_agreement: () => ({ agreed: true, reason: "both say so" }),
     give_verdict: () => fair,
@@ -117,7 +117,7 @@ test("who speaks alone in a round agrees with nobody: the debate goes on to a ro
   expect(record.output).toMatchObject({ data: { stop: "agreed", rounds: 2 } });
 });
 
-test("one agent may hold several positions, each in its own conversation; the model names them where nobody does", async () => {
+test("one agent may hold several positions, each in its own conversation; without positions the model names them", async () => {
   const by = (...names: string[]) => ({ positions: names.map((position) => ({ position, agent: "ONE" })) });
   const model = chair({
     name_positions: (n) => (n === 0 ? by("Tabs", "Tabs", "Tabs") : by("Tabs", "Spaces", "Both")),
@@ -139,7 +139,7 @@ test("one agent may hold several positions, each in its own conversation; the mo
   expect(new Set(contexts).size).toBe(3);
 });
 
-test("a question of yes or no is not given a third answer: debaters may share a position, and agents that were not named may stay out", async () => {
+test("a yes-or-no question gets no third position: debaters may share one, and agents that were not named may stay out", async () => {
   const yesOrNo = (...agents: string[]) => ({
     positions: agents.map((agent, index) => ({ agent, position: index === 0 ? "Yes" : "No" })),
   });
@@ -168,7 +168,7 @@ test("a question of yes or no is not given a third answer: debaters may share a 
     expect(told).toContain(fault);
 });
 
-test("a debater that is always late is absent at its deadline, the debate goes on and asks it no more after two rounds", async () => {
+test("a debater that is always late is absent at its deadline, and after two rounds the debate continues without it", async () => {
   await using flow = await flowForTest(debate, {
     agents: { ...agents, late: () => ({ text: "wait", delayMs: 20_000 }) },
     model: differing,
@@ -189,7 +189,7 @@ test("a debater that is always late is absent at its deadline, the debate goes o
   expect(judged).toContain("Absent: Late in round 1, Late in round 2.");
 });
 
-test("whoever missed a round is told all that was said since it last spoke", async () => {
+test("a debater that missed a round gets every argument since it last spoke", async () => {
   await using flow = await flowForTest(debate, {
     agents: { one: echo("one"), two: (request, n) => (n === 0 ? refusal("not now") : echo("two")(request)) },
     model: differing,
@@ -205,7 +205,7 @@ test("whoever missed a round is told all that was said since it last spoke", asy
   ]);
 });
 
-test("a judge that cites what nobody said gives its verdict again, or there is none", async () => {
+test("a judge that cites an argument nobody made is asked again, or there is no verdict", async () => {
   const cites = (n: number) => ({ ...fair, reasons: [n === 0 ? "[9] holds" : "[2] holds"] });
   await using flow = await flowForTest(debate, { agents, model: chair({ give_verdict: cites }) });
   const { answer } = await flow.run({ text: "Which?", options: { positions, rounds: 1 } });
@@ -222,16 +222,16 @@ test("a judge that cites what nobody said gives its verdict again, or there is n
   });
 });
 
-test("an agent may judge, in the same form", async () => {
+test("an agent may judge, in the same schema", async () => {
   const verdict = { calls: [{ name: "create_chat_completion", args: { response: fair } }] };
   await using flow = await flowForTest(debate, { agents: { ...agents, judge: [verdict] } });
   const { events, answer } = await flow.run({ text: "Which?", options: { positions, rounds: 1, judge: "judge" } });
   expect(answer).toStartWith("Spaces");
-  expect(told(events, "verdict-given")[0]).toMatchObject({ judge: "judge", citations: [1, 2] });
+  expect(flowEvents(events, "verdict-given")[0]).toMatchObject({ judge: "judge", citations: [1, 2] });
   expect(flow.model.requests).toEqual([]);
 });
 
-test("when nobody says anything the debate has failed; when only one is left it is over", async () => {
+test("if nobody says anything, the debate fails; if only one debater is left, it ends", async () => {
   const silent = () => refusal("no comment");
   await using none = await flowForTest(debate, { agents: { one: silent, two: silent } });
   const { record } = await none.run({ text: "Which?", options: { positions } });
@@ -242,7 +242,7 @@ test("when nobody says anything the debate has failed; when only one is left it 
   expect(ending.output).toMatchObject({ data: { stop: "alone" } });
 });
 
-test("what the user adds meanwhile is part of the question; a debater's question reaches the user", async () => {
+test("the user's messages meanwhile become part of the question; a debater's question reaches the user", async () => {
   const asks = (request: ChatRequest, n: number) =>
     n === 0 ? { calls: [{ name: "ask_human", args: { inquire: "In which language?" } }] } : { text: asked(request) };
   const slow = (_: ChatRequest, n: number) => ({ text: "two", delayMs: n === 0 ? 300 : 0 });
@@ -254,7 +254,7 @@ test("what the user adds meanwhile is part of the question; a debater's question
   expect(JSON.stringify((await flow.until(id, "completed")).output)).toMatch(/The user added:\\+nand be brief/);
 });
 
-test("settings that do not go together are refused at the edge, a wrong agent before any is asked", async () => {
+test("contradictory settings are refused when the flow is accepted, a wrong agent before any is asked", async () => {
   const refused = (options: { [name: string]: Json }) => () =>
     flowRequest(debate, {
       message: { parts: [{ type: "text", text: "Go" }] },

@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { flowForTest, told } from "manyhands/internal/testing/flow";
+import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import { loop } from "./loop.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
 const iterations = (events: readonly ReadEvent[]) =>
-  told(events, "iteration-ended").map(({ iteration, outcome }) => `${iteration} ${outcome}`);
+  flowEvents(events, "iteration-ended").map(({ iteration, outcome }) => `${iteration} ${outcome}`);
 const partial = (events: readonly ReadEvent[]) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === "partial-answer" ? event.parts : []));
 const checked = (passed: boolean, feedback: string, score = passed ? 1 : 0) => ({
@@ -34,7 +34,7 @@ test("work is repeated with the check's feedback, in the same conversation, unti
   expect(JSON.stringify(flow.model.requests[0]?.body.messages)).toContain("What is wanted: A slogan");
 });
 
-test("another agent judges in a form, with the work and its files before it", async () => {
+test("another agent judges in a schema, and gets the work and its files", async () => {
   await using flow = await flowForTest(loop, {
     agents: {
       writer: drafts,
@@ -69,12 +69,12 @@ test("a command decides by exit code 0 alone, run where the work was done; what 
   ]);
   const tasks = await flow.agent("coder").tasks();
   expect([tasks.length, new Set(tasks.map(({ contextId }) => contextId)).size]).toEqual([8, 1]);
-  expect(told(events, "iteration-ended")[0]).toMatchObject({
+  expect(flowEvents(events, "iteration-ended")[0]).toMatchObject({
     feedback: "The command ended with exit code 1: bun test\n2 failed",
   });
 });
 
-test("the same answer with the same feedback twice is no progress: it stops by that name", async () => {
+test("the same answer with the same feedback twice is no progress: the loop stops as stuck", async () => {
   await using flow = await flowForTest(loop, {
     agents: { writer: () => ({ text: "this" }) },
     model: () => checked(false, "not that"),
@@ -87,7 +87,7 @@ test("the same answer with the same feedback twice is no progress: it stops by t
   expect(iterations(events)).toHaveLength(2);
 });
 
-test("a check that never passes stops at the bound by that name, with the best so far", async () => {
+test("a check that never passes stops at the limit with its name and the best attempt", async () => {
   const scores = [0.2, 0.8, 0.5];
   await using flow = await flowForTest(loop, {
     agents: { writer: drafts },
@@ -101,7 +101,7 @@ test("a check that never passes stops at the bound by that name, with the best s
   expect(partial(events)).toEqual([{ type: "text", text: "draft 2\n\nThe check did not pass: missing 1" }]);
 });
 
-test("an attempt that fails counts, and the next one knows why; one that would fail again ends the loop", async () => {
+test("a failed attempt counts, and the next one knows why; a failure that would repeat ends the loop", async () => {
   const model = [checked(true, "there")];
   await using flow = await flowForTest(loop, {
     agents: {
@@ -116,7 +116,7 @@ test("an attempt that fails counts, and the next one knows why; one that would f
   expect(record.error?.message).toStartWith("Iteration 1: writer failed: The task has passed through 8 agents");
 });
 
-test("a check that cannot be made ends the loop, and what was done is kept", async () => {
+test("a check that cannot be made ends the loop, and the work is kept", async () => {
   await using flow = await flowForTest(loop, { agents: { writer: drafts, critic: [refusal("no idea")] } });
   const until = { by: "agent", agent: "critic" };
   const { record, events } = await flow.run({ text: "Write", agents: ["writer"], options: { until } });
@@ -124,7 +124,7 @@ test("a check that cannot be made ends the loop, and what was done is kept", asy
   expect(partial(events)).toEqual([{ type: "text", text: "draft 1" }]);
 });
 
-test("files of earlier attempts are checked and kept along with those made anew", async () => {
+test("files of earlier attempts are checked and kept together with new ones", async () => {
   const writes = (path: string) => ({
     calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: path } }],
   });
@@ -150,7 +150,7 @@ test("what the user adds meanwhile is part of the task from then on, for the che
   expect((await flow.until(id, "completed")).output).toMatchObject({ answer: "draft 1" });
 });
 
-test("the agent knows from the first what its work is checked by", async () => {
+test("the agent knows from the start how its work is checked", async () => {
   const told: string[] = [];
   const hears = (request: ChatRequest) => {
     told.push(asked(request));
@@ -165,7 +165,7 @@ test("the agent knows from the first what its work is checked by", async () => {
   expect(told[2]).not.toMatch(/\$schema|9007199254740991/);
 });
 
-test("files that the user adds meanwhile go to the agent once", async () => {
+test("files the user adds meanwhile go to the agent once", async () => {
   const model = (_: ChatRequest, n: number) => checked(n === 2, `not yet ${n}`);
   const slow = (_: ChatRequest, n: number) => ({ text: `draft ${n}`, delayMs: n === 0 ? 300 : 0 });
   await using flow = await flowForTest(loop, { agents: { writer: slow }, model });
@@ -178,7 +178,7 @@ test("files that the user adds meanwhile go to the agent once", async () => {
   expect(asks.map(({ parts }) => parts.filter(({ type }) => type === "file").length)).toEqual([0, 1, 0]);
 });
 
-test("an agent's question is asked by the loop, and a canceled loop cancels what is at work", async () => {
+test("the loop asks an agent's question, and a canceled loop cancels the running task", async () => {
   const asks = [{ calls: [{ name: "ask_human", args: { inquire: "Which bakery?" } }] }, { text: "Ada's" }];
   await using flow = await flowForTest(loop, {
     agents: { writer: asks, slow: () => ({ text: "late", delayMs: 20_000 }) },
@@ -199,7 +199,7 @@ test("an agent's question is asked by the loop, and a canceled loop cancels what
   throw new Error("the agent still works");
 });
 
-test("a loop without a worker is refused at the edge, a wrong checker before any work", async () => {
+test("a loop without an agent is refused when it is accepted, a wrong checker before any work", async () => {
   expect(() => flowRequest(loop, { message: { parts: [{ type: "text", text: "Go" }] }, flow: {} })).toThrow(
     "agents: name the agent that works",
   );

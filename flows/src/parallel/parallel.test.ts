@@ -2,15 +2,15 @@ import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { type FlowForTest, flowForTest, told } from "manyhands/internal/testing/flow";
+import { type FlowForTest, flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import { parallel } from "./parallel.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
 const branches = (events: readonly ReadEvent[]) =>
-  told(events, "branch-ended").map(({ branch, agent, outcome }) => `${branch} ${agent} ${outcome}`);
+  flowEvents(events, "branch-ended").map(({ branch, agent, outcome }) => `${branch} ${agent} ${outcome}`);
 const artifact = (events: readonly ReadEvent[], name: string) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === name ? [event.parts] : []));
-const settled = (events: readonly ReadEvent[]) => told(events, "policy-settled").map(({ reason }) => reason);
+const settled = (events: readonly ReadEvent[]) => flowEvents(events, "policy-settled").map(({ reason }) => reason);
 const refusal = { calls: [{ name: "terminate", args: { status: "failure", summary: "no such orders" } }] };
 const say =
   (text: string, delayMs = 0) =>
@@ -30,7 +30,7 @@ async function ended(flow: FlowForTest, agent: string): Promise<string[]> {
   }
 }
 
-test("agents work at once and their answers stand together, in the caller's order", async () => {
+test("agents work at the same time and their answers are joined in the caller's order", async () => {
   await using flow = await flowForTest(parallel, {
     agents: { slow: say("slow says 1", 150), quick: say("quick says 2") },
   });
@@ -44,7 +44,7 @@ test("agents work at once and their answers stand together, in the caller's orde
   });
 });
 
-test("for each item a branch, the agents in turn, no more at once than allowed", async () => {
+test("each item gets a branch, the agents take turns, and no more run at once than allowed", async () => {
   await using flow = await flowForTest(parallel, {
     agents: {
       one: (request) => ({ text: `one ${/part of it: (\w+)/.exec(asked(request))?.[1]}`, delayMs: 20 }),
@@ -66,7 +66,7 @@ test("for each item a branch, the agents in turn, no more at once than allowed",
   expect(Math.max(...most)).toBe(2);
 });
 
-test("one that fails makes all fail: the others are canceled, none stays at work, and what there is is kept", async () => {
+test("with policy all, one failure fails the flow: the others are canceled, none keeps running, and the results so far are kept", async () => {
   await using flow = await flowForTest(parallel, {
     agents: { good: say("half of it"), bad: () => ({ ...refusal, delayMs: 150 }), slow: endless },
   });
@@ -87,7 +87,7 @@ test("one that fails makes all fail: the others are canceled, none stays at work
   expect(events.filter(({ type }) => type === "agent-answered")).toHaveLength(3);
 });
 
-test("or the others are awaited first, where the caller says so", async () => {
+test("or the others are awaited first, if the caller asks for it", async () => {
   await using flow = await flowForTest(parallel, { agents: { bad: [refusal], slow: say("in the end", 200) } });
   const { record, events } = await flow.run({ text: "Go", agents: ["bad", "slow"], options: { rest: "await" } });
   expect(record.status).toBe("failed");
@@ -110,7 +110,7 @@ test("any: the first answer is the answer, a failure before it does not matter, 
   expect(await ended(flow, "slow")).toEqual(["canceled"]);
 });
 
-test("what is not needed any more stops at its agent before the answer is put together", async () => {
+test("branches no longer needed stop at their agents before the answer is composed", async () => {
   await using flow = await flowForTest(parallel, {
     agents: { quick: say("here"), slow: endless, editor: say("edited", 1_500) },
   });
@@ -122,7 +122,7 @@ test("what is not needed any more stops at its agent before the answer is put to
   expect((await flow.until(id, "completed")).output).toMatchObject({ answer: expect.stringContaining("edited") });
 });
 
-test("a quorum is met, or cannot be met any more, before all have ended; a branch's deadline counts", async () => {
+test("a quorum is met, or can no longer be met, before all have ended; a branch's deadline counts", async () => {
   const agents = { one: say("1"), two: say("2"), slow: endless };
   await using flow = await flowForTest(parallel, { agents });
   const quorum = (quorum: number, more: object = {}) =>
@@ -134,7 +134,7 @@ test("a quorum is met, or cannot be met any more, before all have ended; a branc
   expect(await ended(flow, "slow")).toEqual(["canceled", "canceled"]);
 });
 
-test("the model makes one answer of the evidence, told what failed", async () => {
+test("the model composes one answer from the results, knowing what failed", async () => {
   const model = [{ text: "Both together" }];
   await using flow = await flowForTest(parallel, {
     agents: { one: say("first"), two: say("second"), bad: [refusal] },
@@ -148,7 +148,7 @@ test("the model makes one answer of the evidence, told what failed", async () =>
     expect(told).toContain(text);
 });
 
-test("or an agent makes it, with the files of all; files by one name are both handed on", async () => {
+test("or an agent composes it, with the files of all; files with one name are both passed on", async () => {
   await using flow = await flowForTest(parallel, {
     agents: {
       one: wrote("part.md", "# One"),
@@ -163,7 +163,7 @@ test("or an agent makes it, with the files of all; files by one name are both ha
   expect(names).toEqual(["part.md", "2/part.md", "answer"]);
 });
 
-test("an agent that cannot make the answer ends the flow with the parts as they are", async () => {
+test("if the agent cannot compose the answer, the flow ends with the separate answers", async () => {
   await using flow = await flowForTest(parallel, {
     agents: { one: say("first"), two: say("second"), editor: [refusal] },
   });
@@ -173,7 +173,7 @@ test("an agent that cannot make the answer ends the flow with the parts as they 
   expect(artifact(events, "partial-answer")).toMatchObject([[{ text: expect.stringContaining("second") }]]);
 });
 
-test("a bound of the flow that is reached is its end by name, with what there is", async () => {
+test("a limit of the flow that is reached ends it with the limit's name and the results so far", async () => {
   await using flow = await flowForTest(parallel, { agents: { one: say("1", 50) }, limits: { asks: 2 } });
   const { record, events } = await flow.run({
     text: "Go",
@@ -185,7 +185,7 @@ test("a bound of the flow that is reached is its end by name, with what there is
   expect(artifact(events, "partial-answer")).toHaveLength(1);
 });
 
-test("a question of a branch is asked by the flow while the others work on; a canceled flow cancels them all", async () => {
+test("the flow asks a branch's question while the others keep working; a canceled flow cancels them all", async () => {
   const asks = [{ calls: [{ name: "ask_human", args: { inquire: "Which year?" } }] }, { text: "2025 it is" }];
   await using flow = await flowForTest(parallel, { agents: { asker: asks, other: say("done", 50), slow: endless } });
   const id = await flow.start({ text: "Go", agents: ["asker", "other"] });
@@ -201,7 +201,7 @@ test("a question of a branch is asked by the flow while the others work on; a ca
   expect(await ended(flow, "slow")).toEqual(["canceled", "canceled"]);
 });
 
-test("settings that do not go together are refused at the edge, a wrong agent before any is asked", async () => {
+test("contradictory settings are refused when the flow is accepted, a wrong agent before any is asked", async () => {
   const refused = (agents: string[], options: { [name: string]: string | number }) => () =>
     flowRequest(parallel, {
       message: { parts: [{ type: "text", text: "Go" }] },

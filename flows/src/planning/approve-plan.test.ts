@@ -5,7 +5,7 @@ import { readAnswer } from "./approve-plan.ts";
 const agents = [entryForTest("swe", "http://a"), entryForTest("data-analysis", "http://b")];
 const read = (text: string) => readAnswer(text, { agents, finished: [], mostSteps: 5 });
 
-test("yes and no are short; anything longer in words is a wish", () => {
+test("yes and no are short; any longer text is a change request", () => {
   for (const text of ["yes", "Y", " OK! ", "go ahead", "approved", "yes, please."])
     expect(read(text).verdict).toBe("approved");
   for (const text of ["no", "No, thanks.", "stop", "cancel!"]) expect(read(text).verdict).toBe("rejected");
@@ -14,7 +14,7 @@ test("yes and no are short; anything longer in words is a wish", () => {
   expect(read("  ")).toMatchObject({ verdict: "unclear" });
 });
 
-test("a plan is read from lines as it was shown", () => {
+test("a plan is parsed from lines in the form it was shown", () => {
   expect(
     read(
       "1. [SWE] Fix it => tests pass\n2. [data analysis] Count (after 1) (delivers n.csv, a sum) => a number\nb) [swe] Tell (after 1, 2)",
@@ -32,7 +32,7 @@ test("a plan is read from lines as it was shown", () => {
   });
 });
 
-test("or from JSON, fenced or not, steps alone or in an object", () => {
+test("or from JSON, fenced or not, as a list of steps or an object", () => {
   const steps = [{ text: "Fix it", agent: "swe" }];
   const expected = {
     verdict: "edited",
@@ -46,7 +46,7 @@ test("or from JSON, fenced or not, steps alone or in an object", () => {
   for (const text of texts) expect(read(text)).toEqual(expected as ReturnType<typeof read>);
 });
 
-test("a plan that cannot be carried out is said to be so", () => {
+test("a plan that cannot be carried out is refused with the reason", () => {
   const fault = (text: string) => {
     const answer = read(text);
     return answer.verdict === "unclear" ? answer.fault : answer.verdict;

@@ -4,7 +4,7 @@ import { createBoard } from "./board.ts";
 
 const step = (id: string, text: string) => ({ id, text, agent: "one", dependsOn: [], expected: "", delivers: [] });
 
-test("of a plan that takes another's place what is done stays done, and what is planned anew has not begun", () => {
+test("when a plan replaces another, finished steps stay finished, and new ones have not started", () => {
   const shown: (readonly string[])[] = [];
   const flow = {
     tell: ({ data }: { data: { steps: readonly { id: string; status: string; notes: string }[] } }) =>

@@ -25,7 +25,7 @@ function handedOn(results: readonly StepResult[], fresh = results): string[] {
   return told;
 }
 
-test("of a file and those made from it, through other steps too, only the last is handed on", () => {
+test("of a file and those derived from it, even through other steps, only the last is passed on", () => {
   const draft = step("1", [], file("report.md", "draft"));
   const numbers = step("2", ["1"], file("numbers.csv", "n"));
   const whole = step("3", ["2"], file("report.md", "whole"));
@@ -33,7 +33,7 @@ test("of a file and those made from it, through other steps too, only the last i
   expect(handedOn([draft, numbers, whole], [whole])).toEqual(["report.md whole"]);
 });
 
-test("of two files of one name that know nothing of each other the later is put under its step, and equal ones come once", () => {
+test("of two unrelated files with one name the later is placed under its step, and identical ones are kept once", () => {
   const one = step("1", [], file("report.md", "a"));
   const other = step("2", [], file("report.md", "b"));
   expect(handedOn([one, other])).toEqual(["report.md a", "2/report.md b"]);

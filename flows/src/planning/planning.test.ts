@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { flowForTest, told } from "manyhands/internal/testing/flow";
+import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "../testing/planner.ts";
 import { planning } from "./planning.ts";
@@ -17,7 +17,7 @@ const asks = (events: readonly ReadEvent[]) =>
       : [],
   );
 const outcomes = (events: readonly ReadEvent[]) =>
-  told(events, "step-ended").map(({ step, outcome }) => `${step} ${outcome}`);
+  flowEvents(events, "step-ended").map(({ step, outcome }) => `${step} ${outcome}`);
 const artifacts = (events: readonly ReadEvent[], name: string) =>
   events.flatMap((event) => (event.type === "artifact-added" && event.name === name ? [event.parts] : []));
 const textIn = (parts: ReturnType<typeof artifacts>[number] | undefined) =>
@@ -28,7 +28,7 @@ const writes = (path: string, text: string) => (_: ChatRequest, n: number) =>
     ? { calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: text } }] }
     : { text: `wrote ${path}` };
 
-test("a plan is carried out by the agents it names: each step sees what it depends on, and the answer is written from the results", async () => {
+test("the agents a plan names carry it out: each step sees the results it depends on, and the answer is written from the results", async () => {
   let evidence = "";
   await using flow = await flowForTest(planning, {
     agents: { maps: says("the pass is open"), hotels: says("a room is free"), writer: echoes },
@@ -58,12 +58,12 @@ test("a plan is carried out by the agents it names: each step sees what it depen
   expect(evidence).toContain("Step bed by hotels, completed: Find a bed\n<report>\na room is free\n</report>");
   expect(marksOf(events)[0]).toBe(" Find the way| Find a bed| Write the letter");
   expect(marksOf(events).at(-1)).toBe("✓Find the way|✓Find a bed|✓Write the letter");
-  expect(artifacts(events, "plan.md").map(textIn)).toEqual(told(events, "plan-changed").map(({ text }) => text));
+  expect(artifacts(events, "plan.md").map(textIn)).toEqual(flowEvents(events, "plan-changed").map(({ text }) => text));
   expect(textIn(artifacts(events, "plan.md").at(-1))).toContain("Progress: 3/3 steps completed (100.0%)");
   expect(events.filter((event) => event.type === "artifact-added").at(-1)).toMatchObject({ name: "answer" });
 });
 
-test("steps that do not need each other are done at the same time, as many as allowed", async () => {
+test("independent steps run at the same time, as many as allowed", async () => {
   const agents = { one: () => ({ text: "done", delayMs: 150 }) };
   const steps = ["a", "b", "c"].map((id) => ({ id, text: `Do ${id}`, agent: "one" }));
   await using flow = await flowForTest(planning, {
@@ -84,7 +84,7 @@ test("steps that do not need each other are done at the same time, as many as al
   expect(most((await flow.run({ text: "Go", options: { concurrency: 2 } })).events)).toBe(2);
 });
 
-test("one agent's work on a plan of one step is the answer: the model only plans and checks", async () => {
+test("for a plan of one step the agent's answer is the answer: the model only plans and checks", async () => {
   await using flow = await flowForTest(planning, {
     agents: { one: says("42") },
     model: plannerForTest({ plans: [plan({ text: "Count", agent: "one", expected: "a number" })] }),
@@ -93,7 +93,7 @@ test("one agent's work on a plan of one step is the answer: the model only plans
   expect(flow.model.requests).toHaveLength(2);
 });
 
-test("a plan that cannot be carried out is mended by the planner, told what is wrong", async () => {
+test("the planner corrects a plan that cannot be carried out, given what is wrong", async () => {
   const told: string[] = [];
   const hear = (reply: ReturnType<typeof plan>) => (text: string) => {
     told.push(text);
@@ -123,7 +123,7 @@ test("a plan that cannot be carried out is mended by the planner, told what is w
   expect(asks(events)).toEqual(["one: A"]);
 });
 
-test("or rejected before anyone is asked", async () => {
+test("or the plan is rejected before any agent is asked", async () => {
   await using flow = await flowForTest(planning, {
     agents: { one: says("done") },
     model: plannerForTest({ plans: Array(3).fill(plan({ text: "A", agent: "nobody" })) }),
@@ -133,7 +133,7 @@ test("or rejected before anyone is asked", async () => {
   expect(await flow.agent("one").tasks()).toEqual([]);
 });
 
-test("a step that is not what was expected is tried again with the reason, in the same conversation", async () => {
+test("a step whose result is not as expected is tried again with the reason, in the same conversation", async () => {
   await using flow = await flowForTest(planning, {
     agents: { one: (request, n) => ({ text: n === 0 ? "I will look" : `now 42 ${promptOf(request)}` }) },
     model: plannerForTest({
@@ -152,7 +152,7 @@ test("a step that is not what was expected is tried again with the reason, in th
   expect(marksOf(events)).toEqual([" Count", "→Count", "→Count", "✓Count"]);
 });
 
-test("what a step's attempts made is one result: checked, handed on and handed over together, the newer of each file", async () => {
+test("the files of a step's attempts are one result, checked, passed on and returned together, the newest of each name", async () => {
   const files = [
     ["module.txt", "a module"],
     ["tests.txt", "its tests"],
@@ -187,7 +187,7 @@ test("what a step's attempts made is one result: checked, handed on and handed o
   for (const name of names) expect(artifacts(events, name)).toHaveLength(1);
 });
 
-test("the check sees of the files that a step was given those that it names", async () => {
+test("the check sees those of the files given to a step that the step names", async () => {
   let checked = "";
   await using flow = await flowForTest(planning, {
     agents: { one: says("Anna: 3") },
@@ -206,7 +206,7 @@ test("the check sees of the files that a step was given those that it names", as
   expect(checked).not.toContain("unseen");
 });
 
-test("that a step is done has to be shown: a verdict without evidence is sent back", async () => {
+test("a completed step needs evidence: a verdict without it is sent back", async () => {
   let asked = 0;
   const check = () => ({ verdict: "met", evidence: asked++ === 0 ? "" : "it says 42", reason: "fine" });
   await using flow = await flowForTest(planning, {
@@ -214,11 +214,11 @@ test("that a step is done has to be shown: a verdict without evidence is sent ba
     model: plannerForTest({ plans: [plan({ text: "Count", agent: "one", expected: "a number" })], check }),
   });
   const { events } = await flow.run({ text: "Go" });
-  expect(told(events, "step-ended")).toContainEqual(expect.objectContaining({ evidence: "it says 42" }));
+  expect(flowEvents(events, "step-ended")).toContainEqual(expect.objectContaining({ evidence: "it says 42" }));
   expect(asked).toBe(2);
 });
 
-test("where nothing was agreed a step is checked by what it says: a promise does not close it", async () => {
+test("a step without an expected result is checked against its own text: a promise does not complete it", async () => {
   const checked: string[] = [];
   const check = (text: string) => {
     checked.push(text);
@@ -234,7 +234,7 @@ test("where nothing was agreed a step is checked by what it says: a promise does
   expect(outcomes(events)).toEqual(["1 failed", "1 completed"]);
 });
 
-test("a planner that talks, calls something else or writes broken JSON is asked again, and the plan it then makes is carried out", async () => {
+test("a planner that only talks, calls another tool or writes broken JSON is asked again, and its next plan is carried out", async () => {
   const broken = { calls: [{ name: "planning", args: '{"command": "create", "steps": [' }] };
   const starts: readonly ScriptedReply[][] = [
     [{ text: "Gladly! First I would look at the map." }, { calls: [{ name: "planning", args: { command: "list" } }] }],
@@ -251,7 +251,7 @@ test("a planner that talks, calls something else or writes broken JSON is asked 
   }
 });
 
-test("what a step is told does not grow with the steps before it: it has the results of those it depends on, cut where they are long", async () => {
+test("a step's prompt does not grow with the number of earlier steps: it has the results it depends on, cut if they are long", async () => {
   const names = ["a", "b", "c", "d", "e", "f"];
   const sizes = new Map<string, number>();
   const talks = (name: string) => (request: ChatRequest) => {
@@ -282,7 +282,7 @@ test("what a step is told does not grow with the steps before it: it has the res
   expect(textIn(told[0])).not.toContain("d says much");
 });
 
-test("a step goes on in the conversation of the one before it by the same agent, with what it has open; in each goes on one at most", async () => {
+test("a step continues in the conversation of the same agent's earlier step, with its open state; at most one step continues each", async () => {
   await using flow = await flowForTest(planning, {
     agents: { web: (request) => ({ text: `I remember ${request.messages.length}` }), writer: says("written") },
     model: plannerForTest({
@@ -309,7 +309,7 @@ test("a step goes on in the conversation of the one before it by the same agent,
   expect(new Set([open, other, read]).size).toBe(3);
 });
 
-test("a step whose agent reached its bound is failed and not done, and that is the reason that is told", async () => {
+test("a step whose agent reached a limit has failed, with that as the reason", async () => {
   const again = { calls: [{ name: "str_replace_editor", args: { command: "view", path: "." } }] };
   await using flow = await flowForTest(planning, {
     agents: { one: () => again },
@@ -321,7 +321,7 @@ test("a step whose agent reached its bound is failed and not done, and that is t
   expect(record.error).toMatchObject({ code: "task_failed", message: expect.stringContaining("step_limit") });
 });
 
-test("what fails is planned anew, what is done stays done, and what hung on it, through others too, is blocked meanwhile", async () => {
+test("after a failure the rest is replanned, finished steps stay, and steps that depend on the failed one, even indirectly, are blocked", async () => {
   let failures = "";
   await using flow = await flowForTest(planning, {
     agents: { maps: says("the pass is open"), bad: () => refusal, good: says("by bus") },
@@ -351,7 +351,7 @@ test("what fails is planned anew, what is done stays done, and what hung on it, 
   expect(await flow.agent("maps").tasks()).toHaveLength(1);
 });
 
-test("what cannot be done is reported: the task failed, and what was found is kept", async () => {
+test("a plan that cannot be completed fails the task with a report, and the results are kept", async () => {
   await using flow = await flowForTest(planning, {
     agents: { good: says("half"), bad: () => refusal },
     model: plannerForTest({
@@ -373,7 +373,7 @@ test("what cannot be done is reported: the task failed, and what was found is ke
   expect(await flow.agent("bad").tasks()).toHaveLength(4);
 });
 
-test("an agent that says itself that something is in the way is not asked again for the same", async () => {
+test("an agent that reports an obstacle is not asked for the same step again", async () => {
   await using flow = await flowForTest(planning, {
     agents: { one: says("I have no password") },
     model: plannerForTest({
@@ -386,7 +386,7 @@ test("an agent that says itself that something is in the way is not asked again 
   expect(record.error?.message).toBe("The task was not done. because impossible");
 });
 
-test("files of a step go to those that depend on it and to the caller; of unrelated ones by one name both are kept", async () => {
+test("a step's files go to the steps that depend on it and to the caller; unrelated files with one name are both kept", async () => {
   await using flow = await flowForTest(planning, {
     agents: { one: writes("report.md", "# One"), two: writes("report.md", "# Two"), reader: echoes },
     model: plannerForTest({
@@ -414,7 +414,7 @@ const revises = (_: ChatRequest, n: number): ScriptedReply => {
   return n === 0 ? { calls: [{ name: "str_replace_editor", args }] } : { text: "revised" };
 };
 
-test("of a file that a later step made from an earlier one's, the later is handed on", async () => {
+test("if a later step changes an earlier step's file, the later version is passed on", async () => {
   await using flow = await flowForTest(planning, {
     agents: { one: writes("report.md", "# Draft"), two: revises },
     model: plannerForTest({
@@ -477,7 +477,7 @@ test("a person approves the plan first, edits it, says what should be different,
   expect(asks(await flow.events(stopped))).toEqual([]);
 });
 
-test("what was said before the plan was shown does not approve it, and is not forgotten", async () => {
+test("a message sent before the plan was shown does not approve it, and is not lost", async () => {
   await using flow = await flowForTest(planning, {
     agents: { one: says("1") },
     model: plannerForTest({
@@ -496,7 +496,7 @@ test("what was said before the plan was shown does not approve it, and is not fo
   expect((await flow.until(id, "completed", "failed")).status).toBe("completed");
 });
 
-test("what the caller adds while steps are worked on is planned for", async () => {
+test("messages from the caller while steps are running enter the plan", async () => {
   await using flow = await flowForTest(planning, {
     agents: { one: (_, n) => ({ text: `part ${n}`, delayMs: 200 }) },
     model: plannerForTest({
@@ -517,7 +517,7 @@ test("what the caller adds while steps are worked on is planned for", async () =
   expect(outcomes(await flow.events(id))).toEqual(["1 completed", "2 completed"]);
 });
 
-test("every file that the task names is a step's: a plan that forgets one is sent back, and a step that does not hand it over is not done", async () => {
+test("every file the task names belongs to a step: a plan that omits one is sent back, and a step that does not return it is not done", async () => {
   const task = "Read in.csv and https://a.example/b.md, write report.md and totals.csv.";
   const prompts: string[] = [];
   const write = { id: "w", text: "Write report.md from in.csv", agent: "one" };
@@ -535,10 +535,10 @@ test("every file that the task names is a step's: a plan that forgets one is sen
   const { events, record } = await flow.run({ text: task, files: [{ type: "file", ...csv }] });
   expect(prompts[1]).toContain("The task names totals.csv, which no step delivers or uses.");
   expect(outcomes(events)).toEqual(["w failed", "w completed"]);
-  expect(told(events, "step-ended")[0]).toMatchObject({
+  expect(flowEvents(events, "step-ended")[0]).toMatchObject({
     reason: "totals.csv was not handed over as a file.",
   });
-  expect(told(events, "plan-changed").at(-1)?.steps[0]).toMatchObject({
+  expect(flowEvents(events, "plan-changed").at(-1)?.steps[0]).toMatchObject({
     delivers: ["report.md", "totals.csv (sums)"],
   });
   expect(record.status).toBe("completed");
@@ -547,7 +547,7 @@ test("every file that the task names is a step's: a plan that forgets one is sen
   expect(checks[0]).toContain(`everything that the whole task asks for is expected:\n${task}`);
 });
 
-test("at the end the whole task is held against what there is: what is missing is planned for, or the task has failed and says what", async () => {
+test("at the end the results are checked against the whole task: missing ones are planned for, or the task fails and names them", async () => {
   const lost = [{ what: "the invoice number", reason: "no step looked it up" }];
   const steps = [
     { id: "a", text: "Draw", agent: "one" },
@@ -591,7 +591,7 @@ test("at the end the whole task is held against what there is: what is missing i
   expect(claimed.error?.message).toContain("Missing: the invoice number");
 });
 
-test("a canceled flow ends at once, also where steps wait for others or for their turn, and no agent works on", async () => {
+test("a canceled flow ends at once, even if steps wait for others or for a slot, and no agent continues", async () => {
   await using flow = await flowForTest(planning, {
     agents: { slow: () => ({ text: "late", delayMs: 20_000 }), other: says("not asked") },
     model: plannerForTest({
@@ -634,7 +634,7 @@ test("a later task of the conversation knows what was done before it, and has it
   expect(planned[1]).toContain("Files that come with it, for every step: report.md");
 });
 
-test("a bound that is reached ends the flow by its name, with what was found by then", async () => {
+test("a limit that is reached ends the flow with the limit's name and the results so far", async () => {
   await using flow = await flowForTest(planning, {
     agents: { one: says("found") },
     limits: { asks: 1 },

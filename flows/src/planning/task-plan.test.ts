@@ -13,7 +13,7 @@ const fault = (...args: Parameters<typeof read>) => {
   return "fault" in draft ? draft.fault : "";
 };
 
-test("what is meant is put right: spelling, skills named as such, missing ids, numbers for ids, the order", () => {
+test("obvious slips are corrected: spelling, skills named as such, missing ids, numbers for ids, the order", () => {
   expect(
     read([
       { id: "b", text: "B", agent: "Data_Analysis", depends_on: [2, "2"] },
@@ -41,7 +41,7 @@ test("what is meant is put right: spelling, skills named as such, missing ids, n
   });
 });
 
-test("steps may depend on finished ones, whose ids are taken", () => {
+test("steps may depend on finished ones, whose ids are not reused", () => {
   expect(read([{ text: "Next", agent: "swe", depends_on: ["1"] }], [done])).toEqual({
     steps: [{ id: "2", text: "Next", agent: "swe", dependsOn: ["1"], expected: "", delivers: [] }],
     chosen: [],
@@ -51,7 +51,7 @@ test("steps may depend on finished ones, whose ids are taken", () => {
   );
 });
 
-test("what cannot be put right is named, all of it at once; an agent that nobody is, is no other agent", () => {
+test("all uncorrectable errors are reported at once; an unknown agent is not replaced by another", () => {
   expect(fault([{ text: "A", agent: "cook" }])).toBe('Step 1: there is no agent "cook"; there are swe, data-analysis.');
   expect(fault([{ id: "a", text: "A", agent: "swe", depends_on: ["a"] }])).toContain("The steps a wait for");
   expect(fault([{ id: "a", text: "A", agent: "swe", depends_on: ["x", "y"] }])).toBe(

@@ -1,6 +1,6 @@
 import type { ReadEvent } from "manyhands/internal/core/events";
 import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
-import { told } from "manyhands/internal/testing/flow";
+import { flowEvents } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 
 /** A step as a scripted planner writes it. */
@@ -66,7 +66,7 @@ export function promptOf({ messages }: ChatRequest): string {
 
 /** The steps of each emitted plan, with their marks: `✓ Book`. */
 export function marksOf(events: readonly ReadEvent[]): string[] {
-  return told(events, "plan-changed").map(({ text }) =>
+  return flowEvents(events, "plan-changed").map(({ text }) =>
     [...text.matchAll(/^\d+\. \[(.)\] \[[^\]]*\] (.*)$/gmu)].map(([, mark, step]) => `${mark}${step}`).join("|"),
   );
 }

@@ -6,14 +6,14 @@ import { cliForTest } from "../testing/cli.ts";
 const nowhere = () => ({ GATEWAY_PORT: String(freePort("127.0.0.1")) });
 const failing = (words: string) => `console.error(${JSON.stringify(words)}); process.exit(2);`;
 
-test("a gateway that was started and given up is told with its last words", async () => {
+test("a gateway that failed to start is reported with its last output", async () => {
   await using checkout = await checkoutForTest({ gateway: failing("no such key"), agents: { manus: liveServer } });
   await using cli = await cliForTest({ ...checkout, env: nowhere() });
   expect(await cli.run("agents", "list")).toBe(1);
   expect(cli.said()).toContain("gateway ended before it was ready:\nno such key");
 });
 
-test("an agent that cannot live is told with its last words, and the others are listed", async () => {
+test("an agent that cannot start is reported with its last output, and the others are listed", async () => {
   const manus = { name: "manus", url: "http://127.0.0.1:1", source: "configured", health: "unreachable" };
   const gateway = liveServer.replace(
     "new Response(MANYHANDS_HOME)",
@@ -29,7 +29,7 @@ test("an agent that cannot live is told with its last words, and the others are 
   expect(cli.out()).toContain("manus  ·  unreachable");
 });
 
-test("a gateway that breaks off, or answers in no form we know, is said to", async () => {
+test("a gateway that breaks off, or answers in an unknown form, is reported", async () => {
   const answers = [
     () => new Response("<html>", { status: 502 }),
     () => Response.json({ error: "?" }, { status: 500 }),

@@ -6,7 +6,7 @@ import { cliForTest } from "../testing/cli.ts";
 
 const at = (state: ShownState): TaskItem => ({ kind: "state", taskId: "t1", contextId: "c1", state });
 
-test("a file can be added in mid-conversation and goes along once, with an answer too", async () => {
+test("a file can be added in mid-conversation and is sent once, even with an answer", async () => {
   let turn = 0;
   await using cli = await cliForTest({
     play: async function* () {

@@ -11,7 +11,7 @@ async function* playing() {
   yield* [state("working"), state("completed")];
 }
 
-test("flow without a name lists the flows, in words and as JSON", async () => {
+test("flow without a name lists the flows, as text and as JSON", async () => {
   await using cli = await cliForTest({});
   expect(await cli.run("flow")).toBe(0);
   for (const { name, description } of flows) expect(cli.out()).toContain(`${name.padEnd(14)}${description}\n`);
@@ -34,7 +34,7 @@ test("flow gives a flow the task with its files, the agents and the settings tha
   ]);
 });
 
-test("run and chat take a flow in place of an agent, and not both", async () => {
+test("run and chat accept a flow instead of an agent, and not both", async () => {
   await using cli = await cliForTest({ play: playing });
   expect(await cli.run("run", "--flow", "debate", "tabs", "or", "spaces")).toBe(0);
   expect(cli.sent).toMatchObject([{ text: "tabs or spaces" }]);
@@ -56,7 +56,7 @@ test("flow --example gives each flow a task that shows what it is for", async ()
   }
 });
 
-test("what is named beside --example takes the place of what the example has", async () => {
+test("options beside --example replace those of the example", async () => {
   await using cli = await cliForTest({ play: playing });
   const named = ["--agents", "swe", "--option", "maxIterations=2", "--budget-usd", "1"];
   expect(await cli.run("flow", "loop", "--example", ...named)).toBe(0);

@@ -14,7 +14,7 @@ test("init asks for endpoint, the key's variable and the model, and what it writ
   expect(model).toMatchObject({ name: "claude-x", baseUrl: "https://api.anthropic.com/v1", apiKey: "secret" });
 });
 
-test("init takes everything from its options, and what is suggested with --yes", async () => {
+test("init takes everything from its options, and the suggestions with --yes", async () => {
   await using cli = await cliForTest({});
   const local = ["--endpoint", "http://127.0.0.1:9/v1", "--key-env", "-", "--model", "m"];
   expect(await cli.run("init", ...local)).toBe(0);
@@ -23,7 +23,7 @@ test("init takes everything from its options, and what is suggested with --yes",
   expect(await written(cli.cwd)).toBe('[llm]\nmodel = "gpt-5-mini"\napi_key_env = "OPENAI_API_KEY"\n');
 });
 
-test("init keeps the rest of the file, and replaces a model only when told to", async () => {
+test("init keeps the rest of the file, and replaces a model only on request", async () => {
   await using cli = await cliForTest({ answers: ["no", "yes", "ollama", "", ""], interactive: true });
   const own = '# Ours\n[agents.concierge]\nentry = "concierge.ts"\n';
   await writeFile(
@@ -49,7 +49,7 @@ test("init writes nothing when nobody answers or the endpoint is invalid", async
   expect(cli.said()).toContain('"nonsense" is not an endpoint. Allowed: openai, anthropic,');
 });
 
-test("a variable that is named for the key and is not set is told, with its place", async () => {
+test("a variable named for the key but not set is reported, with its place", async () => {
   await using cli = await cliForTest({});
   await writeFile(join(cli.cwd, "manyhands.toml"), '[llm.big]\nmodel = "m"\napi_key_env = "BIG_KEY"\n');
   expect(await cli.run("config")).toBe(2);

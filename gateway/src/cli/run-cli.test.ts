@@ -46,7 +46,7 @@ test("run shows a task, saves its files under the working directory and ends wit
   expect(await Bun.file(saved).text()).toBe("content of ../../report.md");
 });
 
-test("the exit code tells how the task was left", async () => {
+test("the exit code says how the task ended", async () => {
   for (const [state, code] of [
     ["failed", 1],
     ["canceled", 130],
@@ -96,7 +96,7 @@ test("an answer to a run ends with the command that continues its conversation",
   expect(cli.said()).toContain('There is no flow "none". There are: ');
 });
 
-test("a task that is paused says why and how it is resumed, and is waited for no longer", async () => {
+test("a paused task says why and how to resume it, and is no longer waited for", async () => {
   const paused = { type: "run-paused", error: { code: "model_auth", message: "The key is not taken." } } as const;
   await using cli = await cliForTest({
     play: async function* (_, { signal }) {
@@ -111,7 +111,7 @@ test("a task that is paused says why and how it is resumed, and is waited for no
   expect(cli.said()).toContain("runs resume t1");
 });
 
-test("a pause that is over is passed over, and a run that cannot be seen any more is said to go on", async () => {
+test("a pause that is over is not shown, and a run that is out of sight is said to continue", async () => {
   const event = (type: "run-paused" | "run-resumed") => ({ kind: "event", seq: 3, at: 9, event: { type } }) as TaskItem;
   await using cli = await cliForTest({
     play: async function* ({ text }) {
@@ -125,7 +125,7 @@ test("a pause that is over is passed over, and a run that cannot be seen any mor
   expect(cli.said()).toContain("It is away. The run continues; follow it with: bun manyhands runs watch t1");
 });
 
-test("an answer takes files along, and what its task made and used before is told at the end", async () => {
+test("an answer may carry files, and the end shows what the task made and used before", async () => {
   const usage = { inputTokens: 700, outputTokens: 30, cachedInputTokens: 0, costUsd: 0.5, source: "provider" };
   let id = "";
   await using cli = await cliForTest({
@@ -162,7 +162,7 @@ test("with --json standard output is JSON lines and nothing else", async () => {
   expect(lines.at(-1)).toMatchObject({ state: "completed", text: "Forty-two.", taskId: "t1", contextId: "c1" });
 });
 
-test("a question of the agent goes to whoever sits there, and the answer to its task", async () => {
+test("an agent's question goes to the person at the terminal, and the answer to its task", async () => {
   await using cli = await cliForTest({
     play: async function* ({ taskId }) {
       yield taskId === undefined ? at("input-required", "Which one?") : at("completed");
@@ -187,7 +187,7 @@ test("Ctrl-C cancels the task and waits for its end", async () => {
   expect(cli.canceled).toEqual(["t1"]);
 });
 
-test("a second Ctrl-C leaves at once, and an echo of the first is none", async () => {
+test("a second Ctrl-C exits at once, and an echo of the first does not count", async () => {
   await using cli = await cliForTest({
     play: async function* (_, { signal }) {
       yield at("working");
@@ -203,7 +203,7 @@ test("a second Ctrl-C leaves at once, and an echo of the first is none", async (
   expect(await cli.run("run", "x")).toBe(130);
 });
 
-test("files go along with the task, and one that is not there is a usage error", async () => {
+test("files are sent with the task, and a missing one is a usage error", async () => {
   await using cli = await cliForTest({ play: playing(at("completed")) });
   await writeFile(join(cli.cwd, "a.csv"), "1,2");
   expect(await cli.run("run", "x", "--file", "a.csv", "--file", "a.csv")).toBe(0);
@@ -215,7 +215,7 @@ test("files go along with the task, and one that is not there is a usage error",
   expect(cli.said()).toContain("There is no file b.csv.");
 });
 
-test("chat keeps the conversation, answers questions and begins anew", async () => {
+test("chat keeps the conversation, answers questions and can start a new one", async () => {
   let turn = 0;
   await using cli = await cliForTest({
     play: async function* () {
@@ -232,7 +232,7 @@ test("chat keeps the conversation, answers questions and begins anew", async () 
   ]);
 });
 
-test("a failure that is expected is one sentence and exit code 1", async () => {
+test("an expected failure is one sentence and exit code 1", async () => {
   await using cli = await cliForTest({
     // biome-ignore lint/correctness/useYield: it fails before anything comes.
     play: async function* () {
@@ -254,21 +254,21 @@ test("a mistyped command line prints help and exits with code 2", async () => {
   expect(cli.out()).toContain("give a task to an agent or a flow");
 });
 
-test("a task without a word is refused before anything is asked of an agent", async () => {
+test("an empty task is refused before any agent is asked", async () => {
   await using cli = await cliForTest({});
   expect(await cli.run("run", " ")).toBe(2);
   expect(cli.said()).toContain("The task is empty");
   expect(cli.sent).toEqual([]);
 });
 
-test("settings that are wrong end every command with exit code 2", async () => {
+test("wrong settings end every command with exit code 2", async () => {
   await using cli = await cliForTest({ env: { SANDBOX: "docker" } });
   for (const command of [["run", "x"], ["chat"], ["doctor"], ["config"], ["start"], ["demo"]])
     expect(await cli.run(...command)).toBe(2);
   expect(cli.said()).toContain('SANDBOX: sandbox.tier cannot be "docker"');
 });
 
-test("config shows what is in effect and from where, and no secret", async () => {
+test("config shows the settings in effect and their sources, and no secret", async () => {
   await using cli = await cliForTest({
     env: {
       MANYHANDS_MODEL: "m",
@@ -284,7 +284,7 @@ test("config shows what is in effect and from where, and no secret", async () =>
   for (const secret of ["sk-very-secret", "pw@", "hunter2"]) expect(cli.out()).not.toContain(secret);
 });
 
-test("runs lists the tasks of the server that is up, harmlessly", async () => {
+test("runs lists the tasks of the running server, safe for the terminal", async () => {
   await using cli = await cliForTest({});
   expect(await cli.run("runs")).toBe(0);
   expect(cli.out()).toContain("t1  completed");
@@ -295,7 +295,7 @@ const evil = "\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\u2028.";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these very characters are what is looked for.
 const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u202a-\u202e]/;
 
-test("nothing an agent says, names or fails with is obeyed by the terminal, JSON lines included", async () => {
+test("the terminal obeys nothing an agent says, names or fails with, JSON lines included", async () => {
   for (const flags of [[], ["--json"]]) {
     const said = artifact("answer", [{ type: "text", text: evil }]);
     await using cli = await cliForTest({
@@ -314,7 +314,7 @@ test("nothing an agent says, names or fails with is obeyed by the terminal, JSON
   }
 });
 
-test("an error in a peer's words is shown harmlessly", async () => {
+test("an error in a peer's words is shown safely", async () => {
   await using cli = await cliForTest({
     // biome-ignore lint/correctness/useYield: it fails before it has anything to tell.
     play: async function* () {
@@ -326,7 +326,7 @@ test("an error in a peer's words is shown harmlessly", async () => {
   expect(cli.said()).not.toMatch(obeyed);
 });
 
-test("a deadline of our own that passes is told in a sentence", async () => {
+test("our own deadline that passes is reported in a sentence", async () => {
   await using cli = await cliForTest({
     play: async function* () {
       yield at("working");

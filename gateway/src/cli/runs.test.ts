@@ -20,7 +20,7 @@ async function withRuns(cwd: string, kinds: readonly string[]): Promise<string[]
   return ids;
 }
 
-test("the runs of a home are listed after one was cancelled, with whose each is", async () => {
+test("the runs of a home are listed after one was cancelled, each with its agent", async () => {
   await using cli = await cliForTest({});
   // What sees to a cancellation is a run too, and none of these.
   const recalls = Array.from({ length: 25 }, () => "manus/recall");
@@ -34,7 +34,7 @@ test("the runs of a home are listed after one was cancelled, with whose each is"
   expect(cli.out()).toMatch(/^\S+ {2}planning +submitted .*$/m);
 });
 
-test("a run is answered and cancelled where it is: at the agent, by way of the gateway, or at the flow", async () => {
+test("a run is answered and cancelled where it is: at the agent, through the gateway, or at the flow", async () => {
   await using cli = await cliForTest({ env: { SWE_URL: "http://127.0.0.1:1" } });
   const ids = await withRuns(cli.cwd, ["planning", "agent:swe", "manus"]);
   for (const id of ids) expect(await cli.run("runs", "cancel", id)).toBe(0);

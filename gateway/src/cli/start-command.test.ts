@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { checkoutForTest, liveServer } from "../testing/checkout.ts";
 import { cliForTest } from "../testing/cli.ts";
 
-test("start tells address, model and sandbox of each agent and where the gateway is, and drains on request", async () => {
+test("start shows the address, model and sandbox of each agent and the gateway's address, and drains on request", async () => {
   await using checkout = await checkoutForTest({ gateway: liveServer, agents: { manus: liveServer } });
   const env = { GATEWAY_PORT: "0", PUBLIC_URL: "https://team.example", MANYHANDS_TOKEN: "long-enough" };
   await using cli = await cliForTest({ ...checkout, env });
@@ -23,7 +23,7 @@ test("start tells address, model and sandbox of each agent and where the gateway
   ]);
 });
 
-test("start tells why an agent was given up, and what to do", async () => {
+test("start says why an agent was given up, and what to do", async () => {
   const manus = 'console.error("no such key"); process.exit(2);';
   await using checkout = await checkoutForTest({ gateway: manus, agents: { manus } });
   await using cli = await cliForTest({ ...checkout, env: { GATEWAY_PORT: "0" } });
@@ -32,7 +32,7 @@ test("start tells why an agent was given up, and what to do", async () => {
   expect(cli.said()).toContain(line);
 });
 
-test("start says which servers it is up without", async () => {
+test("start says which servers are missing", async () => {
   const gateway = 'console.error("no such key"); process.exit(2);';
   await using checkout = await checkoutForTest({ gateway, agents: { manus: liveServer } });
   await using cli = await cliForTest({ ...checkout, env: { GATEWAY_PORT: "0" } });

@@ -11,7 +11,7 @@ const play = async function* () {
   yield at("completed");
 };
 
-test("a mistyped command of a group that does something by itself is refused with what was meant", async () => {
+test("a mistyped subcommand is refused with the likely one, even if the group is a command itself", async () => {
   for (const [group, typed, meant] of [
     ["runs", "shw", "show"],
     ["agents", "ad", "add"],
@@ -25,7 +25,7 @@ test("a mistyped command of a group that does something by itself is refused wit
   }
 });
 
-test("an agent or a flow that nobody knows is a usage error, with those there are", async () => {
+test("an unknown agent or flow is a usage error, with the list of known ones", async () => {
   await using cli = await cliForTest({ env: { GATEWAY_PORT: "1" } });
   await mkdir(join(cli.cwd, ".manyhands"));
   const agents = [{ name: "painter", url: "http://127.0.0.1:1" }];
@@ -48,14 +48,14 @@ test("an agent or a flow that nobody knows is a usage error, with those there ar
   }
 });
 
-test("a registered agent is talked to by way of the gateway", async () => {
+test("a registered agent is reached through the gateway", async () => {
   await using cli = await cliForTest({ play });
   expect(await cli.run("run", "x", "--agent", "painter")).toBe(0);
   expect(cli.connected).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/a2a\/painter$/)]);
   expect(cli.said()).toContain('manyhands run --agent painter --context c1 "…"');
 });
 
-test("a task is read from standard input, where there is none or a dash", async () => {
+test("without a task, or with a dash, the task is read from standard input", async () => {
   for (const command of [["run"], ["run", "-"], ["flow", "planning"], ["flow", "planning", "-"]]) {
     await using cli = await cliForTest({ play, piped: "Count the primes.\n" });
     expect([command, await cli.run(...command)]).toEqual([command, 0]);
@@ -66,7 +66,7 @@ test("a task is read from standard input, where there is none or a dash", async 
   }
 });
 
-test("what is piped in beside a task goes along as a file", async () => {
+test("input piped in beside a task is sent as a file", async () => {
   await using cli = await cliForTest({ play, piped: "a,b\n1,2\n" });
   for (const more of [[], ["--file", "-"]]) expect(await cli.run("run", "Summarise it", ...more)).toBe(0);
   for (const { text, files } of cli.sent)
@@ -77,7 +77,7 @@ test("what is piped in beside a task goes along as a file", async () => {
   expect(nothing.said()).toContain("--file - reads standard input, but nothing is piped in.");
 });
 
-test("--schema sends a JSON Schema along and the answer comes as data", async () => {
+test("--schema sends a JSON Schema and the answer comes as data", async () => {
   const data = { total: 3 };
   const answered = {
     kind: "event",
@@ -111,7 +111,7 @@ function artifact(parts: object[]) {
   return { type: "artifact-added", artifactId: "answer", name: "answer", parts };
 }
 
-test("--version tells the version, and setup is among the commands", async () => {
+test("--version prints the version, and setup is among the commands", async () => {
   await using cli = await cliForTest({});
   expect(await cli.run("--version")).toBe(0);
   expect(cli.out()).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -119,14 +119,14 @@ test("--version tells the version, and setup is among the commands", async () =>
   expect(cli.out()).toContain("setup");
 });
 
-test("setup tells how it is used, and sets nothing up for a word that it does not know", () => {
+test("setup prints its usage, and installs nothing for an unknown argument", () => {
   for (const word of ["--help", "-h"]) expect(setupUsage([word])).toMatchObject({ exitCode: 0 });
   expect(setupUsage(["--quiet"])).toBeUndefined();
   expect(setupUsage([])).toBeUndefined();
   expect(setupUsage(["--quite"])).toMatchObject({ exitCode: 2, text: expect.stringContaining("'--quite'") });
 });
 
-test("a refusal for want of a token names the variable that takes it", async () => {
+test("a refusal for lack of a token names the variable to set", async () => {
   await using cli = await cliForTest({
     // biome-ignore lint/correctness/useYield: it is refused before anything comes.
     play: async function* () {
@@ -137,7 +137,7 @@ test("a refusal for want of a token names the variable that takes it", async () 
   expect(cli.said()).toContain("MANYHANDS_TOKEN");
 });
 
-test("files are refused for their size together", async () => {
+test("files are refused if they are too large together", async () => {
   await using cli = await cliForTest({ play });
   await writeFile(join(cli.cwd, "half.bin"), new Uint8Array(4_000_000));
   expect(await cli.run("run", "x", "--file", "half.bin")).toBe(0);
@@ -145,7 +145,7 @@ test("files are refused for their size together", async () => {
   expect(cli.said()).toContain("exceed 7 MB in total");
 });
 
-test("what a task made before it asked is saved too, below manyhands-out whatever the task is called", async () => {
+test("files made before a question are saved too, always below manyhands-out", async () => {
   const taskId = "../../../outside";
   const made = (name: string) => {
     const parts = [{ type: "file", sha256: "0".repeat(64), name, mediaType: "", size: 3 }];
@@ -170,7 +170,7 @@ test("what a task made before it asked is saved too, below manyhands-out whateve
     expect(await Bun.file(join(cli.cwd, "manyhands-out", ".._.._.._outside", name)).exists()).toBe(true);
 });
 
-test("the gateway's agents are asked for with the token, and its refusals are told with what to do", async () => {
+test("the gateway's agents are requested with the token, and its refusals are shown with advice", async () => {
   const tokens: (string | null)[] = [];
   await using gateway = Bun.serve({
     port: 0,

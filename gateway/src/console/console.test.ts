@@ -73,7 +73,7 @@ test("a run is started, seen live, answered and read to its end, and a reload in
   await using opened = await openConsole(gateway);
   const { page } = opened;
   await page.getByLabel("Files").setInputFiles({ name: "chart.png", mimeType: "image/png", buffer: png });
-  await start(page, "parade", "Show it all");
+  await start(page, "showcase", "Show it all");
   await page.getByText("live word").first().waitFor();
   await page.getByText("Shall I go on?").first().waitFor();
   expect(await page.locator(".plan .mark").allTextContents()).toEqual(["[✓]", "[→]", "[ ]"]);
@@ -96,12 +96,12 @@ test("a run is started, seen live, answered and read to its end, and a reload in
   await page.locator(".runs .state.completed").waitFor();
 }, 60_000);
 
-test("what a model says is text: it runs nothing, fetches nothing, leads nowhere but to web addresses", async () => {
+test("a model's output is text: it runs nothing, fetches nothing, and links only to web addresses", async () => {
   await using gateway = await startGateway({ flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page, asked } = opened;
   const message = "<script>window.hacked = 4</script><b>bold</b>";
-  await start(page, "parade", message);
+  await start(page, "showcase", message);
   await page.getByText("Shall I go on?").first().waitFor();
   await page.getByLabel("Your answer").fill(message);
   await page.getByRole("button", { name: "Answer" }).click();
@@ -132,7 +132,7 @@ test("a run is cancelled, and one that failed says why", async () => {
   await page.getByText("It was told to fail. (task_failed)").waitFor();
 }, 60_000);
 
-test("the token is asked for once, kept for the tab, and asked for again when it is wrong", async () => {
+test("the token is asked for once, kept for the tab, and asked for again if it is wrong", async () => {
   await using gateway = await startGateway({ token: "secret", flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page } = opened;
@@ -142,7 +142,7 @@ test("the token is asked for once, kept for the tab, and asked for again when it
   await page.getByLabel("Token").fill("secret");
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByLabel("Files").setInputFiles({ name: "chart.png", mimeType: "image/png", buffer: png });
-  await start(page, "parade", "Show it all");
+  await start(page, "showcase", "Show it all");
   await page.reload();
   await page.getByLabel("Your answer").fill("yes");
   await page.getByRole("button", { name: "Answer" }).click();
@@ -150,7 +150,7 @@ test("the token is asked for once, kept for the tab, and asked for again when it
   expect(await page.evaluate("localStorage.length")).toBe(0);
 }, 60_000);
 
-test("the connection breaks in the middle, and the page goes on where it was", async () => {
+test("if the connection breaks, the page continues where it was", async () => {
   await using gateway = await startGateway();
   await using proxy = await startCuttingProxy(gateway.url);
   await using opened = await openConsole(proxy);
@@ -171,11 +171,11 @@ test("the connection breaks in the middle, and the page goes on where it was", a
   expect(lines.filter((line) => line.includes("Really?"))).toHaveLength(1);
 }, 60_000);
 
-test("options of a flow are fields of their kind; only those that were set are sent, and JSON that is none is named", async () => {
+test("a flow's options are fields of their type; only those that were set are sent, and invalid JSON is reported", async () => {
   await using gateway = await startGateway({ flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page } = opened;
-  await page.getByLabel("Flow or agent").selectOption("parade");
+  await page.getByLabel("Flow or agent").selectOption("showcase");
   await page.getByText("Options").click();
   await page.getByLabel("approve").check();
   await page.getByLabel("concurrency").fill("2");
@@ -192,7 +192,7 @@ test("options of a flow are fields of their kind; only those that were set are s
   expect((await sent).postDataJSON()).toEqual({ input: { text: "go" }, agents: ["manus", "swe"], options });
 }, 60_000);
 
-test("agents show how they are, why one is not there, and how their cards changed", async () => {
+test("agents show their health, why one is unavailable, and how their cards changed", async () => {
   await using gateway = await startGateway();
   await using agent = serveCard("Greeter");
   await gateway.registry.add({ url: agent.url });

@@ -5,7 +5,7 @@ import { parseMarkdown } from "./markdown.js";
 
 const text = (text: string) => ({ type: "text" as const, text });
 
-test("the parts of an answer are told apart", () => {
+test("the parts of an answer are distinguished", () => {
   expect(parseMarkdown("# A `b`\n\nOne **two**\nthree\n- x\n- y\n> said\n---")).toEqual([
     { type: "heading", level: 1, inline: [text("A "), { type: "code", text: "b" }] },
     { type: "paragraph", inline: [text("One "), { type: "strong", text: "two" }, text("\nthree")] },
@@ -25,7 +25,7 @@ test("the parts of an answer are told apart", () => {
   ]);
 });
 
-test("only addresses of the web are links, an image is one too, and the text of any other stays as it was written", () => {
+test("only web addresses become links, images too, and other link text stays as it was written", () => {
   const [paragraph] = parseMarkdown(
     "[a](https://a.example/x) ![b](http://b.example/) [c](javascript:alert(1)) [d](//d) [e](data:x)",
   );
@@ -34,7 +34,7 @@ test("only addresses of the web are links, an image is one too, and the text of 
   expect(inline.map((part) => part.text).join("")).toContain("[c](javascript:alert(1)) [d](//d) [e](data:x)");
 });
 
-test("whatever is said is read in little time, and no link leads elsewhere than to the web", () => {
+test("any text is parsed quickly, and every link leads to the web", () => {
   const piece = fc.constantFrom(
     "`",
     "*",

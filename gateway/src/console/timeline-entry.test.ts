@@ -19,7 +19,7 @@ const told = {
 };
 const note = `What is told. ${"Word ".repeat(80)}end`;
 
-test.each(Object.entries(told))("%s of a flow has a line, with a mark and all it says", (type, data) => {
+test.each(Object.entries(told))("the flow event %s has a line, with a mark and its full text", (type, data) => {
   const entry = timelineEntry({ type, note, data });
   expect(entry?.mark).toMatch(/^\S$/);
   expect(entry?.line).toStartWith("What is told.");

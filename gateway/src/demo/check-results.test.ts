@@ -59,17 +59,17 @@ function right() {
   return { "report.md": report, "chart.png": chart, "changes.patch": mended };
 }
 
-test("right results are right", async () => {
+test("correct results pass", async () => {
   expect(await wrong({})).toBe("");
 });
 
-test("a wrong figure, a chart that is no picture and a report that does not show it are each seen", async () => {
+test("a wrong figure, a chart that is not a picture and a report that omits it are each found", async () => {
   expect(await wrong({ "report.md": report.replace("58", "59") })).toContain("1 of 16 figures");
   expect(await wrong({ "chart.png": "no picture" })).toContain("no PNG chart");
   expect(await wrong({ "report.md": report.replace("chart.png", "other.png") })).toContain("no PNG chart");
 });
 
-test("a patch that changes the tests, does not apply or does not mend is seen", async () => {
+test("a patch that changes the tests, does not apply or does not fix the bug is found", async () => {
   const fault = (name: string, before: string, after: string) =>
     faultOfPatch(createTwoFilesPatch(`a/${name}`, `b/${name}`, before, after), project, expected.config);
   expect(await fault("test_shipping.py", project["test_shipping.py"] ?? "", "")).toContain("no file to mend");
@@ -80,7 +80,7 @@ test("a patch that changes the tests, does not apply or does not mend is seen", 
     expect(await fault("shipping.py", code, code.replace("4.90", "4.80"))).toContain("the tests fail with it");
 });
 
-test("a registration that was not made, made twice or made with something else is seen", async () => {
+test("a registration that is missing, duplicated or different is found", async () => {
   const one = { number: "MH-1", given };
   expect(await wrong({}, [])).toContain("0 registrations");
   expect(await wrong({}, [one, { ...one, number: "MH-2" }])).toContain("2 registrations");
@@ -88,7 +88,7 @@ test("a registration that was not made, made twice or made with something else i
   expect(await wrong({}, [{ ...one, number: "MH-9" }])).toContain("does not name");
 });
 
-test("the site takes what was given on all its pages, and registers nobody twice", async () => {
+test("the site collects the input of all its pages, and registers nobody twice", async () => {
   const site = startRegistrationSite();
   try {
     const post = (path: string, body: Record<string, string>) =>

@@ -46,12 +46,12 @@ test("the demo's own file has its oddities", () => {
   expect(figures.odd).toHaveLength(3);
 });
 
-test("a right report is right, also when it counts the return as an order", () => {
+test("a correct report passes, also if it counts the return as an order", () => {
   expect(missing(good)).toEqual([]);
   expect(missing(good.replace("| 1 | 1,099.50 |", "| 2 | 549.75 |"))).toEqual([]);
 });
 
-test("a wrong figure, swapped regions, a wrong month and an oddity left out are each seen", () => {
+test("a wrong figure, swapped regions, a wrong month and a missing oddity are each found", () => {
   expect(missing(good.replace("40.00 | 2", "40.10 | 2"))).toEqual(["South revenue"]);
   expect(missing(good.replace("North", "X").replace("South", "North").replace("X", "South"))).toContain(
     "North revenue",

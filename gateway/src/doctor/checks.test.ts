@@ -7,7 +7,7 @@ import { loadConfig } from "manyhands/internal/config/config";
 import { modelConfigSchema } from "manyhands/internal/models/config";
 import { checkBrowser, checkModel } from "./checks.ts";
 
-test("the doctor tells a good endpoint from a refused key, a missing model and a dead address", async () => {
+test("the doctor distinguishes a good endpoint from a refused key, a missing model and a dead address", async () => {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -37,12 +37,12 @@ const home = mkdtempSync(join(tmpdir(), "manyhands-browser-check-"));
 afterAll(() => rm(home, { recursive: true }));
 const configured = (env: Record<string, string>) => loadConfig({ cwd: home, env: { MANYHANDS_HOME: home, ...env } });
 
-test("the browser is well when a page of this process opened in it and its script ran", async () => {
+test("the browser is fine if it opened a page of this process and its script ran", async () => {
   const check = await checkBrowser(await configured({}));
   expect(check).toMatchObject({ name: "browser", state: "ok", text: expect.stringContaining("chromium") });
 }, 30_000);
 
-test("a browser that is switched off, or not where it is said to be, is told", async () => {
+test("a disabled browser, or one missing at its configured path, is reported", async () => {
   expect(await checkBrowser(await configured({ MANYHANDS_BROWSER_ENABLED: "false" }))).toMatchObject({ state: "warn" });
   const check = await checkBrowser(await configured({ MANYHANDS_BROWSER_CDP_URL: "http://127.0.0.1:9" }));
   expect(check).toMatchObject({ state: "fail", text: "The browser at 127.0.0.1:9 cannot be reached." });

@@ -11,7 +11,7 @@ async function doctorsChecks(env: Record<string, string>) {
   return checks.parse(JSON.parse(cli.out()));
 }
 
-test("the doctor looks for what the desktop needs only where it is switched on", async () => {
+test("the doctor checks what the desktop needs only if the desktop is enabled", async () => {
   const off = await doctorsChecks({});
   expect(off.map(({ name }) => name)).not.toContain("Xvfb");
   const on = await doctorsChecks({ MANYHANDS_DESKTOP_ENABLED: "true" });

@@ -26,7 +26,7 @@ async function load(source: string) {
   return loadFlows(await loadConfig({ cwd: folder, env: {} }));
 }
 
-test("a module gives its default export, or the only flow among its exports, under the name of the table", async () => {
+test("a module's flow is its default export or its only flow, under the table's name", async () => {
   for (const source of [
     'export default made("a");',
     'export default made("a");\nexport const other = made("b");',
@@ -39,7 +39,7 @@ test("a module gives its default export, or the only flow among its exports, und
   }
 });
 
-test("a flow cannot be called like an agent that was registered", async () => {
+test("a flow cannot have the name of a registered agent", async () => {
   await mkdir(join(folder, ".manyhands"));
   const agents = [{ name: "mine", url: "http://127.0.0.1:1" }];
   await writeFile(join(folder, ".manyhands/agents.json"), JSON.stringify({ agents }));
@@ -55,7 +55,7 @@ test.each([
   ['export const a = made("a");\nexport const b = made("b");', "exports several flows (a, b)."],
   ['throw new Error("no such luck");', "cannot be loaded: no such luck."],
   ["export const = 1;", "cannot be loaded: "],
-])("a module that gives none, or several, is told with what was found: %j", async (source, found) => {
+])("a module with no flow, or several, is refused with what was found: %j", async (source, found) => {
   const refused = load(source);
   expect(refused).rejects.toThrow(found);
   expect(refused).rejects.toThrow('manyhands.toml, line 2: flows.mine.entry cannot be "flow-');

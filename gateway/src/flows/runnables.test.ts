@@ -13,7 +13,7 @@ const known = (name: string): AgentState => ({
   changes: [],
 });
 
-test("a flow that needs agents has those of its example that are there, else all there are", () => {
+test("a flow that needs agents gets those of its example that are present, or else all", () => {
   const teamOf = (...names: string[]) =>
     runnablesOf(flows, { list: () => names.map(known) })
       .all()
@@ -24,7 +24,7 @@ test("a flow that needs agents has those of its example that are there, else all
   expect(teamOf()).toBeUndefined();
 });
 
-test("an agent whose card stays the same is the same runnable at every look, so that nothing made of it is made again", async () => {
+test("an agent with an unchanged card stays the same runnable at every check, so that nothing is rebuilt", async () => {
   await using server = serveCard("Greeter");
   const seen: AgentState = {
     name: "greeter",

@@ -32,7 +32,7 @@ for (const mode of ["auto", "legacy"] as const) {
     await client.close();
   });
 
-  test(`an unknown tool is the client's error, wrong arguments are a result that says what is wrong (${mode})`, async () => {
+  test(`an unknown tool is the client's error, wrong arguments give a result that says what is wrong (${mode})`, async () => {
     await using gateway = await startGateway();
     const client = await connect(gateway.url, { mode });
     const unknown = client.callTool({ name: "nothing", arguments: { task: "x" } });
@@ -59,7 +59,7 @@ for (const mode of ["auto", "legacy"] as const)
     await client.close();
   });
 
-test("a client without a person is told the question, and answers it by a tool", async () => {
+test("a client without elicitation gets the question as a result, and answers it with a tool", async () => {
   await using gateway = await startGateway();
   const client = await connect(gateway.url, { mode: "legacy" });
   const asked = await client.callTool({ name: "echo", arguments: { task: "ask me" } });
@@ -70,7 +70,7 @@ test("a client without a person is told the question, and answers it by a tool",
   await client.close();
 });
 
-test("a run outlives the wait for it, and is looked at and cancelled by tools", async () => {
+test("a run outlives the wait for it, and tools show and cancel it", async () => {
   await using gateway = await startGateway();
   const client = await connect(gateway.url, { mode: "auto" });
   const begun = await client.callTool({ name: "echo", arguments: { task: "sleep", wait_seconds: 0 } });
@@ -83,7 +83,7 @@ test("a run outlives the wait for it, and is looked at and cancelled by tools", 
 });
 
 for (const mode of ["auto", "legacy"] as const)
-  test(`a call that its client gives up cancels its run (${mode})`, async () => {
+  test(`a call that its client cancels also cancels its run (${mode})`, async () => {
     await using gateway = await startGateway();
     const client = await connect(gateway.url, { mode });
     const gone = new AbortController();
@@ -96,7 +96,7 @@ for (const mode of ["auto", "legacy"] as const)
     await client.close();
   });
 
-test("a client of 2025 that leaves while its call runs leaves the run to go on to its end", async () => {
+test("if a 2025 client leaves while its call runs, the run continues to its end", async () => {
   const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()];
   const execute: RunDefinition["execute"] = (run) =>
     run.step("work", ({ signal }) => {
@@ -121,13 +121,13 @@ test("a client of 2025 that leaves while its call runs leaves the run to go on t
   expect(calling).rejects.toThrow();
 });
 
-test("another's run is unknown, and without the token nothing is told", async () => {
+test("another caller's run is unknown, and without the token nothing is revealed", async () => {
   await using gateway = await startGateway({ token: "secret" });
   const response = await fetch(`${gateway.url}/mcp`, { method: "POST", body: "{}" });
   expect(response.status).toBe(401);
 });
 
-test("output_schema is the form that the answer has to fit, which comes as data and in the text", async () => {
+test("output_schema is the schema of the answer, which comes as data and as text", async () => {
   await using gateway = await startGateway();
   const client = await connect(gateway.url, { mode: "auto" });
   const output_schema = { type: "object", properties: { total: { type: "number" } } };
@@ -139,7 +139,7 @@ test("output_schema is the form that the answer has to fit, which comes as data 
   await client.close();
 });
 
-test("a file is given as text or as bytes, never as both or neither", async () => {
+test("a file is sent as text or as bytes, never as both or neither", async () => {
   await using gateway = await startGateway();
   const client = await connect(gateway.url, { mode: "auto" });
   for (const file of [{ name: "a.txt" }, { name: "a.txt", text: "A", bytes: "QQ==" }]) {

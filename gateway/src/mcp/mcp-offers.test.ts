@@ -41,7 +41,7 @@ for (const mode of ["auto", "legacy"] as const) {
     await client.close();
   });
 
-  test(`every flow is a prompt, which asks for its task where it got none (${mode})`, async () => {
+  test(`every flow is a prompt, which asks for its task if it has none (${mode})`, async () => {
     await using gateway = await startGateway();
     const client = await connect(gateway.url, mode, { elicitation: { form: {} } });
     client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { task: "dance" } }));
@@ -57,7 +57,7 @@ for (const mode of ["auto", "legacy"] as const) {
   });
 }
 
-test("a client of a 2025 revision that watches a run is told of its changes", async () => {
+test("a client of a 2025 revision that subscribes to a run is notified of its changes", async () => {
   await using gateway = await startGateway();
   const client = await connect(gateway.url, "legacy");
   const begun = await client.callTool({ name: "echo", arguments: { task: "sleep", wait_seconds: 0 } });

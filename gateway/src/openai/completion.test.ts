@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { usageOf } from "./completion.ts";
 
-test("what models wrote is told as completion tokens, and all else as prompt", () => {
+test("models' output counts as completion tokens, everything else as prompt tokens", () => {
   const usage = { tokens: 1_000, outputTokens: 150, usd: 0.5, unpriced: false };
   expect(usageOf({ usage })).toEqual({ prompt_tokens: 850, completion_tokens: 150, total_tokens: 1_000 });
   const untold = { tokens: 1_000, usd: 0.5, unpriced: false };

@@ -20,7 +20,7 @@ test("a stock client sees flows as models and gets an answer", async () => {
   expect(usage).toEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
 });
 
-test("a stream tells the answer in chunks that end with stop, the usage and nothing more", async () => {
+test("a stream has the answer in chunks that end with stop, the usage and nothing more", async () => {
   await using gateway = await startGateway();
   const stream = await clientOf(gateway.url).chat.completions.create({
     model: "echo",
@@ -53,7 +53,7 @@ const planned: TestFlow = {
   },
 };
 
-test("what a flow does comes as reasoning, every line once and the plan with its marks", async () => {
+test("a flow's progress comes as reasoning, every line once and the plan with its marks", async () => {
   await using gateway = await startGateway({ flows: [planned] });
   const messages = [{ role: "user", content: "hello" }] as const;
   const stream = await clientOf(gateway.url).chat.completions.create({
@@ -66,7 +66,7 @@ test("what a flow does comes as reasoning, every line once and the plan with its
   expect(reasoning).toBe("The plan: Trip\n- [ ] [maps] Find the way\nStep 1: maps begins: Find the way\n");
 });
 
-test("a chat that goes on answers the question of its run, which then gives its answer", async () => {
+test("the next message of a chat answers the question of its run, which then answers", async () => {
   await using gateway = await startGateway();
   const client = clientOf(gateway.url);
   const first = { role: "user", content: "ask me" } as const;
@@ -79,7 +79,7 @@ test("a chat that goes on answers the question of its run, which then gives its 
   expect(total).toBe(1);
 });
 
-test("what was said before reaches a run that does not know it, in the same conversation", async () => {
+test("earlier messages reach a run that does not know them, in the same conversation", async () => {
   await using gateway = await startGateway();
   const client = clientOf(gateway.url);
   const first = { role: "user", content: "one" } as const;
@@ -123,7 +123,7 @@ test("a failure is an error of the API, in a stream too", async () => {
   await expect(nothing()).rejects.toMatchObject({ status: 404, code: "not_found" });
 });
 
-test("who stops reading cancels the run", async () => {
+test("closing the stream cancels the run", async () => {
   await using gateway = await startGateway();
   const messages = [{ role: "user", content: "sleep" }] as const;
   const stream = await clientOf(gateway.url).chat.completions.create({
@@ -167,7 +167,7 @@ const formed: TestFlow = {
   },
 };
 
-test("response_format is the form of the answer, which then is JSON alone; and a flow that needs agents gets its team", async () => {
+test("response_format sets the form of the answer, which is then only JSON; and a flow that needs agents gets its example's", async () => {
   await using gateway = await startGateway({ flows: [formed] });
   const client = clientOf(gateway.url);
   const messages = [{ role: "user" as const, content: "hello" }];
@@ -222,7 +222,7 @@ const writing = (followed: Promise<void>): TestFlow => ({
   },
 });
 
-test("what an agent writes comes as it is written, and its answer once", async () => {
+test("an agent's text comes as it is written, and its answer once", async () => {
   const { promise: followed, resolve } = Promise.withResolvers<void>();
   await using gateway = await startGateway({ flows: [writing(followed)] });
   const messages = [{ role: "user" as const, content: "hello" }];
@@ -264,7 +264,7 @@ const reporting = (followed: Promise<void>): TestFlow => ({
   },
 });
 
-test("what a flow's model writes as its answer comes as it is written, and nothing that others write", async () => {
+test("the answer of a flow's model comes as it is written, and no other text does", async () => {
   const { promise: followed, resolve } = Promise.withResolvers<void>();
   await using gateway = await startGateway({ flows: [reporting(followed)] });
   const messages = [{ role: "user" as const, content: "hello" }];
@@ -278,7 +278,7 @@ test("what a flow's model writes as its answer comes as it is written, and nothi
   expect(pieces).toEqual(["There ", "are 168.", "\n\nOne agent was away."]);
 });
 
-test("a question that came by a stream stays open for the next message, and for a chat with this model alone", async () => {
+test("a question from a stream stays open for the next message, but only in a chat with the same model", async () => {
   const other = { runnable: { ...echo, name: "other", kind: "other" }, execute: async () => ({ answer: "" }) };
   await using gateway = await startGateway({ flows: [other] });
   const client = clientOf(gateway.url);

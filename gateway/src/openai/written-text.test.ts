@@ -14,7 +14,7 @@ test("after a gap nothing is sent until the reply is whole", () => {
   expect([written.piece("late", 7), written.reply("Too late")]).toEqual(["", "\n\nToo late"]);
 });
 
-test("a reply begun anew is not sent twice, and one that is another is told apart from the part that was sent", () => {
+test("a restarted reply is not sent twice, and a different one is set apart from the part already sent", () => {
   const written = writtenText();
   expect(written.piece("There are ", 0)).toBe("There are ");
   expect([written.piece("There", 0), written.piece(" are 168.", 5)]).toEqual(["", "168."]);
@@ -23,7 +23,7 @@ test("a reply begun anew is not sent twice, and one that is another is told apar
   expect(written.reply("Two!")).toBe("\n\nTwo!");
 });
 
-test("an answer that was not written as the last reply is sent at the end", () => {
+test("an answer that was not the last reply is sent at the end", () => {
   const written = writtenText();
   expect(written.answer("There are 168.")).toBe("There are 168.");
   const other = writtenText();

@@ -12,7 +12,7 @@ function breakerAt() {
   return { clock, breaker: createBreaker("maps", policy, () => clock.now) };
 }
 
-test("after failures in a row nothing is sent, and the refusal names the last one", async () => {
+test("after consecutive failures nothing is sent, and the refusal names the last one", async () => {
   const { breaker } = breakerAt();
   let calls = 0;
   const call = () => {
@@ -26,7 +26,7 @@ test("after failures in a row nothing is sent, and the refusal names the last on
   );
 });
 
-test("when its time is over one call tries for all, and decides", async () => {
+test("when the pause is over, one call tries for all, and decides", async () => {
   const { breaker, clock } = breakerAt();
   for (let n = 0; n < 2; n++) await breaker.watch(broken).catch(() => undefined);
   clock.now = 1_000;
@@ -39,7 +39,7 @@ test("when its time is over one call tries for all, and decides", async () => {
   expect([await trying, breaker.state()]).toEqual(["back", "closed"]);
 });
 
-test("each failed try makes the pause longer, up to a bound", async () => {
+test("each failed try lengthens the pause, up to a limit", async () => {
   const { breaker, clock } = breakerAt();
   const pauses: number[] = [];
   for (let n = 0; n < 5; n++) {
@@ -51,7 +51,7 @@ test("each failed try makes the pause longer, up to a bound", async () => {
   expect(pauses).toEqual([0, 1_000, 2_000, 3_000, 3_000]);
 });
 
-test("a refusal is an answer, and what the caller gives up says nothing", async () => {
+test("a refusal counts as an answer, and a call the caller gives up counts for nothing", async () => {
   const { breaker, clock } = breakerAt();
   const refused = () => Promise.reject(new AppError("invalid_input", "No."));
   await breaker.watch(broken).catch(() => undefined);
@@ -75,7 +75,7 @@ function pending() {
   };
 }
 
-test("of many calls that one outage ends, those begun before it opened count for nothing", async () => {
+test("of many calls that one outage fails, those started before the breaker opened do not count", async () => {
   const { breaker, clock } = breakerAt();
   const calls = Array.from({ length: 16 }, pending);
   const watched = calls.map(({ call }) => breaker.watch(call).catch(() => undefined));
@@ -87,7 +87,7 @@ test("of many calls that one outage ends, those begun before it opened count for
   expect(breaker.state()).toBe("closed");
 });
 
-test("a late failure of a call from before it opened does not end the one that tries, nor count once it has closed", async () => {
+test("a late failure of a call from before the breaker opened neither ends the trying call nor counts after closing", async () => {
   const { breaker, clock } = breakerAt();
   const [late, later] = [pending(), pending()];
   const watched = [late, later].map(({ call }) => breaker.watch(call).catch(() => "failed"));
@@ -106,7 +106,7 @@ test("a late failure of a call from before it opened does not end the one that t
   expect(breaker.state()).toBe("closed");
 });
 
-test("a good answer to any call closes it at once, before its time is over", async () => {
+test("a good answer to any call closes the breaker at once, before the pause is over", async () => {
   const { breaker } = breakerAt();
   const early = pending();
   const watched = breaker.watch(early.call);
@@ -117,7 +117,7 @@ test("a good answer to any call closes it at once, before its time is over", asy
   expect(breaker.state()).toBe("closed");
 });
 
-test("looks that find the agent out of order open it, and never make its pause longer", async () => {
+test("failed health checks open the breaker, and never lengthen its pause", async () => {
   const { breaker, clock } = breakerAt();
   for (let n = 0; n < 10; n++) breaker.failed("Refused.");
   expect([breaker.state(), breaker.reason()]).toEqual(["open", "Refused."]);
@@ -125,7 +125,7 @@ test("looks that find the agent out of order open it, and never make its pause l
   expect(breaker.state()).toBe("trying");
 });
 
-test("who waits is woken when its time is over, when the call that tries is given up, and when it closes", async () => {
+test("waiting calls are woken when the pause is over, when the trying call is given up, and when the breaker closes", async () => {
   const breaker = createBreaker("maps", { failures: 1, pauseMs: 60, maxPauseMs: 60_000 });
   const woken = () => {
     const signal = breaker.retrySignal();
@@ -148,7 +148,7 @@ test("who waits is woken when its time is over, when the call that tries is give
   expect([still.aborted, breaker.retrySignal() === still]).toEqual([false, true]);
 });
 
-test("an agent that fails to cancel is not left alone for that", async () => {
+test("a failed cancel does not open the breaker", async () => {
   const { breaker } = breakerAt();
   const client = { cancel: broken, cancelMessage: broken } as unknown as A2aClient;
   const watched = watchedClient(client, breaker);

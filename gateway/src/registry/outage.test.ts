@@ -16,7 +16,7 @@ import { registryFile } from "./registry-file.ts";
 const flows = 16;
 const outageMs = 3_000;
 
-test("sixteen flows whose agent is away for three seconds wait about as long, not a minute", async () => {
+test("sixteen flows whose agent is unreachable for three seconds wait about that long, not a minute", async () => {
   const home = await mkdtemp(join(tmpdir(), "outage-"));
   await using helper = await agentServerForTest({ script: () => ({ text: "done", delayMs: 1_000 }) });
   await using gate = gateForTest(helper.url);

@@ -71,7 +71,7 @@ test("the same address again is the same agent, another one under its name is re
   expect((await registry.add({ url: other.url, name: "greeter-2" })).name).toBe("greeter-2");
 });
 
-test("what another gateway of the home registers or forgets is seen at the next look", async () => {
+test("registrations and removals by another gateway of the home are seen at the next check", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");
   const one = await home.open();
@@ -84,7 +84,7 @@ test("what another gateway of the home registers or forgets is seen at the next 
   expect(other.get("greeter")).toBeUndefined();
 });
 
-test("an agent of the settings is there before it answers, and is not forgotten", async () => {
+test("an agent of the settings is listed before it answers, and cannot be removed", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");
   agent.answer = () => new Response("<h1>502</h1>", { status: 502 });
@@ -97,7 +97,7 @@ test("an agent of the settings is there before it answers, and is not forgotten"
   await expect(registry.remove("greeter")).rejects.toMatchObject({ code: "conflict" });
 });
 
-test("a card that changes is told with what changed", async () => {
+test("a changed card is reported with its changes", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");
   const registry = await home.open([{ name: "greeter", url: agent.url }]);
@@ -110,7 +110,7 @@ test("a card that changes is told with what changed", async () => {
   ]);
 });
 
-test("an agent that fails again and again is left alone, and said when it is tried again", async () => {
+test("an agent that keeps failing is not called, and the refusal says when it is tried again", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");
   agent.answer = () => new Response("", { status: 503 });
@@ -137,7 +137,7 @@ test("a card that the policy refuses keeps the agent out, with the reason", asyn
   await expect(registry.add({ url: agent.url, name: "again" })).rejects.toMatchObject({ code: "forbidden" });
 });
 
-test("an agent whose card comes to be refused is not used any more, until it is as it has to be again", async () => {
+test("an agent whose card becomes unacceptable is not used until the card is acceptable again", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");
   const onlyFirst: CardPolicy = async ({ version }) => {
@@ -160,7 +160,7 @@ test("an agent whose card comes to be refused is not used any more, until it is 
   expect((await registry.connect(greeter, signal())).card.version).toBe("1.0.0");
 });
 
-test("an agent's token goes to its address and what lies below it, and to nothing that is only called alike", async () => {
+test("an agent's token is sent to its address and paths below it, and to no address that only looks similar", async () => {
   await using home = await place();
   const url = "http://127.0.0.1:1/agents/swe";
   const registry = await home.open([{ name: "swe", url: `${url}/`, token: "secret", isOwn: true }]);
@@ -210,7 +210,7 @@ test("a protected agent without credentials is refused at once, with what it wan
   expect(empty.list()).toEqual([]);
 });
 
-test("what cannot be reached, is too large, or leads elsewhere is not registered", async () => {
+test("an address that cannot be reached, answers too much or redirects elsewhere is not registered", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");
   await using elsewhere = serveCard("Elsewhere");
@@ -236,7 +236,7 @@ test("what cannot be reached, is too large, or leads elsewhere is not registered
   expect(registry.list()).toEqual([]);
 });
 
-test("an agent that hangs is said to be down in time, is not registered, and keeps no other from being looked at", async () => {
+test("a hanging agent is reported down in time, is not registered, and does not delay checks of others", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");
   await using hanging = serveCard("Hanging");

@@ -4,17 +4,17 @@ import { placeOf } from "./event-stream.ts";
 import { preferredWait } from "./prefer.ts";
 import { problem } from "./problem.ts";
 
-test("a reader that connects again goes on from the header it sends, whatever its address began with", () => {
+test("a reader that reconnects continues from the header it sends, whatever its first URL said", () => {
   expect([placeOf("7", "2"), placeOf(undefined, "2"), placeOf(undefined, undefined)]).toEqual([7, 2, 0]);
 });
 
-test("nobody is made to wait for longer than five minutes", () => {
+test("no request waits longer than five minutes", () => {
   expect([preferredWait("wait=299"), preferredWait("wait=301"), preferredWait("wait=999999")]).toEqual([
     299_000, 300_000, 300_000,
   ]);
 });
 
-test("a refusal says when to try again, and how to say who one is", () => {
+test("a refusal says when to retry, and how to authenticate", () => {
   const headers = (code: "unavailable" | "unauthorized" | "not_found") => {
     const { headers } = problem(new AppError(code, "No."), () => undefined);
     return [headers.get("Retry-After"), headers.get("WWW-Authenticate")];

@@ -162,7 +162,7 @@ function fail(): never {
   throw new Error("there is no such operation");
 }
 
-test("whatever is sent, an operation answers as the description says, and nothing breaks", async () => {
+test("whatever is sent, every operation answers as described, and nothing breaks", async () => {
   await using gateway = await startGateway();
   const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as Document;
   const known = ["echo"];

@@ -59,7 +59,7 @@ function post({ url }: TestGateway, input: string) {
   return fetch(`${url}/flows/echo`, { method: "POST", headers, body: JSON.stringify({ input }) });
 }
 
-test("a run that was started at an agent of the same home is listed, and what a run asked of it is not once more", async () => {
+test("a run started at an agent of the same home is listed, and a task that a run gave it is not listed separately", async () => {
   const runnable = { ...echo, type: "agent", name: "helper", kind: "agent:helper", ownKind: "helper" } as const;
   const execute: TestFlow["execute"] = async () => ({ answer: "" });
   await using gateway = await startGateway({ flows: [{ runnable, execute }] });

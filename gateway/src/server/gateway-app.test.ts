@@ -30,7 +30,7 @@ async function eventsOf(response: Response): Promise<{ id: number; type: string 
   });
 }
 
-test("a flow is accepted with where it is seen, and its end has the answer", async () => {
+test("a flow is accepted with its location, and its end has the answer", async () => {
   await using gateway = await startGateway();
   const started = await post(gateway, "/flows/echo", { input: "hello" });
   expect(started.status).toBe(202);
@@ -41,7 +41,7 @@ test("a flow is accepted with where it is seen, and its end has the answer", asy
   expect(run).toMatchObject({ id: runId, name: "echo", status: "completed", input: "hello", answer: "hello" });
 });
 
-test("who prefers to wait gets the result, or the run when it takes longer", async () => {
+test("a caller that prefers to wait gets the result, or the run if it takes longer", async () => {
   await using gateway = await startGateway();
   const done = await post(gateway, "/flows/echo", { input: "hello" }, { Prefer: "wait=20" });
   const { id, runId, answer } = await read(done);
@@ -54,7 +54,7 @@ test("who prefers to wait gets the result, or the run when it takes longer", asy
   expect([wrong.status, (await read(wrong)).code]).toEqual([400, "invalid_input"]);
 });
 
-test("the same Idempotency-Key is one run, also at once and after its end, and with another content it is refused", async () => {
+test("requests with one Idempotency-Key start one run, concurrently and after its end too; other content under it is refused", async () => {
   await using gateway = await startGateway();
   const key = { "Idempotency-Key": "key-1" };
   const both = await Promise.all([1, 2].map(() => post(gateway, "/flows/echo", { input: "hello" }, key)));
@@ -67,7 +67,7 @@ test("the same Idempotency-Key is one run, also at once and after its end, and w
   expect([other.status, (await read(other)).code]).toEqual([409, "conflict"]);
 });
 
-test("an answer sent again under its key is heard once, another one under it is refused, and a run that has ended hears nothing", async () => {
+test("an answer repeated under its key counts once, another one under it is refused, and a run that has ended accepts none", async () => {
   await using gateway = await startGateway();
   const asking = await post(gateway, "/flows/echo", { input: "ask me" }, { Prefer: "wait=20" });
   const { id } = await read(asking);
@@ -83,7 +83,7 @@ test("an answer sent again under its key is heard once, another one under it is 
   expect([late.status, (await read(late)).code]).toEqual([409, "run_ended"]);
 });
 
-test("cancelling ends a run, twice is harmless, after another end it is refused", async () => {
+test("cancelling ends a run, twice is harmless, after any other end it is refused", async () => {
   await using gateway = await startGateway();
   const { runId } = await read(post(gateway, "/flows/echo", { input: "sleep" }));
   const first = await post(gateway, `/runs/${runId}/cancel`, {});
@@ -93,7 +93,7 @@ test("cancelling ends a run, twice is harmless, after another end it is refused"
   expect((await post(gateway, `/runs/${done.id}/cancel`, {})).status).toBe(409);
 });
 
-test("a stream tells every event in order, and goes on after the last one a reader has", async () => {
+test("a stream has every event in order, and continues after the last one a reader has", async () => {
   await using gateway = await startGateway();
   const { id } = await read(post(gateway, "/flows/echo", { input: "hello" }, { Prefer: "wait=20" }));
   const all = await eventsOf(await fetch(`${gateway.url}/runs/${id}/events`));
@@ -105,7 +105,7 @@ test("a stream tells every event in order, and goes on after the last one a read
   expect((await fetch(`${gateway.url}/runs/${id}/events?after=x`)).status).toBe(400);
 });
 
-test("files go in by content and come out by address", async () => {
+test("files are sent by content and returned by address", async () => {
   await using gateway = await startGateway();
   const bytes = Buffer.from("a,b\n1,2\n").toString("base64");
   const input = { text: "take this", files: [{ name: "../data.csv", mediaType: "text/csv", bytes }] };
@@ -146,7 +146,7 @@ test("runs are listed page by page, by name and status, each caller's own", asyn
   expect((await fetch(`${gateway.url}/runs`)).status).toBe(401);
 });
 
-test("what does not fit is refused with its code and the field", async () => {
+test("an invalid request is refused with its code and the field", async () => {
   await using gateway = await startGateway();
   const refusals = [
     [await post(gateway, "/flows/nothing", { input: "x" }), 404, "not_found", "Known: echo"],
@@ -178,7 +178,7 @@ test("the metrics count the runs of everything the gateway runs", async () => {
   expect(text).toContain('manyhands_http_requests_total{agent="gateway",route="/flows/:name",status="200"} 1');
 });
 
-test("pages of other sites and other names are refused", async () => {
+test("pages of other sites and other host names are refused", async () => {
   await using gateway = await startGateway();
   const foreign = [{ Host: "evil.example" }, { Origin: "http://evil.example" }];
   for (const headers of foreign) {
@@ -187,7 +187,7 @@ test("pages of other sites and other names are refused", async () => {
   }
 });
 
-test("the description of the API names every operation, and its refusals", async () => {
+test("the description of the API lists every operation and its errors", async () => {
   await using gateway = await startGateway();
   const document = await read(fetch(`${gateway.url}/openapi.json`));
   expect(document.openapi).toBe("3.1.0");
@@ -210,7 +210,7 @@ test("the description of the API names every operation, and its refusals", async
   expect(document.paths["/flows/{name}"].post.responses["409"].content).toHaveProperty("application/problem+json");
 });
 
-test("the API can be read by people, on a page that runs no script and takes nothing from elsewhere", async () => {
+test("people can read the API on a page that runs no script and loads nothing", async () => {
   await using gateway = await startGateway();
   const response = await fetch(`${gateway.url}/docs`);
   const page = await response.text();

@@ -32,7 +32,7 @@ async function canceled(agentOf: Owners["agentOf"]) {
 
 const away = new AppError("unavailable", "It is away.");
 
-test("a run is canceled though its agent is away, may not be used, fails to cancel it, or is known to nobody", async () => {
+test("a run is canceled even if its agent is unreachable, disallowed, unknown or fails to cancel it", async () => {
   const failing = { cancel: () => Promise.reject(away) };
   for (const agentOf of [
     () => Promise.reject(away),
@@ -43,7 +43,7 @@ test("a run is canceled though its agent is away, may not be used, fails to canc
     expect(await canceled(agentOf)).toEqual(["done", "canceled"]);
 });
 
-test("the agent whose run it is cancels it first, and what is a bug is not taken for an agent that is away", async () => {
+test("the run's own agent cancels it first, and a bug does not count as an unreachable agent", async () => {
   const seen: unknown[] = [];
   const asked: Owners["agentOf"] = async ({ kind, principal }) => ({
     async cancel(id) {

@@ -53,7 +53,7 @@ async function framesOf(
   return { frames, broke };
 }
 
-test("a stream that is cut at random bytes fifty times and resumed tells exactly what one that never broke tells", async () => {
+test("a stream cut at random bytes fifty times and resumed equals one that never broke", async () => {
   await using gateway = await startGateway({ flows: [chatter] });
   const seed = Math.floor(Math.random() * 1e6);
   const random = { state: seed };
@@ -86,7 +86,7 @@ test.each([
   { readers: 100, lines: 4_000 },
   { readers: 1_000, lines: 200 },
 ])(
-  "$readers readers who never read take bounded memory and keep nobody from being served",
+  "$readers readers that never read take bounded memory and do not block others",
   async ({ readers, lines }) => {
     await using gateway = await startGatewayProcess();
     const { hostname, port } = new URL(gateway.url);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { isUp } from "./is-up.ts";
 
-test("a server that is slow to answer is up, one that nobody runs or that is not ready is not", async () => {
+test("a server that is slow to answer is up; one that is not running or not ready is not", async () => {
   await using slow = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

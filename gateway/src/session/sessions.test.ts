@@ -14,7 +14,7 @@ async function* completing(): AsyncGenerator<TaskItem> {
   yield { kind: "state", taskId: "t1", contextId: "c1", state: "completed" };
 }
 
-test("a flow whose agent cannot live is not begun: its last words are told at once, and it is given up", async () => {
+test("a flow whose agent cannot start is not started: the agent's last output is shown at once", async () => {
   const agents = { manus: liveServer, swe: broken(1) };
   await using checkout = await checkoutForTest({ gateway: liveServer, agents });
   await using cli = await cliForTest({ ...checkout, play: completing, env: nowhere() });
@@ -33,7 +33,7 @@ test("a flow whose agent cannot live is not begun: its last words are told at on
   expect(cli.said()).toEndWith(`Given up on swe. ${lastWords}\n`);
 });
 
-test("one that the flow was not to use is told, and the flow goes on", async () => {
+test("an agent that the flow does not use is reported, and the flow continues", async () => {
   const agents = { manus: liveServer, swe: broken(2) };
   await using checkout = await checkoutForTest({ gateway: liveServer, agents });
   await using cli = await cliForTest({ ...checkout, play: completing, env: nowhere() });
@@ -41,7 +41,7 @@ test("one that the flow was not to use is told, and the flow goes on", async () 
   expect([cli.said(), cli.sent]).toMatchObject([expect.stringContaining(lastWords), [{ text: "compare them" }]]);
 });
 
-test("the same holds for an agent that another may ask: its last words are told while that works", async () => {
+test("an agent that another may ask is reported too, with its last output, while the other works", async () => {
   await using checkout = await checkoutForTest({ agents: { manus: liveServer, swe: broken(1) } });
   const seen = () => cli.said().includes(lastWords);
   await using cli = await cliForTest({

@@ -11,7 +11,7 @@ async function ended(command: string[], cwd: string) {
   return { exitCode: await child.exited, said };
 }
 
-test("compiled into one executable, or copied out of its checkout, the program says that it cannot run so, and starts nothing", async () => {
+test("compiled into one executable, or copied out of its checkout, the program says that it cannot run that way, and starts nothing", async () => {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-compiled-"));
   const program = join(folder, "manyhands");
   const build = await ended(

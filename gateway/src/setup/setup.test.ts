@@ -38,7 +38,7 @@ async function script(path: string, body: string): Promise<void> {
   await chmod(path, 0o755);
 }
 
-test("what is there is found, and what is missing is said with what that switches off", async () => {
+test("what is present is found, and what is missing is reported with what does not work without it", async () => {
   const { table, findings } = await setUpWith(["bwrap", "socat", "rg", "git"], { system: false });
   expect(findings).toEqual([
     "bubblewrap found",
@@ -65,7 +65,7 @@ test("as root with apt-get the missing programs are installed, the browser apart
   } else expect(table).toContain("sudo apt-get install");
 });
 
-test("a package manager that fails is no failure of set-up, and its words are shown", async () => {
+test("a failing package manager does not fail set-up, and its output is shown", async () => {
   const { table, findings } = await setUpWith(["bwrap", "socat", "rg", "git"], {
     system: true,
     aptGet: "echo no network; exit 100",

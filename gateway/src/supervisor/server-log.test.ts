@@ -8,7 +8,7 @@ import { lastLines, openServerLog } from "./server-log.ts";
 const folder = mkdtempSync(join(tmpdir(), "manyhands-server-log-"));
 afterAll(() => rm(folder, { recursive: true }));
 
-test("a log goes on where it ended, and tells only what was written since it was opened", async () => {
+test("a log is appended to, and shows only what was written since it was opened", async () => {
   const path = join(folder, "below", "server.log");
   const first = openServerLog(path);
   writeSync(first.descriptor, "ready http://old\n");
@@ -22,7 +22,7 @@ test("a log goes on where it ended, and tells only what was written since it was
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("a log that has grown past 10 MiB is put aside, and of much that was written the end is told", async () => {
+test("a log larger than 10 MiB is rotated, and of a long output the end is shown", async () => {
   const path = join(folder, "grown.log");
   await writeFile(path, "x".repeat(10 * 1024 * 1024 + 1));
   const log = openServerLog(path);

@@ -23,7 +23,7 @@ async function contextOf(root: string, signal: AbortSignal, env: Record<string, 
   return { events, up: up.promise, context: { root, cwd: root, env, config, signal, report } };
 }
 
-test("the servers are told the home, are up by their addresses, and drain on request", async () => {
+test("the servers get the home, are up at their addresses, and drain on request", async () => {
   const stop = new AbortController();
   await using made = await checkout(liveServer);
   const { events, up, context } = await contextOf(made.root, stop.signal);
@@ -65,7 +65,7 @@ test.each([
     () => "https://team.example/x",
     () => "https://manus.example",
   ],
-])("each server is told its address from outside, as the settings say: %j", async (more, ofGateway, ofManus) => {
+])("each server gets its public address from the settings: %j", async (more, ofGateway, ofManus) => {
   const stop = new AbortController();
   await using made = await checkout(liveServer);
   const { up, context } = await contextOf(made.root, stop.signal, { MANYHANDS_TOKEN: "long-enough", ...more });
@@ -80,7 +80,7 @@ test.each([
   expect(await done).toBe(true);
 });
 
-test("a server that fails at its first try and lives at the next is waited for, and the gateway comes after it", async () => {
+test("a server that fails once and then starts is waited for, and the gateway starts after it", async () => {
   const stop = new AbortController();
   const once = `import { existsSync, writeFileSync } from "node:fs";
 if (!existsSync("tried")) { writeFileSync("tried", ""); process.exit(1); }
@@ -99,7 +99,7 @@ ${liveServer}`;
   expect(await done).toBe(true);
 });
 
-test("an agent that cannot live ends start with a failure that says why", async () => {
+test("an agent that cannot start ends `start` with a failure that says why", async () => {
   await using made = await checkout('console.error("manus: no such key"); process.exit(2);');
   const { events, context } = await contextOf(made.root, new AbortController().signal);
   expect(await startAgents(context)).toBe(false);

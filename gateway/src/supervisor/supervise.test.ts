@@ -42,7 +42,7 @@ function recorder() {
   return { events, nth, report: (event: SupervisorEvent) => void events.push(event) };
 }
 
-test("a server that crashes is started again, and drained when asked to stop", async () => {
+test("a server that crashes is restarted, and drained on request", async () => {
   const stop = new AbortController();
   const { nth, report } = recorder();
   const server = await spec(goodServer);
@@ -56,7 +56,7 @@ test("a server that crashes is started again, and drained when asked to stop", a
   expect(await Bun.file(server.logPath).text()).toEndWith("drained\n");
 });
 
-test("a server that never lives is given up with its last words", async () => {
+test("a server that never starts is given up with its last output", async () => {
   const { events, report } = recorder();
   const server = await spec('console.error("no such thing"); process.exit(1);');
   await supervise(server, { signal: new AbortController().signal, graceMs: 100, policy, report });
@@ -73,7 +73,7 @@ test("a module that only exports its agent fails with what an entry point must d
   expect(JSON.stringify(events.at(-1))).toContain("An entry point must serve its agent, with serveAgent");
 });
 
-test("the pause before a start doubles up to its bound, and begins anew after a server that lived", async () => {
+test("the pause before a restart doubles up to its limit, and resets after a server that ran", async () => {
   const ends = "process.exit(1);";
   const short = recorder();
   const bounds = { signal: new AbortController().signal, graceMs: 100, policy: { ...policy, attempts: 5 } };
@@ -92,21 +92,21 @@ test("the pause before a start doubles up to its bound, and begins anew after a 
   expect(pauses(long).slice(0, 4)).toEqual([5, 5, 5, 5]);
 });
 
-test("a server that refuses its configuration is not tried again", async () => {
+test("a server that refuses its configuration is not restarted", async () => {
   const { events, report } = recorder();
   const server = await spec('console.error("manyhands.toml, line 1: bad"); process.exit(2);');
   await supervise(server, { signal: new AbortController().signal, graceMs: 100, policy, report });
   expect(events.map(({ type }) => type)).toEqual(["server-given-up"]);
 });
 
-test("a server that does not drain is ended when the grace is over", async () => {
+test("a server that does not drain is killed after the grace period", async () => {
   const server = startServer(await spec(`${goodServer.replace("process.exit(0)", "0")}`));
   await server.ready({ timeoutMs: 10_000 });
   await server.stop(50);
   expect(await server.exited).toBe(137);
 });
 
-test("being watched keeps no server alive that has closed everything", async () => {
+test("supervision does not keep a server alive that has closed everything", async () => {
   const server = startServer(await spec(goodServer.replace("process.exit(0)", "void server.stop(true)")));
   await server.ready({ timeoutMs: 10_000 });
   await server.stop(10_000);
@@ -135,7 +135,7 @@ test("a server ends when the process that started it is killed", async () => {
   expect(await Bun.file(server.logPath).text()).toEndWith("drained\n");
 });
 
-test("a port in use is named together with the variable that changes it", () => {
+test("a port in use is reported with the variable that changes it", () => {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const port = server.port ?? 0;
   expect(isPortFree("127.0.0.1", port)).toBe(false);

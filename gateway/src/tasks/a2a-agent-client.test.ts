@@ -28,7 +28,7 @@ function serve() {
 
 const signal = AbortSignal.timeout(10_000);
 
-test("an agent's token goes to the agent for its own files, and to no other address that a file has", async () => {
+test("an agent's token is sent for files on its own server, and to no other address", async () => {
   await using agent = serve();
   await using elsewhere = serve();
   const client = await connectAgent(agent.url, "secret");
@@ -38,7 +38,7 @@ test("an agent's token goes to the agent for its own files, and to no other addr
   expect(elsewhere.asked).toEqual(["/b.txt null"]);
 });
 
-test("as many tasks are asked for as are wanted", async () => {
+test("only as many tasks are requested as needed", async () => {
   await using agent = serve();
   const client = await connectAgent(agent.url, undefined);
   expect((await client.list({ limit: 7, signal })).map(({ id, state }) => `${id} ${state}`)).toEqual([

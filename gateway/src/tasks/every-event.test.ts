@@ -40,11 +40,11 @@ const cases: readonly (readonly [string, RunEvent])[] = [
   ["unknown", { type: "of-a-later-version", height: 3 }],
 ];
 
-test("there is a case for every type that a reader may meet", () => {
+test("there is a case for every type a reader may get", () => {
   expect(cases.map(([type]) => type).toSorted()).toEqual(readTypes.toSorted());
 });
 
-test.each(cases)("%s is read as it was written, and every view has an answer for it", (type, stored) => {
+test.each(cases)("%s is read as it was written, and every view handles it", (type, stored) => {
   const event = readEvent(stored);
   expect(event.type).toBe(type as typeof event.type);
   expect(writtenEvent(event)).toEqual(type === "unknown" ? undefined : stored);
@@ -57,7 +57,7 @@ test.each(cases)("%s is read as it was written, and every view has an answer for
   if (type === "flow-told") expect(timelineEntry(stored)?.line).toBe("The tide turns");
 });
 
-test("what does not fit its type, and what a later version of it wrote, is carried and not taken for it", () => {
+test("an event that does not match its type, or has a later version, is carried and not treated as that type", () => {
   expect(readEvent({ type: "step-started", step: "one" })).toEqual({ type: "unknown", of: "step-started" });
   const later = { type: "run-resumed", version: 2, note: "by a later version" };
   expect(readEvent(later)).toEqual({ type: "unknown", of: "run-resumed" });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { fetchServer } from "./fetch-server.ts";
 
-test("a server that is not there, or late, is unavailable; who stops the request has their own reason", async () => {
+test("a missing or late server is unavailable; an aborted request rejects with its own reason", async () => {
   await using slow = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

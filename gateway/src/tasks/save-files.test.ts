@@ -27,7 +27,7 @@ test("files keep their folders, so that a report finds its charts", async () => 
   expect(await savedAs("report.md", "visualization/a.png")).toEqual(["report.md", "visualization/a.png"]);
 });
 
-test("text that is no answer is a file too: a plan, a transcript; the newest of it", async () => {
+test("text other than the answer is saved as a file too: a plan, a transcript, in the newest version", async () => {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-saved-"));
   const text = (name: string, said: string) =>
     ({ type: "artifact-added", artifactId: name, name, parts: [{ type: "text", text: said }] }) as const;
@@ -44,7 +44,7 @@ test("text that is no answer is a file too: a plan, a transcript; the newest of 
   await rm(folder, { recursive: true });
 });
 
-test("no name leads out of the folder, hides in it or meets another", async () => {
+test("no name leaves the folder, hides in it or collides with another", async () => {
   expect(await savedAs("../../x.md", "/etc/passwd", "..\\y.md", "./answer")).toEqual([
     "x.md",
     "etc/passwd",
@@ -61,7 +61,7 @@ test("no name leads out of the folder, hides in it or meets another", async () =
   expect(await savedAs("..", "a/\u001b[2J.md")).toEqual(["file", "a/_[2J.md"]);
 });
 
-test("names that differ by their capitals alone, or come to one, do not meet on a disk that takes them for one", async () => {
+test("names that differ only in case, or become equal, do not collide on a case-insensitive disk", async () => {
   expect(await savedAs("README.md", "readme.md", "../README.md", "Data/a", "data/A")).toEqual([
     "README.md",
     "readme-2.md",
@@ -71,7 +71,7 @@ test("names that differ by their capitals alone, or come to one, do not meet on 
   ]);
 });
 
-test("no file is named as what shells, editors, runtimes or this system read by themselves", async () => {
+test("no file gets a name that shells, editors, runtimes or this system read automatically", async () => {
   const trusted = [
     ".envrc",
     ".env",

@@ -8,7 +8,7 @@ import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { storedRuns } from "./stored-runs.ts";
 
-test("a run that asks waits for an answer, also while another of its branches is at work", async () => {
+test("a run that asks waits for an answer, even while another branch is running", async () => {
   const home = await mkdtemp(join(tmpdir(), "stored-runs-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   const working = Promise.withResolvers<null>();
@@ -31,7 +31,7 @@ test("a run that asks waits for an answer, also while another of its branches is
   await rm(home, { recursive: true });
 });
 
-test("what a run asked of an agent is listed with the agent's runs, and not beside the run that asked", async () => {
+test("a task that a run gave to an agent is listed with the agent's runs, not beside the run that asked", async () => {
   const home = await mkdtemp(join(tmpdir(), "stored-runs-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   const begin = (kind: string, messageId: string, text: string) =>

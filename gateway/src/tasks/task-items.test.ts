@@ -35,7 +35,7 @@ async function itemsOf(...updates: TaskUpdate[]) {
   return Array.fromAsync(taskItems(stream()));
 }
 
-test("an agent of ours tells its journal, and artifacts are told once", async () => {
+test("our agents send their journal, and artifacts appear once", async () => {
   const items = await itemsOf(
     { kind: "task", seq: 1, task: task(TaskState.TASK_STATE_SUBMITTED) },
     {
@@ -60,7 +60,7 @@ test("an agent of ours tells its journal, and artifacts are told once", async ()
   expect(items[2]).not.toHaveProperty("text");
 });
 
-test("an agent of someone else's tells status texts, and its artifacts at the end", async () => {
+test("a third-party agent sends status texts, and its artifacts at the end", async () => {
   const items = await itemsOf(
     { kind: "task", task: task(TaskState.TASK_STATE_WORKING) },
     { kind: "status", state: TaskState.TASK_STATE_WORKING, text: "Looking around" },
@@ -75,7 +75,7 @@ test("an agent of someone else's tells status texts, and its artifacts at the en
   ]);
 });
 
-test("an artifact that comes in pieces is told once, whole, at the end", async () => {
+test("an artifact that arrives in pieces appears once, whole, at the end", async () => {
   const piece = (value: string): Artifact => ({
     ...artifact("essay"),
     parts: [{ content: { $case: "text", value }, filename: "", mediaType: "", metadata: undefined }],

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { renderTask } from "./render-task.ts";
 
-test("who only watches stops watching at Ctrl-C: the task is not said to be canceled", async () => {
+test("Ctrl-C in `watch` ends only the watching: the task is not reported as canceled", async () => {
   const terminal = {
     style: { color: false, columns: 80 },
     interactive: false,

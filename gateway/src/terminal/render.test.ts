@@ -74,7 +74,7 @@ test("a task reads as steps, streaming text, calls and results", () => {
   expect(summaryText(view)).toBe("2.5 s · 1 model call · 1,200 tokens in (1,000 cached) · 30 out · cost unknown");
 });
 
-test("text is shown once: streamed, or whole when nothing was streamed, and not again as the answer", () => {
+test("text is shown once: streamed, or whole if nothing was streamed, and not again as the answer", () => {
   const answer = event(3, {
     type: "artifact-added",
     artifactId: "y",
@@ -90,7 +90,7 @@ test("text is shown once: streamed, or whole when nothing was streamed, and not 
   for (const { text } of [streamed, whole]) expect(text.match(/Forty-two/g)).toHaveLength(1);
 });
 
-test("an answer that was begun anew is shown again after a word on why", () => {
+test("a restarted answer is shown again after a note on why", () => {
   const { text } = show([
     progress({ type: "text-delta", text: "Half" }),
     progress({ type: "deltas-void", cause: "connection lost" }),
@@ -99,7 +99,7 @@ test("an answer that was begun anew is shown again after a word on why", () => {
   expect(text).toBe("  Half\n  (retrying: connection lost)\n  Whole");
 });
 
-test("what a terminal would obey is shown as text, wherever it comes from", () => {
+test("control sequences are shown as text, wherever they come from", () => {
   const evil = "\x1b]0;title\x07\x1b[2J\r\u202eabc\x9b31m\u200b\u{e0041}";
   const { text } = show([
     progress({ type: "text-delta", text: evil }),
@@ -120,7 +120,7 @@ test("what a terminal would obey is shown as text, wherever it comes from", () =
   expect(text).toContain("\\u200b\\udb40\\udc41");
 });
 
-test("results of calls that run together carry their names, and errors their mark", () => {
+test("results of concurrent calls carry their names, and errors their mark", () => {
   const { text } = show([
     event(1, { type: "tool-started", callId: "a", name: "one", arguments: '{"path":"a","n":2}' }),
     event(1, { type: "tool-started", callId: "b", name: "two", arguments: "not json" }),
@@ -130,7 +130,7 @@ test("results of calls that run together carry their names, and errors their mar
   expect(text).toBe("  → one path=a n=2\n  → two not json\n    ✗ two 0.0 s  no\n    ✓ 0.0 s\n");
 });
 
-test("live output of a call is bounded", () => {
+test("live output of a call is limited", () => {
   const { text } = show([
     progress({ type: "tool-output", callId: "a", text: Array.from({ length: 50 }, (_, n) => `line ${n}`).join("\n") }),
     progress({ type: "tool-output", callId: "a", text: "later" }),
@@ -162,7 +162,7 @@ test("live output keeps its lines and their indentation, however it is cut on it
   expect(text).toEndWith("✓ 0.0 s\n");
 });
 
-test("no line but running text is wider than the terminal", () => {
+test("no line except running text is wider than the terminal", () => {
   const long = "word ".repeat(100);
   const { text } = show([
     event(1, { type: "tool-started", callId: "a", name: "bash", arguments: JSON.stringify({ command: long }) }),
@@ -194,7 +194,7 @@ test("colours appear only on a terminal that wants them", () => {
   );
 });
 
-test("a plan is shown with the marks of its steps, an error of the planning tool as any other", () => {
+test("a plan is shown with the marks of its steps, an error of the planning tool like any other", () => {
   const ended = (text: string, isError = false): TaskItem =>
     event(1, { type: "tool-ended", callId: "a", name: "planning", text, isError, milliseconds: 2 });
   const plan =
@@ -203,7 +203,7 @@ test("a plan is shown with the marks of its steps, an error of the planning tool
   expect(show([ended("No plan found with ID: q", true)]).text).toContain("✗");
 });
 
-test("a flow's steps are told in a line each, its plan with the marks", () => {
+test("each step of a flow is shown in one line, its plan with the marks", () => {
   const step = { step: "1", agent: "swe", attempt: 1 };
   const { text } = show([
     event(1, {
@@ -221,7 +221,7 @@ test("a flow's steps are told in a line each, its plan with the marks", () => {
   );
 });
 
-test("a plan is shown again when a step has ended, and not for what a step's own line tells", () => {
+test("a plan is shown again when a step has ended, not when the step's own line says it", () => {
   const plan = (marks: string, note: string): RunEvent => ({
     type: "plan-changed",
     text: [...marks].map((mark, index) => `${index}. [${mark}] [swe] Part ${index}`).join("\n"),
@@ -256,7 +256,7 @@ test("a plan is shown again when a step has ended, and not for what a step's own
   );
 });
 
-test("a text that changes is told once, a file each time", () => {
+test("an artifact with text is reported once, a file each time it changes", () => {
   const text: RunEvent = {
     type: "artifact-added",
     artifactId: "r/plan.md",
@@ -270,7 +270,7 @@ test("a text that changes is told once, a file each time", () => {
   expect(shown.match(/\+ a\.txt/g)).toHaveLength(2);
 });
 
-test("branches, choices, iterations and rounds are told in a line each, with a mark of how they came out", () => {
+test("branches, choices, iterations and rounds are shown in one line each, marked with their outcome", () => {
   const note = "n";
   const told: [RunEvent, string][] = [
     [{ type: "branch-begun", branch: "1", agent: "swe", note }, "→"],
@@ -291,7 +291,7 @@ test("branches, choices, iterations and rounds are told in a line each, with a m
   }
 });
 
-test("who argues for what is told with a debate's first round", () => {
+test("a debate's first round shows who argues for what", () => {
   const positions = [
     { debater: "A", agent: "manus", position: "Yes:\nit should." },
     { debater: "B", agent: "swe", position: "No." },
@@ -300,7 +300,7 @@ test("who argues for what is told with a debate's first round", () => {
   expect(show([event(1, begun)]).text).toBe("● Round 1: A, B\n    A (manus): Yes: it should.\n    B (swe): No.\n");
 });
 
-test("that a bound on money cannot be held is told once, however many agents say it", () => {
+test("an unenforceable spending limit is reported once, however many agents report it", () => {
   const said = (n: number, agent: string, usd: string) =>
     event(n, {
       type: "agent-progressed",
@@ -312,7 +312,7 @@ test("that a bound on money cannot be held is told once, however many agents say
   expect(text.match(/cannot be held/g)).toHaveLength(1);
 });
 
-test("what a task has used is told with each step, summaries, tools and agents at work included", () => {
+test("each step shows the task's usage, summaries, tools and running agents included", () => {
   const priced = { ...usage, costUsd: 0.5 };
   const step = (n: number) => event(n, { type: "step-started", step: n, maxSteps: 9 });
   const asks = { askId: "r/1", agent: "swe" };
@@ -354,7 +354,7 @@ test("what a task has used is told with each step, summaries, tools and agents a
   );
 });
 
-test("what other agents are asked, do, say and answer is told under their names, and counted", () => {
+test("other agents' tasks, actions, texts and answers are shown under their names, and counted", () => {
   const ask = { askId: "r/1", agent: "swe" };
   const file = { sha256: "a", name: "sums.py", mediaType: "text/x-python", size: 9 };
   const { text, view } = show([

@@ -56,10 +56,10 @@ print("<b>not bold</b>")
 export const consoleFixture: TestFlow = {
   runnable: {
     ...echo,
-    name: "parade",
-    kind: "parade",
-    title: "Parade",
-    description: "Shows everything there is to see.",
+    name: "showcase",
+    kind: "showcase",
+    title: "Showcase",
+    description: "Shows everything the console can display.",
     options: {
       type: "object",
       properties: {

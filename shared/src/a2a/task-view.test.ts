@@ -70,7 +70,7 @@ test("an artifact that comes again replaces the earlier one and moves to the end
   expect(task.artifacts[1]?.parts[0]?.content).toEqual({ $case: "text", value: "3" });
 });
 
-test("a question makes the task wait for input, whatever else still runs, until it is answered or a step begins", () => {
+test("a question makes the task wait for input, whatever else still runs, until it is answered or a step starts", () => {
   const asked: JournalEvent = { type: "question-asked", question: "Which one?", kind: "question" };
   const other: JournalEvent = { type: "tool-started", callId: "c", name: "bash", arguments: "{}" };
   const open = projection(received("m1", "hi"), asked, other);
@@ -114,7 +114,7 @@ test.each([
   expect(said?.$case === "text" ? said.value : undefined).toBe(text);
 });
 
-test("a paused run says why, and stops saying it when it goes on", () => {
+test("a paused run says why, until it resumes", () => {
   const paused = { type: "run-paused", error: { code: "non_deterministic", message: "The code changed" } };
   expect(projection(received("m", "x"), paused).status?.text).toBe("Paused: The code changed");
   expect(projection(received("m", "x"), paused, { type: "run-resumed" }).status).toBeUndefined();
@@ -129,13 +129,13 @@ test("historyLength 0 shows no message, a number the newest ones, nothing all of
   expect(ids()).toEqual(["m1", "m2", "m3"]);
 });
 
-test("an event of a type this version does not know moves the place and nothing else", () => {
+test("an event of an unknown type advances the position and nothing else", () => {
   const after = projection(received("m1", "1"), { type: "invented-later" });
   expect(after.seq).toBe(2);
   expect(after.history).toHaveLength(1);
 });
 
-test("a task tells what it used: its model calls, those of its tools, its summaries and what the agents it asked told", () => {
+test("a task reports its usage: its model calls, those of its tools, its summaries and what the agents it asked reported", () => {
   const usage = { inputTokens: 90, cachedInputTokens: 0, outputTokens: 10, source: "provider" } as const;
   const call = { type: "model-replied", text: "", toolCalls: [], model: "m", milliseconds: 1 } as const;
   const answered = { type: "agent-answered", askId: "1", agent: "swe", state: "failed", files: [] } as const;
@@ -153,7 +153,7 @@ test("a task tells what it used: its model calls, those of its tools, its summar
   expect(task.metadata?.["manyhands/usage"]).toEqual({ tokens: 1_500, outputTokens: 50, usd: 1.75, unpriced: true });
 });
 
-test("what an agent at work told so far counts until it tells its end, and stands where it tells nothing then", () => {
+test("a running agent's usage so far counts until its final report, and stays if there is none", () => {
   const asks = { askId: "1", agent: "swe" } as const;
   const at = (tokens: number) => ({ tokens, outputTokens: 1, usd: 0, unpriced: false });
   const working = [
@@ -168,14 +168,14 @@ test("what an agent at work told so far counts until it tells its end, and stand
   expect(told(...working, { ...end, state: "timed-out" })).toMatchObject({ tokens: 30 });
 });
 
-test("a failure is told in its sentence, with its code as data beside it", () => {
+test("a failure has its message as text and its code as data", () => {
   const error = { code: "task_failed", message: "No such file." } as const;
   const { status } = view(projection(received("m1", "go"), ended("failed", error)));
   expect(status?.message?.parts[0]?.content).toEqual({ $case: "text", value: "No such file." });
   expect(status?.message?.metadata).toEqual({ "manyhands/error": error });
 });
 
-test("while a question is open it is what the task says, whatever else is at work; the end of its ask takes it back", () => {
+test("an open question is the task's status, whatever else is running, until its ask ends", () => {
   const asked = { type: "question-asked", question: "Which colour?", kind: "question", askId: "a" } as const;
   const answered = (askId: string, state: "completed" | "timed-out"): JournalEvent => ({
     type: "agent-answered",
@@ -196,7 +196,7 @@ test("while a question is open it is what the task says, whatever else is at wor
   expect(JSON.stringify(next.status?.message)).toContain("b completed");
 });
 
-test("what has ended is terminal, what waits for the caller is settled, and nothing else is", () => {
+test("an ended task is terminal, one that waits for the caller is settled, and no other is", () => {
   const { TASK_STATE_COMPLETED, TASK_STATE_FAILED, TASK_STATE_CANCELED, TASK_STATE_REJECTED } = TaskState;
   const { TASK_STATE_INPUT_REQUIRED, TASK_STATE_AUTH_REQUIRED } = TaskState;
   const states = Object.values(TaskState).filter((state) => typeof state === "number");
@@ -209,7 +209,7 @@ test("what has ended is terminal, what waits for the caller is settled, and noth
   expect(taskState(rejected)).toBe(TASK_STATE_REJECTED);
 });
 
-test("the status of a task tells the calls it makes, and not those that only end it or ask", () => {
+test("a task's status names the calls it makes, except those that only end it or ask", () => {
   const call = (name: string, args: string): JournalEvent => ({
     type: "tool-started",
     callId: name,

@@ -86,7 +86,7 @@ test("a call that failed in the same turn keeps terminate from claiming success"
   expect(JSON.stringify(agent.model.requests[1]?.body.messages.at(-1))).toContain("fly failed");
 });
 
-test("a call that runs when the task's time is over is stopped, and the task ends as time_limit", async () => {
+test("a call still running when the task's time is up is stopped, and the task ends as time_limit", async () => {
   const sleep = defineTool({
     name: "sleep",
     description: "Sleeps.",
@@ -101,7 +101,7 @@ test("a call that runs when the task's time is over is stopped, and the task end
   expect(ofType(events, "tool-ended")[0]).toMatchObject({ isError: true, text: expect.stringContaining("Stopped") });
 });
 
-test("an answer that has to fit a schema is asked for until it does, and comes as data", async () => {
+test("the model is asked for an answer until it fits the schema, and the answer comes as data", async () => {
   await using agent = await agentForTest({
     script: [
       { text: "It is 42." },
@@ -129,7 +129,7 @@ test("the step limit ends the task with its name and what was reached", async ()
   expect(ofType(events, "artifact-added")).toMatchObject([{ name: "partial-answer", parts: [{ text: "thought 2" }] }]);
 });
 
-test("a caller's tighter budget holds, a looser one does not", async () => {
+test("a caller's budget applies if it is tighter, not if it is looser", async () => {
   let n = 0;
   await using agent = await agentForTest({
     script: () => call("echo", { text: String(n++) }),
@@ -140,7 +140,7 @@ test("a caller's tighter budget holds, a looser one does not", async () => {
   expect((await agent.run("two", { budget: { steps: 9 } })).record.error?.message).toContain("after 2 turns");
 });
 
-test("the token bound is never passed: the model is not asked when its answer might", async () => {
+test("the token limit is never exceeded: the model is not asked if its answer might exceed it", async () => {
   let n = 0;
   await using agent = await agentForTest({
     script: () => ({ ...call("echo", { text: String(n++) }), usage: { prompt_tokens: 900, completion_tokens: 100 } }),
@@ -155,7 +155,7 @@ test("the token bound is never passed: the model is not asked when its answer mi
   expect(spent).toBeLessThanOrEqual(3_500);
 });
 
-test("an answer that broke off and was asked for again counts for the bounds of the task", async () => {
+test("an answer that broke off and was requested again counts towards the task's limits", async () => {
   const usage = { prompt_tokens: 2_000, completion_tokens: 10 };
   const called = { ...call("echo", { text: "once" }), usage };
   const done = { text: "Done.", usage };
@@ -168,7 +168,7 @@ test("an answer that broke off and was asked for again counts for the bounds of 
   expect(await outcome({ text: "Let me see.", cutAfter: 1 }, called, done)).toBe("token_limit");
 });
 
-test("the cost bound is never passed where a price is known", async () => {
+test("the spending limit is never exceeded if the price is known", async () => {
   let n = 0;
   await using agent = await agentForTest({
     script: () => ({
@@ -185,7 +185,7 @@ test("the cost bound is never passed where a price is known", async () => {
   expect(spent).toBeLessThanOrEqual(0.05);
 });
 
-test("an image the model sees is also named, for the tools to find it", async () => {
+test("the prompt also names each image, so that tools can find it", async () => {
   await using agent = await agentForTest({
     script: [{ text: "A dot." }],
     model: { capabilities: { vision: true } },
@@ -199,7 +199,7 @@ test("an image the model sees is also named, for the tools to find it", async ()
   ]);
 });
 
-test("an image takes of a task's tokens what it counts for at the model's provider", async () => {
+test("an image uses as many of a task's tokens as the provider counts for it", async () => {
   await using agent = await agentForTest({
     script: () => ({ text: "Seen." }),
     model: { name: "gpt-4o", capabilities: { vision: true } },
@@ -224,7 +224,7 @@ test("an image takes of a task's tokens what it counts for at the model's provid
   expect(small - large).toBeWithin(505, 516);
 });
 
-test("a cost bound that cannot be held, for want of a price, is said at once", async () => {
+test("a spending limit that cannot be enforced without a price is reported at once", async () => {
   await using agent = await agentForTest({ script: [{ text: "Done." }, { text: "Done." }] });
   const { events } = await agent.run("Spend.", { budget: { usd: 0.05 } });
   expect(ofType(events, "notice-given")).toMatchObject([
@@ -233,7 +233,7 @@ test("a cost bound that cannot be held, for want of a price, is said at once", a
   expect(ofType((await agent.run("Spend.")).events, "notice-given")).toEqual([]);
 });
 
-test("repeating the same call is hinted at, then pressed, then stopped as stuck", async () => {
+test("repeating the same call brings a hint, then a firmer one, then ends the task as stuck", async () => {
   await using agent = await agentForTest({ script: () => call("echo", { text: "again" }), tools: [echo] });
   const { record, events } = await agent.run("Go round.");
   expect(record.error?.code).toBe("stuck");
@@ -244,14 +244,14 @@ test("repeating the same call is hinted at, then pressed, then stopped as stuck"
   expect(tails[4]).toContain("going in circles");
 });
 
-test("a circle of two turns is noticed too", async () => {
+test("a loop of two turns is noticed too", async () => {
   let n = 0;
   await using agent = await agentForTest({ script: () => call("echo", { text: `side ${n++ % 2}` }), tools: [echo] });
   expect((await agent.run("Swing.")).record.error?.code).toBe("stuck");
   expect(agent.model.requests.length).toBeLessThan(12);
 });
 
-test("hints are said once at the tail and leave the prompt before them unchanged", async () => {
+test("each hint appears once at the end of the prompt and leaves the text before it unchanged", async () => {
   let n = 0;
   await using agent = await agentForTest({
     script: () => (n++ < 3 ? call("echo", { text: String(n) }) : { text: "end" }),
@@ -290,7 +290,7 @@ test("an unknown tool and broken arguments come back to the model as errors it c
   expect(results[2]?.text).toContain("text");
 });
 
-test("200 calls in one turn: the bound is made, each other gets a result that says so", async () => {
+test("of 200 calls in one turn, as many as the limit allows are made, and the results of the others say so", async () => {
   const calls = Array.from({ length: 200 }, (_, n) => ({ name: "echo", args: { text: String(n) } }));
   await using agent = await agentForTest({ script: [{ calls }, { text: "ok" }], tools: [echo] });
   const { events } = await agent.run("Flood.");
@@ -299,7 +299,7 @@ test("200 calls in one turn: the bound is made, each other gets a result that sa
   expect(results.filter(({ isError }) => !isError)).toHaveLength(16);
 });
 
-test("independent calls of one turn run at the same time, no more than the bound", async () => {
+test("independent calls of one turn run at the same time, up to the limit", async () => {
   let running = 0;
   let most = 0;
   const slow = defineTool({
@@ -358,7 +358,7 @@ test("calls with an effect run in the order the model wrote them", async () => {
   expect(order).toEqual(["a begins", "a ends", "b begins", "b ends"]);
 });
 
-test("a result beyond the bound goes to a file, and the model reads its head, its tail and the file's name", async () => {
+test("a result beyond the limit goes to a file, and the model reads its head, its tail and the file's name", async () => {
   const long = defineTool({
     name: "long",
     description: "Says a lot.",
@@ -387,7 +387,7 @@ test("a question waits as input-required; the answer becomes the result of the c
   expect(agent.model.requests).toHaveLength(2);
 });
 
-test("a message sent to a working task is heard at its next turn", async () => {
+test("a message sent to a running task is read before its next turn", async () => {
   const { tool, entered, leave } = gateForTest();
   await using agent = await agentForTest({ script: [call("gate", {}), { text: "ok" }], tools: [tool] });
   const id = await agent.start("Wait.");
@@ -405,7 +405,7 @@ test("a message sent to a working task is heard at its next turn", async () => {
   expect(JSON.stringify(agent.model.requests[1]?.body.messages.at(-1))).toContain("And be brief.");
 });
 
-test("a call that needs approval waits for the code of exactly that call", async () => {
+test("a call that needs approval waits for the code of that exact call", async () => {
   const made: string[] = [];
   const act = defineTool({
     name: "act",
@@ -436,7 +436,7 @@ test("a call that needs approval waits for the code of exactly that call", async
   expect(ofType(await agent.events(id), "tool-ended")[1]?.text).toContain("not allowed");
 });
 
-test("a later task of the same conversation knows what was said and done", async () => {
+test("a later task of the same conversation knows what was said and done before", async () => {
   await using agent = await agentForTest({
     script: [call("echo", { text: "blue" }), { text: "It is blue." }, { text: "Blue, as I said." }],
     tools: [echo],
@@ -454,7 +454,7 @@ test("a later task of the same conversation knows what was said and done", async
   ]);
 });
 
-test("a file that is sent lies in the workspace, and files the task made come back as artifacts before the answer", async () => {
+test("a file sent with the task is in the workspace, and files the task made come back as artifacts before the answer", async () => {
   const make = defineTool({
     name: "make",
     description: "Writes a file.",
@@ -486,7 +486,7 @@ test("cancel aborts the model call at its provider and ends the task as canceled
   expect(agent.model.requests[0]?.state).toBe("dropped");
 });
 
-test("a prompt near the model's window is compacted once: goal and newest turns stay, the rest is a summary", async () => {
+test("a prompt near the model's window is compacted once: the goal and the newest turns stay, a summary replaces the rest", async () => {
   let n = 0;
   const filler = "lorem ipsum dolor sit amet ".repeat(80);
   await using agent = await agentForTest({
@@ -538,7 +538,7 @@ test("an answer cut off at the output limit is asked for again, shorter", async 
   expect(JSON.stringify(agent.model.requests[1]?.body.messages.at(-1))).toContain("cut off");
 });
 
-test("what the model writes for a call is shown piece by piece, and the call is made when it is whole", async () => {
+test("a call's arguments are shown as the model writes them, and the call is made when they are complete", async () => {
   const text = "a long text that comes in pieces";
   await using agent = await agentForTest({
     script: [{ ...call("echo", { text }), deltaDelayMs: 20 }, { text: "done" }],
@@ -553,7 +553,7 @@ test("what the model writes for a call is shown piece by piece, and the call is 
   expect(ofType(await agent.events(id), "tool-ended")).toMatchObject([{ text }]);
 });
 
-test("an empty answer ends nothing: the model is told and asked again", async () => {
+test("an empty answer ends nothing: the model is informed and asked again", async () => {
   await using agent = await agentForTest({ script: [{ text: " " }, { text: "Four." }] });
   const { record } = await agent.run("What is two and two?");
   expect(record.output).toMatchObject({ answer: "Four." });
@@ -601,7 +601,7 @@ test("an image is shown for five turns, and is in no prompt after them", async (
   expect(shown).toEqual([false, true, true, true, true, true, false]);
 });
 
-test("a model that takes text only is told that an image is not shown to it", async () => {
+test("for a model that takes only text, the prompt says that an image is not shown", async () => {
   const look = defineTool({
     name: "look",
     description: "Shows a picture.",

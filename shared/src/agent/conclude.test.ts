@@ -24,7 +24,7 @@ const write = defineTool({
   },
 });
 
-test("a task that ends without a word of its own does not answer with an earlier task's", async () => {
+test("a task that ends without text does not answer with an earlier task's text", async () => {
   await using agent = await agentForTest({
     script: [
       { text: "It is blue." },
@@ -40,7 +40,7 @@ test("a task that ends without a word of its own does not answer with an earlier
   expect(artifacts(third.events)).toEqual([]);
 });
 
-test("files named like the answer are handed over beside it", async () => {
+test("files named like the answer are returned beside it", async () => {
   await using agent = await agentForTest({
     script: [call("write", { files: { answer: "a file" } }), { text: "Done." }],
     tools: [write],
@@ -51,7 +51,7 @@ test("files named like the answer are handed over beside it", async () => {
   expect(new Set(named.map(({ artifactId }) => artifactId)).size).toBe(2);
 });
 
-test("a file that cannot be handed over costs neither the answer nor the other files", async () => {
+test("a file that cannot be returned affects neither the answer nor the other files", async () => {
   const writeAndLink = defineTool({
     name: "write_and_link",
     description: "Writes a file and links another in from outside.",
@@ -75,7 +75,7 @@ test("a file that cannot be handed over costs neither the answer nor the other f
   expect(artifacts(events).map(({ name }) => name)).toContain("good.txt");
 });
 
-test("a copy of a file the user sent is a result, the file itself is not, also when it came with an answer", async () => {
+test("a copy of a file the user sent is returned, the file itself is not, even if it came with an answer", async () => {
   await using agent = await agentForTest({
     script: [
       call("ask_human", { inquire: "Which file?" }),
@@ -92,7 +92,7 @@ test("a copy of a file the user sent is a result, the file itself is not, also w
   expect(artifacts(await agent.events(id)).map(({ name }) => name)).toEqual(["copy.txt", "answer"]);
 });
 
-test("what came from elsewhere is no artifact unless the task changed it", async () => {
+test("a file that came from elsewhere is not an artifact unless the task changed it", async () => {
   const fetch = defineTool({
     name: "fetch",
     description: "Brings files from elsewhere.",
@@ -118,7 +118,7 @@ test("what came from elsewhere is no artifact unless the task changed it", async
   expect(artifacts(events).map(({ name }) => name)).toEqual(["changed.txt", "answer"]);
 });
 
-test("a file the user sent is no artifact either where nothing is remembered of how it arrived", async () => {
+test("a file the user sent is not an artifact even if its arrival was not recorded", async () => {
   const forget = defineTool({
     name: "forget",
     description: "Leaves the workspace as a server from before arrivals were remembered did.",

@@ -26,13 +26,13 @@ for (const [what, answer] of [
   ["how long it took", (n: number) => `[exit code 1, ${n}.4 s]`],
   ["the file the whole is in", () => "long ".repeat(5_000)],
 ] as const) {
-  test(`a circle is one although each result tells ${what}`, async () => {
+  test(`a loop is recognized although each result contains ${what}`, async () => {
     await using agent = await agentForTest({ script: () => again, tools: [looking(answer)] });
     expect((await agent.run("Look.")).record.error?.code).toBe("stuck");
   });
 }
 
-test("the same call is no circle while its results change", async () => {
+test("the same call is not a loop while its results change", async () => {
   await using agent = await agentForTest({
     script: (_, n) => (n < 12 ? again : { text: "done" }),
     tools: [looking((n) => `${n * 8} % done`)],
@@ -40,7 +40,7 @@ test("the same call is no circle while its results change", async () => {
   expect((await agent.run("Wait for it.")).record.status).toBe("completed");
 });
 
-test("waiting for something that answers alike for long is no circle", async () => {
+test("polling something whose answer stays the same for long is not a loop", async () => {
   const patient = detectLoops(async (task) => {
     task.messages.push({ role: "assistant", text: "", toolCalls: [{ id: "1", name: "bash", arguments: "{}" }] });
     task.messages.push({ role: "tool", callId: "1", name: "bash", text: "still running", isError: false });

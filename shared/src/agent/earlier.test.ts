@@ -34,7 +34,7 @@ const texts = (messages: ReturnType<typeof projectMessages>) =>
     message.role === "user" ? message.parts.map((part) => part.type === "text" && part.text).join() : message.text,
   );
 
-test("events become the conversation the task held, after what came before it", () => {
+test("a task's events become its conversation, after the earlier ones", () => {
   const first = projectMessages([], [said("one"), heard("one"), replied("", "a"), ended("a"), replied("done")]);
   expect(texts(projectMessages(first, [said("two"), heard("two"), replied("ok")]))).toEqual([
     "one",
@@ -46,7 +46,7 @@ test("events become the conversation the task held, after what came before it", 
   ]);
 });
 
-test("an answer to a question is in the result of the call that asked, not a message of its own", () => {
+test("the answer to a question is in the result of the call that asked, not in a separate message", () => {
   const asked: ReadEvent = { type: "question-asked", question: "which?", kind: "question" };
   const answer = [asked, said("this one"), heard("this one", "answer"), ended("a")];
   expect(texts(projectMessages([], [said("go"), heard("go"), replied("", "a"), ...answer]))).toEqual([
@@ -62,13 +62,13 @@ test("a compaction keeps the goal, the summary and the newest messages", () => {
   expect(texts(projectMessages([], events))).toEqual(["goal", "so far", "two", "three"]);
 });
 
-test("a message has its place where it was heard, under the names its files got", () => {
+test("a message stands where it was read, with the names its files were given", () => {
   const placed = { ...heard("late"), parts: [{ type: "text", text: "late-2" }] } as ReadEvent;
   const events = [said("go"), heard("go"), said("late"), replied("", "a"), ended("a"), placed, replied("ok")];
   expect(texts(projectMessages([], events))).toEqual(["go", "", "result a", "late-2", "ok"]);
 });
 
-test("what nobody heard and how the task ended are told at its end", () => {
+test("unread messages and the task's outcome come at its end", () => {
   const end = { type: "run-ended", status: "canceled" } as const;
   expect(texts(projectMessages([], [said("go"), heard("go"), said("and this"), end]))).toEqual([
     "go",

@@ -3,7 +3,7 @@ import { agentForTest } from "../testing/agent/agent.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
 
-test("a task keeps the way of calling tools it began with, whatever is configured when it goes on", async () => {
+test("a task keeps the tool choice it started with, whatever is configured when it resumes", async () => {
   await using it = await agentForTest({
     tools: [askHuman(), terminate],
     script: [
@@ -21,7 +21,7 @@ test("a task keeps the way of calling tools it began with, whatever is configure
   expect(it.model.requests.map(({ body }) => body.tool_choice)).toEqual(["required", "required", "required"]);
 });
 
-test("a question that nobody answers in the time of the task's bounds is given up, and the agent told", async () => {
+test("a question unanswered within the task's time limit is abandoned, and its result says so", async () => {
   await using it = await agentForTest({
     tools: [askHuman()],
     script: [{ calls: [{ name: "ask_human", args: { inquire: "Which?" } }] }, { text: "without" }],

@@ -22,7 +22,7 @@ function keeper() {
   return { tool, released };
 }
 
-test("what tools keep is let go when a task is canceled while it waits", async () => {
+test("tools release what they hold when a task is canceled while it waits", async () => {
   const { tool, released } = keeper();
   await using agent = await agentForTest({ script: [question], tools: [tool, askHuman()] });
   const id = await agent.start("Go.");
@@ -33,7 +33,7 @@ test("what tools keep is let go when a task is canceled while it waits", async (
   expect(released).toEqual(["released"]);
 });
 
-test("what tools keep stays while another task of the conversation is under way", async () => {
+test("tools keep what they hold while another task of the conversation is running", async () => {
   const { tool, released } = keeper();
   await using agent = await agentForTest({
     script: (_, n) => (n === 0 ? question : { text: "never ending", stallAfter: 1 }),

@@ -16,7 +16,7 @@ const bash = tool("bash", "once");
 const read = tool("read", "pure");
 const question = { calls: [call("ask_human", { inquire: "Go on?" })] };
 
-test("a server that comes back with other tools goes on with a task it began", async () => {
+test("a server that restarts with other tools continues a task it had started", async () => {
   for (const [before, after] of [
     [[bash, read], []],
     [[], [bash, read]],
@@ -33,7 +33,7 @@ test("a server that comes back with other tools goes on with a task it began", a
   }
 });
 
-test("a server that comes back with other approvals goes on with a task it began, and asks from then on", async () => {
+test("a server that restarts with other approvals continues a task it had started, and asks from then on", async () => {
   await using agent = await agentForTest({
     script: [{ calls: [call("bash")] }, question, { calls: [call("bash")] }, { text: "done" }],
     tools: [bash, askHuman()],
@@ -53,7 +53,7 @@ test("a server that comes back with other approvals goes on with a task it began
   expect((await agent.until(id, "completed", "paused")).status).toBe("completed");
 });
 
-test("a server that comes back with other limits, prompt and model keeps the task's own", async () => {
+test("a server that restarts with other limits, prompt and model keeps those of the task", async () => {
   await using agent = await agentForTest({
     script: [{ calls: [call("read")] }, question, { text: "done" }],
     tools: [read, askHuman()],
@@ -80,7 +80,7 @@ test("a server that comes back with other limits, prompt and model keeps the tas
   expect(await agent.until(id, "completed", "failed", "paused")).toMatchObject({ status: "completed" });
 });
 
-test("a tool name no storage keeps as it is does not stop the replay", async () => {
+test("a tool name that storage alters does not stop the replay", async () => {
   await using agent = await agentForTest({
     script: [{ calls: [call("b\ud83dd"), call("nul\0name"), call("x".repeat(50_000))] }, question, { text: "done" }],
     tools: [askHuman()],
@@ -94,7 +94,7 @@ test("a tool name no storage keeps as it is does not stop the replay", async () 
   expect(named?.every((each) => /^[a-zA-Z0-9_-]{1,64}$/.test(each.function.name))).toBe(true);
 });
 
-test("a task that an earlier version began goes on: its calls are read now, and their names say what their results brought", async () => {
+test("a task that an earlier version started continues: its calls are parsed now, and their names say what their results brought", async () => {
   const seen: unknown[] = [];
   const last = defineTool({
     name: "last",

@@ -40,7 +40,7 @@ async function file(agent: AgentForTest, name: string) {
   } as const;
 }
 
-test("results are taken in as their tool or they themselves say, and by the tool's name where neither does", async () => {
+test("a result brings the sources that it or its tool declares, or else the tool's name", async () => {
   const tools = [
     ...["bash", "web__fetch", "browser_of_others"].map((name) => named(name)),
     named("web_fetch", { brings: ["web"] }),
@@ -65,14 +65,14 @@ test("results are taken in as their tool or they themselves say, and by the tool
   expect(seen).toEqual([["web", "bash", "web__fetch", "notes.example", "browser_of_others"]]);
 });
 
-test("nothing is taken in by a user's words alone", async () => {
+test("a user's words alone bring no sources", async () => {
   const { agent, newest } = await agentThat([watch, { text: "done" }]);
   await using _ = agent;
   await agent.run("Go to https://shop.example/.");
   expect(newest()).toEqual([]);
 });
 
-test("files and data of the first message, of a later one and of an answer are taken in", async () => {
+test("files and data of the first message, of a later one and of an answer count as sources", async () => {
   for (const part of ["file", "data"] as const) {
     const { agent, newest } = await agentThat([watch, { text: "done" }]);
     await using _ = agent;
@@ -91,7 +91,7 @@ test("files and data of the first message, of a later one and of an answer are t
   expect(newest()).toEqual(["file"]);
 });
 
-test("a task of another agent begins with what its asker tells, and with anything where it tells nothing", async () => {
+test("a task from another agent starts with the sources that agent reports, or with any source if it reports none", async () => {
   for (const [options, expected] of [
     [{ hops: 1 }, ["task"]],
     [{ hops: 1, takenIn: [] }, []],
@@ -105,7 +105,7 @@ test("a task of another agent begins with what its asker tells, and with anythin
   }
 });
 
-test("what earlier tasks of the conversation took in still counts, after a restart too, and the answer tells it", async () => {
+test("sources that earlier tasks of the conversation took in still count, even after a restart, and the answer reports them", async () => {
   const { tool, newest } = watcher();
   const script = [reading("bash"), { text: "one" }, { text: "two" }, watch, { text: "three" }];
   await using agent = await agentForTest({ script, tools: [tool, named("bash")] });
@@ -117,7 +117,7 @@ test("what earlier tasks of the conversation took in still counts, after a resta
   expect(newest()).toEqual(["bash", "notes.example"]);
 });
 
-test("tasks that told no answer, and those of before this was told, are read by what they did", async () => {
+test("the sources of tasks without an answer, or from versions that did not report them, follow from what the tasks did", async () => {
   const events = [
     { type: "message-received", messageId: "m", parts: [{ type: "data", data: 1 }] },
     { type: "message-heard", messageId: "m", as: "message", takenIn: ["swe"] },
@@ -138,7 +138,7 @@ test("tasks that told no answer, and those of before this was told, are read by 
   ]);
 });
 
-test("what cannot be judged in time is a risk", async () => {
+test("a call that cannot be judged in time is a risk", async () => {
   await using place = await workspaceForTest();
   const { workspace } = place;
   const tool: Tool = { ...named("slow"), risk: () => new Promise(() => undefined) };

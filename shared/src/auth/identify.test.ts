@@ -13,12 +13,12 @@ const store = {
   },
 };
 
-test("without a token everybody is let in, as the one caller there is", () => {
+test("without a token everyone is admitted, as the only caller", () => {
   expect(identifyBy({ token: undefined })(bearer())).toBe(localCaller);
   expect(identifyBy({ token: undefined })(bearer("Bearer whatever"))).toBe(localCaller);
 });
 
-test("with a token the very token lets in, by its scheme in any case, and nothing else does", async () => {
+test("with a token only that token admits, its scheme in any case", async () => {
   const reasons: string[] = [];
   const identify = identifyBy({ token: "the-token", refused: (reason) => reasons.push(reason) });
   for (const right of ["Bearer the-token", "bearer the-token"]) expect(await identify(bearer(right))).toBe(localCaller);

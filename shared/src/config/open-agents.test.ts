@@ -20,7 +20,7 @@ async function configOf(toml: string, { env = {}, agent }: Source = {}): Promise
   return { ...(await loadConfig({ cwd, env, agent })), cwd };
 }
 
-test("an agent of the settings stands beside ours, with the next free port and variables of its name", async () => {
+test("an agent of the settings is added to ours, with the next free port and variables of its name", async () => {
   const toml = `
 gateway.port = 4106
 [agents.tour-guide]
@@ -41,7 +41,7 @@ entry = "late.ts"
   expect([moved["tour-guide"]?.port, moved.late?.port]).toEqual([5000, 4107]);
 });
 
-test("variables alone can name an agent; those of the programs' own names stay what they are", async () => {
+test("variables alone can define an agent; those with the programs' own names keep their meaning", async () => {
   const env = { MANYHANDS_AGENTS_GUIDE_PUBLIC_URL: "http://localhost:1", MANYHANDS_AGENTS_GUIDE_ENTRY: "guide.ts" };
   const { agents } = await configOf("", { env: { ...env, GUIDE_PORT: "5001" } });
   expect(agents.guide).toMatchObject({ port: 5001, publicUrl: "http://localhost:1" });
@@ -50,7 +50,7 @@ test("variables alone can name an agent; those of the programs' own names stay w
   expect([others.public?.url, server.publicUrl]).toEqual(["http://localhost:2", "http://localhost:3"]);
 });
 
-test("an entry is a file beside the one that names it, wherever that is read from, or an installed package", async () => {
+test("an entry is a file relative to the settings file, wherever that is read from, or an installed package", async () => {
   const config = await configOf('[agents.guide]\nentry = "agents/guide.ts"\n[agents.packed]\nentry = "guide-agent"\n');
   const { cwd } = config;
   await mkdir(join(cwd, "agents"));
@@ -65,7 +65,7 @@ test("an entry is a file beside the one that names it, wherever that is read fro
   }
 });
 
-test("what is switched off is no agent: nobody asks it, and it is there for itself alone", async () => {
+test("a disabled agent is not part of the system: nobody asks it, and only it can start itself", async () => {
   const toml = '[agents.swe]\nenabled = false\n[agents.guide]\nentry = "guide.ts"\n';
   const { agents } = await configOf(toml);
   expect(Object.keys(agents)).toEqual(["manus", "browser", "data-analysis", "guide"]);
@@ -77,13 +77,13 @@ test("what is switched off is no agent: nobody asks it, and it is there for itse
   );
 });
 
-test("an agent that is started by itself need not be in the settings", async () => {
+test("an agent started by itself need not be in the settings", async () => {
   const { agents } = await configOf("", { agent: "guide", env: { GUIDE_PORT: "5002" } });
   expect(agents.guide).toMatchObject({ port: 5002, entry: undefined, mcp: [] });
   expect((await configOf("", { agent: "guide" })).agents.guide?.port).toBe(4105);
 });
 
-test("the token of this system goes to the agents it starts, and to one elsewhere only its own", async () => {
+test("the system's token goes to the agents it starts; one elsewhere gets only its own", async () => {
   const toml = `
 server.token = "long-enough"
 [agents.guide]
@@ -107,16 +107,16 @@ test.each([
   ['[agents.guide]\nentry = "guide.ts"\nports = 1\n', "line 3: [agents.guide] has no key ports. Did you mean port?"],
   ["[agents.guide]\nenabled = true\n", "line 2: [agents.guide] has neither entry nor url. An agent of yours has"],
   ['[agents.swe]\ninstructions = "a"\ninstructions_file = "b"\n', "[agents.swe] has both instructions and"],
-])("settings that cannot be meant are refused: %j", async (toml, message) => {
+])("contradictory settings are refused: %j", async (toml, message) => {
   expect(configOf(toml)).rejects.toThrow(message);
 });
 
-test("a text of instructions that is too long is refused in a message that is not", async () => {
+test("instructions that are too long are refused with a short message", async () => {
   const refused = configOf(`[agents.swe]\nextra_instructions = "${"x".repeat(100_001)}"\n`);
   expect(refused).rejects.toThrow(/cannot be "x{199}…\. Allowed: a text of at most 100,000 characters\. MANYHANDS_/);
 });
 
-test("instructions of the settings stand in place of an agent's own, and more is added to their end", async () => {
+test("instructions of the settings replace an agent's own, and extra ones follow them", async () => {
   const agent = defineAgent({
     name: "guide",
     title: "Guide",
@@ -145,7 +145,7 @@ test.each([
   ["empty.md", " \n", "it is empty"],
   ["long.md", "x".repeat(100_001), "it is too long. Allowed: a text file of at most 100,000 characters"],
   ["huge.md", "x".repeat(400_001), "it is too long"],
-])("a file of instructions that cannot be read is told with its key: %s", async (name, text, why) => {
+])("an unreadable instructions file is reported with its key: %s", async (name, text, why) => {
   const config = await configOf(`[agents.swe]\ninstructions_file = "${name}"\n`);
   if (text !== undefined) await writeFile(join(config.cwd, name), text);
   expect(checkNamedFiles(config)).rejects.toThrow(

@@ -42,7 +42,7 @@ test.each(Object.entries(examples))("the example for %s is read, with its model 
   expect(notes.join("\n")).toContain("[llm.vision] is not used");
 });
 
-test("a type of provider that is not known here is spoken to as OpenAI-compatible, which is said", async () => {
+test("an unknown provider type is treated as OpenAI-compatible, with a notice", async () => {
   const { model, notes } = await read(table("llm", examples.ppio) + table("llm.other", { api_type: "Azure" }));
   expect(model?.apiType).toBe("openai");
   expect(notes.filter((note) => note.includes("api_type"))).toEqual([
@@ -50,7 +50,7 @@ test("a type of provider that is not known here is spoken to as OpenAI-compatibl
   ]);
 });
 
-test("the block for Bedrock means its OpenAI-compatible endpoint, and says which key that takes", async () => {
+test("the block for Bedrock means its OpenAI-compatible endpoint, and says which key it takes", async () => {
   const host = "bedrock-runtime.us-west-2.amazonaws.com";
   const { model, notes } = await read(table("llm", { api_type: "aws", model: "us.maker.model-v1:0", base_url: host }));
   expect(model).toMatchObject({ name: "us.maker.model-v1:0", baseUrl: `https://${host}/openai/v1`, apiType: "openai" });
@@ -59,14 +59,14 @@ test("the block for Bedrock means its OpenAI-compatible endpoint, and says which
   expect((await read(table("llm", { api_type: "aws", model: "m", base_url: own }))).model?.baseUrl).toBe(own);
 });
 
-test("an address in which nobody has replaced the placeholders is refused with its place", async () => {
+test("an address with unreplaced placeholders is refused with its place", async () => {
   for (const base_url of ["{YOUR_ENDPOINT}/openai/deployments/{ID}", "https://{NAME}.openai.azure.example"])
     await expect(read(table("llm", { api_type: "azure", model: "m", base_url }))).rejects.toThrow(
       /line 7: llm\.base_url cannot be .*Allowed: a URL that begins with http/,
     );
 });
 
-test("the whole example file is read: what is used holds, and each of the rest is said", async () => {
+test("the whole example file is read: used keys apply, and each unused one is reported", async () => {
   const { browser, search, sandbox, notes } = await read(`
 ${table("llm", examples.anthropic)}
 [browser]
@@ -116,7 +116,7 @@ use_data_analysis_agent = true
     expect(notes.filter((note) => key.test(note))).toHaveLength(1);
 });
 
-test("an empty text in the file is a key that is not set, wherever it stands", async () => {
+test("an empty text in the file counts as not set, wherever it is", async () => {
   const { model, models, home, agents } = await read(
     'home = ""\n[llm]\nmodel = "m"\napi_key = "k"\nbase_url = ""\napi_type = ""\napi_version = ""\n[llm.small]\nmodel = ""\n[agents.swe]\nmodel = ""\nurl = ""\n[server]\ntoken = ""\n',
   );
@@ -126,7 +126,7 @@ test("an empty text in the file is a key that is not set, wherever it stands", a
   expect(agents.swe).toMatchObject({ url: "http://127.0.0.1:4103", model: { name: "m" } });
 });
 
-test("a model's table that an agent or another model names is used, and nothing is said of it", async () => {
+test("a model's table that an agent or another model names is used, without a notice", async () => {
   const { notes } = await read(
     '[llm]\nmodel = "m"\napi_key = "k"\nfallback = "spare"\n[llm.spare]\nmodel = "s"\nfallback = "last"\n[llm.last]\nmodel = "l"\n[llm.small]\nmodel = "x"\n[agents.swe]\nmodel = "small"\n',
   );

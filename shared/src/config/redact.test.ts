@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { redacted } from "./redact.ts";
 
-test("an address is shown without the user and password in it, also in a list, and with all else", () => {
+test("an address is shown complete except for user and password, in lists too", () => {
   for (const [given, shown] of [
     ["http://me:secret@proxy.example:3128/x", "http://(secret)@proxy.example:3128/x"],
     ["socks5://secret@proxy.example", "socks5://(secret)@proxy.example"],
@@ -11,6 +11,6 @@ test("an address is shown without the user and password in it, also in a list, a
     expect(redacted(["browser", "proxy"], given)).toBe(shown);
 });
 
-test("of a secret no more is shown than its length", () => {
+test("only the length of a secret is shown", () => {
   expect(redacted(["llm", "api_key"], "sk-0123456789")).toBe("(secret, 13 characters)");
 });

@@ -64,7 +64,7 @@ server_reference = "app.mcp.server"
 use_data_analysis_agent = false
 `;
 
-test("a settings file of OpenManus is understood as it is, with notes on what is not used", async () => {
+test("OpenManus's settings file is read unchanged, with notes on unused keys", async () => {
   const config = await loadConfig({ cwd: await folderWith(openManusExample), env: {} });
   expect(config.model).toMatchObject({
     name: "claude-3-7-sonnet-20250219",
@@ -86,7 +86,7 @@ test("a settings file of OpenManus is understood as it is, with notes on what is
   expect(config.notes.join("\n")).toContain("sandbox.image is not used");
 });
 
-test("a key or an endpoint is a model configured, also without a model's name", async () => {
+test("a key or an endpoint configures a model, even without a model's name", async () => {
   const cwd = await folderWith(undefined);
   const modelBy = async (env: Record<string, string>) => (await loadConfig({ cwd, env })).model;
   expect(await modelBy({ OPENAI_API_KEY: "k" })).toMatchObject({ name: "gpt-5-mini", apiKey: "k" });
@@ -110,7 +110,7 @@ test("without file and variables everything has its documented default", async (
   expect(config.notes).toEqual([]);
 });
 
-test("the environment goes over the file, by short and by systematic name", async () => {
+test("the environment overrides the file, by short and by systematic name", async () => {
   const cwd = await folderWith('[llm]\nmodel = "file"\n[llm.vision]\ntemperature = 1\n[limits]\nsteps = 5\n');
   const env = {
     OPENAI_API_KEY: "sk-from-env",
@@ -171,7 +171,7 @@ test("an unknown section, a misspelt agent and a key in a named table are refuse
   );
 });
 
-test("a bad value names where it was set and what is allowed, whoever set it", async () => {
+test("a bad value is reported with its source and the allowed values", async () => {
   expect(await refusal('[gateway]\nport = "x"\n')).toBe(
     'manyhands.toml, line 2: gateway.port cannot be "x". Allowed: a whole number from 0 up to 65535. GATEWAY_PORT sets it too.',
   );
@@ -187,7 +187,7 @@ test("a bad value names where it was set and what is allowed, whoever set it", a
   expect(await refusal("llm = 3\n")).toContain("llm cannot be 3. Allowed: a table.");
 });
 
-test("engines, their keys and hosts of one's own network are configured, and no wildcard opens them all", async () => {
+test("engines, their keys and private hosts are configurable, and no wildcard opens them all", async () => {
   const at = await folderWith('[search]\nengine = "Brave"\n[egress]\nallow = ["127.0.0.1:8080", "wiki.example"]\n');
   const { search, egress } = await loadConfig({
     cwd: at,
@@ -213,7 +213,7 @@ test("text that is not TOML is refused with line and column", async () => {
   expect(await refusal('[llm]\nmodel = "x\n')).toMatch(/^manyhands\.toml, line 2, column \d+: not valid TOML: /);
 });
 
-test("a file asked for by name must be there, may be anywhere, and goes before the environment's", async () => {
+test("a file named on the command line must exist, may be anywhere, and overrides the environment's", async () => {
   const cwd = await folderWith("[gateway]\nport = 1\n", "config.toml");
   expect((await loadConfig({ cwd, file: "config.toml", env: {} })).gateway.port).toBe(1);
   expect((await loadConfig({ cwd, env: { MANYHANDS_CONFIG: "config.toml" } })).gateway.port).toBe(1);
@@ -232,13 +232,13 @@ test("an address others can reach is refused without a token", async () => {
   expect(config.agents.manus?.url).toBe("http://127.0.0.1:4101");
 });
 
-test("what only looks like this machine is refused without a token too", async () => {
+test("an address that only looks like this machine is refused without a token too", async () => {
   for (const host of ["12.0.0.1", "128.0.0.1", "10.0.0.1", "::", "localhost.example", "fe80::1"])
     expect(await refusal(undefined, { HOST: host })).toContain("which other machines can reach");
   for (const host of ["127.1.2.3", "localhost", "::1"]) await loadConfig({ cwd: "/", env: { HOST: host } });
 });
 
-test("an agent is reached at the address that is listened on, on all interfaces by loopback", async () => {
+test("an agent is reached at its listening address, or through loopback if it listens on all interfaces", async () => {
   const urlAt = async (HOST: string) =>
     (await loadConfig({ cwd: "/", env: { HOST, MANYHANDS_TOKEN: "long-enough", MANUS_PORT: "1" } })).agents.manus?.url;
   expect(await urlAt("0.0.0.0")).toBe("http://127.0.0.1:1");
@@ -247,7 +247,7 @@ test("an agent is reached at the address that is listened on, on all interfaces 
   expect(await urlAt("10.0.0.1")).toBe("http://10.0.0.1:1");
 });
 
-test("no endpoint is sent the key of another, nor taken to cost and do the same", async () => {
+test("no endpoint gets another's key, price or capabilities", async () => {
   const cwd = await folderWith(`
 [llm]
 model = "big"
@@ -275,14 +275,14 @@ api_key = "key-of-two"
   expect(own?.apiKey).toBe("key-of-two");
 });
 
-test("sizes are of 1024, in either case, and without a unit bytes", async () => {
+test("sizes use 1024, units in either case, and bytes without a unit", async () => {
   const bytes = async (size: string) =>
     (await loadConfig({ cwd: await folderWith(`[sandbox]\nmemory_limit = "${size}"\n`), env: {} })).sandbox.memoryBytes;
   const sizes = ["512", "2k", "1.5M", "1GB", "1gb"];
   expect(await Promise.all(sizes.map(bytes))).toEqual([512, 2048, 1_572_864, 2 ** 30, 2 ** 30]);
 });
 
-test("OpenManus's bound on input tokens holds where no other is set, and 0 is none", async () => {
+test("OpenManus's limit on input tokens applies if no other is set, and 0 means no limit", async () => {
   const tokens = async (toml: string) =>
     (await loadConfig({ cwd: await folderWith(toml), env: {} })).agents.manus?.limits.tokens;
   expect(await tokens("[llm]\nmax_input_tokens = 1000\n")).toBe(1000);
@@ -290,7 +290,7 @@ test("OpenManus's bound on input tokens holds where no other is set, and 0 is no
   expect(await tokens("[llm]\nmax_input_tokens = 1000\n[limits]\ntokens = 7\n")).toBe(7);
 });
 
-test("Manus has the tools of all MCP servers, the others those that are named, and a star means all", async () => {
+test("Manus has the tools of all MCP servers, the others those of the named ones, and a star means all", async () => {
   const cwd = await folderWith('[agents.swe]\nmcp = ["files"]\n[agents.browser]\nmcp = ["files", "*"]\n');
   const { agents } = await loadConfig({ cwd, env: {} });
   expect(Object.values(agents).map(({ mcp }) => mcp)).toEqual(["all", "all", ["files"], []]);
@@ -299,7 +299,7 @@ test("Manus has the tools of all MCP servers, the others those that are named, a
   ]);
 });
 
-test("mcp.json lies beside the settings file, wherever that is, or where it was named from the working folder", async () => {
+test("mcp.json is beside the settings file, wherever that is, or at a path relative to the working folder", async () => {
   const elsewhere = await folderWith("[gateway]\nport = 1\n", "its.toml");
   const cwd = await folderWith(undefined);
   const mcp = async (env: Record<string, string>) => (await loadConfig({ cwd, env })).mcp;
@@ -329,7 +329,7 @@ test("a key within an inline table is found at the line of its table", async () 
   expect(await refusal(inline)).toStartWith("manyhands.toml, line 4: [llm.price] has no key input.");
 });
 
-test("an address from outside is refused without a token, whoever it is of, and one of this machine is not", async () => {
+test("every public address is refused without a token, and one of this machine is not", async () => {
   const keys = ["server.public_url", "gateway.public_url", "agents.swe.public_url"];
   for (const key of keys) {
     const toml = `${key} = "https://team.example/"\n`;
@@ -346,7 +346,7 @@ test("a model without a key and without an endpoint is refused", async () => {
   expect(await refusal(undefined, { MANYHANDS_MODEL: "gpt" })).toContain("The model gpt needs OPENAI_API_KEY");
 });
 
-test("each setting tells where it comes from", async () => {
+test("each setting shows its source", async () => {
   const cwd = await folderWith('[llm]\nmodel = "m"\nbase_url = "http://h"\n');
   const { origins } = await readSettings({ cwd, env: { OPENAI_BASE_URL: "http://other" } });
   expect(Object.fromEntries(origins)).toEqual({
@@ -382,7 +382,7 @@ api_type = "azure"
   expect(model?.fallback?.fallback).toBeUndefined();
 });
 
-test("flows have the model that is named for them, agents how they call tools and how long they wait for an answer", async () => {
+test("flows have their own model, agents their tool choice and their time limit for answers", async () => {
   const cwd = await folderWith(
     '[llm]\nmodel = "big"\napi_key = "k"\n[llm.thinker]\nmodel = "wise"\n[flows]\nmodel = "thinker"\n[limits]\nanswer_seconds = 60\n[agents.swe]\ntool_choice = "required"\n[agents.swe.limits]\nanswer_seconds = 1.5\n',
   );
@@ -401,7 +401,7 @@ test("a fallback that leads back to itself is refused", async () => {
   expect(await refusal(circle)).toBe("[llm] fallback goes in a circle: a → b → a.");
 });
 
-test("an agent is given families of tools and others to ask, of this system and elsewhere", async () => {
+test("an agent is given tool families and agents to ask, of this system and elsewhere", async () => {
   const cwd = await folderWith(
     '[agents.swe]\ntools = ["shell", "code"]\ndelegates = ["far", "manus"]\n[peers.far]\nurl = "https://far.example"\ntoken = "secret"\n',
   );
@@ -431,7 +431,7 @@ test("what is demanded of a card is said per agent, or for all; to pin keys is t
   expect(await refusal('[a2a]\ncard_policy = "signed"\n')).toContain("must-be-signed");
 });
 
-test("a family that is none, and an agent that nobody is, are refused with those there are", async () => {
+test("an unknown family or agent is refused with the list of known ones", async () => {
   expect(await refusal('[agents.manus]\ntools = ["shel"]\n')).toMatch(/agents\.manus.*tools.*planning, shell, python/);
   expect(await refusal('[agents.manus]\ndelegates = ["sew"]\n')).toMatch(/delegates names "sew".*browser, swe/);
   expect(await refusal('[agents.manus]\ndelegates = ["manus"]\n')).toContain('delegates names "manus"');

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { callerNamed, localCaller, requireScope, scopes } from "./caller.ts";
 
-test("a caller may do what its scopes say, and an administrator everything", () => {
+test("a caller may do what its scopes allow, and an administrator everything", () => {
   requireScope(callerNamed("alice", ["read"]), "read");
   for (const scope of scopes) {
     requireScope(callerNamed("alice", ["admin"]), scope);
@@ -9,7 +9,7 @@ test("a caller may do what its scopes say, and an administrator everything", () 
   }
 });
 
-test("a scope that is missing is named", () => {
+test("a missing scope is named", () => {
   for (const scope of scopes)
     expect(() => requireScope(callerNamed("alice", []), scope)).toThrow(`This takes the scope \`${scope}\``);
   expect(() => requireScope(callerNamed("alice", ["run"]), "admin")).toThrow("admin");

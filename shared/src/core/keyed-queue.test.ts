@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createKeyedQueue } from "./keyed-queue.ts";
 
-test("work of one key runs in order, one at a time, even after a failure; other keys do not wait", async () => {
+test("work with the same key runs in order, one at a time, even after a failure; other keys do not wait", async () => {
   const queue = createKeyedQueue();
   const log: string[] = [];
   const gate = Promise.withResolvers<void>();

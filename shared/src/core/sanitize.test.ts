@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { sanitize, sanitizeLine } from "./sanitize.ts";
 
-test("what a terminal obeys, what is not seen and what turns the reading is gone; what scripts and emoji need stays", () => {
+test("control sequences, invisible characters and direction overrides are removed; what scripts and emoji need stays", () => {
   const hidden = String.fromCodePoint(0xe0041);
   expect(sanitize(`a\u001b[31mred\u001b[0m \u001b]0;t\u0007b\u202ec\u200bd${hidden}e\r\nf\u0000`)).toBe("ared bcde\nf");
   expect(sanitize("👩‍💻 क्‍ष ñ\tü\n")).toBe("👩‍💻 क्‍ष ñ\tü\n");

@@ -42,13 +42,13 @@ async function ask(...replies: readonly string[]) {
   return { answer, told: stranger.calls.map(({ params }) => params.message) };
 }
 
-test("an agent that does not know forms is told in words, and its JSON is found in what it says", async () => {
+test("an agent that does not support schemas gets the schema as text, and its JSON is found in its reply", async () => {
   const { answer, told } = await ask('Gladly:\n```json\n{"total": 0}\n```\nThat is it.');
   expect(answer).toBe("0");
   expect(told[0].parts[1].text).toContain('"total":{"type":"number"}');
 });
 
-test("what does not fit goes back with what is wrong, in the same conversation", async () => {
+test("an answer that does not fit goes back with the error, in the same conversation", async () => {
   const { answer, told } = await ask("Seven, I think", '{"total": -1}', '{"total": 7}');
   expect(answer).toBe("7");
   expect(told.map(({ contextId }) => contextId || "")).toEqual(["", "k1", "k1"]);
@@ -56,7 +56,7 @@ test("what does not fit goes back with what is wrong, in the same conversation",
   expect(told[2].parts[0].text).toContain("it cannot be below zero");
 });
 
-test("after two mended answers there is none", async () => {
+test("after two corrections there is no answer", async () => {
   const { answer, told } = await ask("Seven", "Still seven", "Seven, I say", '{"total": 7}');
   expect(answer).toBe("stranger gave no usable answer: it holds no JSON object.");
   expect(told).toHaveLength(3);

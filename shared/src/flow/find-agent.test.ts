@@ -25,12 +25,12 @@ const agents = [
   agent("swe", { skills: [skill("fix-bugs", "Fix bugs", ["code"])] }),
 ];
 
-test("a name, title or address means its agent, however it is written", () => {
+test("a name, title or address in any spelling means its agent", () => {
   for (const reference of ["data-analysis", "DATA_ANALYSIS", " Data Analysis ", "http://127.0.0.1/data-analysis/"])
     expect(findAgent(reference, agents)).toEqual({ agent: agents[1] as AgentEntry });
 });
 
-test("a skill means the agent whose card fits best, and why is said", () => {
+test("a skill means the agent whose card fits best, with the reason", () => {
   const by = (words: string) => {
     const { agent: found, reason } = findAgent(`skill:${words}`, agents);
     return [found.name, reason];
@@ -43,7 +43,7 @@ test("a skill means the agent whose card fits best, and why is said", () => {
   expect(by("searches the web")).toEqual(["manus", `manus's skill "General tasks" fits best: searches, web.`]);
 });
 
-test("what nobody is or can is refused with those there are", () => {
+test("an unknown name or skill is refused with the list of agents", () => {
   expect(() => findAgent("manu", agents)).toThrow('There is no agent "manu"; there are: manus, data-analysis, swe.');
   expect(() => findAgent("skill:of the", agents)).toThrow("No agent has a skill like");
   expect(() => findAgent("skill:", [])).toThrow('No agent has a skill like ""; there are: none.');
@@ -56,13 +56,13 @@ const { signal } = new AbortController();
 const choose = async (...wanted: string[]) =>
   (await chooseAgents(wanted, registry, signal)).entries.map(({ name, url }) => `${name} ${url}`);
 
-test("without a choice all agents are taken, and no flow", async () => {
+test("without a choice all agents are used, and no flow", async () => {
   expect(await chooseAgents(undefined, registry, signal)).toEqual({ entries: [swe], known: [swe, debate] });
   const none = { ...registry, list: async () => [debate] };
   await expect(chooseAgents(undefined, none, signal)).rejects.toMatchObject({ code: "unavailable" });
 });
 
-test("the caller's choice is taken in its order, more than once where it says so, flows and addresses too", async () => {
+test("the caller's agents are used in order, repeated if named twice, flows and addresses included", async () => {
   expect(await choose("debate", "SWE", "http://here/swe/", "debate")).toEqual([
     "debate http://here/debate",
     "swe http://here/swe",
@@ -71,7 +71,7 @@ test("the caller's choice is taken in its order, more than once where it says so
   ]);
 });
 
-test("agents that call themselves alike can be told apart", async () => {
+test("agents with the same title can be distinguished", async () => {
   expect(await choose("http://there", "swe", "http://there", "http://elsewhere")).toEqual([
     "swe-2 http://there",
     "swe http://here/swe",

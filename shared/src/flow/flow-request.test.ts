@@ -32,7 +32,7 @@ const asked = (parts: readonly Part[], set?: Json) => {
   return flowRequest(flow, { message: received, flow: admitToFlow(flow, received) });
 };
 
-test("a message is a goal, what belongs to it, and settings with defaults", () => {
+test("a message becomes a goal, its files and data, and settings with defaults", () => {
   expect(asked([text, file, data({ rows: 3 })], { agents: ["swe"], options: { rounds: 1 } })).toEqual({
     goal: "Go",
     files: [file, data({ rows: 3 })],
@@ -42,7 +42,7 @@ test("a message is a goal, what belongs to it, and settings with defaults", () =
   expect(asked([text])).toEqual({ goal: "Go", files: [], options: { rounds: 2, mode: "all" } });
 });
 
-test("data of the task is no setting, whatever its keys are", () => {
+test("the task's data is never read as settings, whatever its keys", () => {
   const rows = [data({ options: { rounds: 9 } }), data({ agents: [] }), data({ agents: ["x"], options: "y" })];
   expect(asked([text, ...rows], { options: { rounds: 3 } })).toEqual({
     goal: "Go",
@@ -52,7 +52,7 @@ test("data of the task is no setting, whatever its keys are", () => {
   expect(asked([text, ...rows])).toMatchObject({ files: rows, options: { rounds: 2 } });
 });
 
-test("a run that an earlier version accepted has its settings in a data part", () => {
+test("the settings of a run accepted by an earlier version are read from its data part", () => {
   const parts = [text, data({ rows: 3 }), data({ agents: ["swe"], options: { rounds: 1 } }), file];
   expect(flowRequest(flow, { message: message(parts) })).toEqual({
     goal: "Go",
@@ -63,7 +63,7 @@ test("a run that an earlier version accepted has its settings in a data part", (
   expect(flowRequest(flow, { message: message([text]) })).toMatchObject({ options: { rounds: 2, mode: "all" } });
 });
 
-test("what is wrong is named with what is allowed", () => {
+test("an error names the wrong value and the allowed ones", () => {
   const cases: [Part[], Json | undefined, string][] = [
     [[file], undefined, "message: say in a text what is to be done."],
     [[text], { options: { rounds: 9 } }, "options.rounds: Too big: expected number to be <=5."],

@@ -4,7 +4,7 @@ import type { AppError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
 import { defineFlow, type Flow, type FlowResult } from "../core/flow.ts";
 import type { AgentInput, AgentOutput } from "../core/task.ts";
-import { flowForTest, told } from "../testing/flow.ts";
+import { flowEvents, flowForTest } from "../testing/flow.ts";
 
 /** A flow whose body is given. */
 const flowOf = (perform: (flow: Flow) => Promise<FlowResult>) =>
@@ -25,7 +25,7 @@ const ofType = <Type extends ReadEvent["type"]>(events: readonly ReadEvent[], ty
   events.filter((event): event is Extract<ReadEvent, { type: Type }> => event.type === type);
 const usage = { prompt_tokens: 40, completion_tokens: 10 };
 
-test("an agent is meant by its skill, and why is told", async () => {
+test("an agent can be chosen by its skill, and the event gives the reason", async () => {
   const skill = { id: "charts", name: "Draw charts", description: "Bars and lines", tags: ["plot"], examples: [] };
   await using flow = await flowForTest(asking("skill: plot some bars"), {
     agents: { other: say("no"), painter: say("drawn") },
@@ -33,7 +33,7 @@ test("an agent is meant by its skill, and why is told", async () => {
   });
   const { answer, events } = await flow.run({ text: "Draw" });
   expect(answer).toBe("drawn");
-  expect(told(events, "agent-chosen")).toEqual([
+  expect(flowEvents(events, "agent-chosen")).toEqual([
     {
       wanted: "skill: plot some bars",
       agent: "painter",
@@ -43,7 +43,7 @@ test("an agent is meant by its skill, and why is told", async () => {
   ]);
 });
 
-test("an agent nobody knows is refused with those there are, the caller's choice too", async () => {
+test("an unknown agent is refused with the list of agents, even if the caller chose it", async () => {
   await using flow = await flowForTest(asking("skill:cooking"), { agents: { one: say("1") } });
   const message = 'No agent has a skill like "cooking"; there are: one.';
   expect((await flow.run({ text: "Cook" })).record.error).toEqual({ code: "invalid_input", message });
@@ -51,7 +51,7 @@ test("an agent nobody knows is refused with those there are, the caller's choice
   expect(chosen.record.error).toEqual({ code: "invalid_input", message: 'There is no agent "cook"; there are: one.' });
 });
 
-test("the budget is shared among the asks to come, what agents used is counted, and a bound that is reached keeps what there is", async () => {
+test("the budget is divided among the coming asks, agents' usage is counted, and a limit that is reached keeps the results so far", async () => {
   const twice = flowOf(async (flow) => {
     flow.expect(2);
     flow.reached((await flow.ask("one", { text: "a" })).answer);
@@ -71,7 +71,7 @@ test("the budget is shared among the asks to come, what agents used is counted, 
   expect(short.record.error?.code).toBe("time_limit");
 });
 
-test("an agent that waits for longer than the whole flow has time is given up then, whatever deadline of its own it has", async () => {
+test("an agent that waits longer than the flow's time is abandoned, whatever its own deadline", async () => {
   const patient = flowOf(async (flow) => ({
     answer: (await flow.ask("one", { text: "Go" }, { deadlineMs: 600_000 })).state,
   }));
@@ -82,7 +82,7 @@ test("an agent that waits for longer than the whole flow has time is given up th
   expect(answer).toBe("timed-out");
 });
 
-test("more asks than the flow may make end it by name, with what was reached", async () => {
+test("too many asks end the flow with the limit's name and the results so far", async () => {
   const endless = flowOf(async (flow) => {
     for (;;) flow.reached((await flow.ask("one", { text: "again" })).answer);
   });
@@ -98,7 +98,7 @@ test("more asks than the flow may make end it by name, with what was reached", a
   });
 });
 
-test("the model decides in a form, and mends an answer that does not fit", async () => {
+test("the model decides in a schema, and corrects an answer that does not fit", async () => {
   const deciding = flowOf(async (flow) => {
     const { region } = await flow.decide({
       name: "name_region",
@@ -132,7 +132,7 @@ const telling = flowOf(async (flow) => {
   return { answer: `${state} ${state === "completed" ? answer : error?.code}` };
 });
 
-test("a failure that may pass is asked again, once; another is an outcome", async () => {
+test("after a failure that may pass the agent is asked once more; any other failure is an outcome", async () => {
   const down = { status: 503 };
   for (const [script, answer] of [
     [[down, { text: "up" }], "completed up"],
@@ -147,7 +147,7 @@ test("a failure that may pass is asked again, once; another is an outcome", asyn
   expect(await refused.agent("one").tasks()).toHaveLength(1);
 }, 15_000);
 
-test("an agent that stays away was waited for, and is not asked again", async () => {
+test("an agent that stayed unreachable for the whole wait is not asked again", async () => {
   const door = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 503 }) });
   try {
     const entries = { one: { url: door.url.origin } };
@@ -160,7 +160,7 @@ test("an agent that stays away was waited for, and is not asked again", async ()
   }
 }, 15_000);
 
-test("a bound on money that cannot be held is said to be none", async () => {
+test("a spending limit that cannot be enforced is reported as none", async () => {
   await using flow = await flowForTest(asking("one"), { agents: { one: say("1") }, price: false });
   const notices = async (usd?: number) =>
     ofType((await flow.run({ text: "Go", ...(usd !== undefined && { budget: { usd } }) })).events, "notice-given");
@@ -170,7 +170,7 @@ test("a bound on money that cannot be held is said to be none", async () => {
   expect(await notices()).toEqual([]);
 });
 
-test("a question of an agent is asked by the flow, and the answer goes to the agent", async () => {
+test("the flow asks an agent's question, and the answer goes to the agent", async () => {
   const asks = [{ calls: [{ name: "ask_human", args: { inquire: "Which year?" } }] }, { text: "2025 it is" }];
   await using flow = await flowForTest(asking("one"), { agents: { one: asks } });
   const id = await flow.start({ text: "Go" });
@@ -180,7 +180,7 @@ test("a question of an agent is asked by the flow, and the answer goes to the ag
   expect(record.output).toEqual({ answer: "2025 it is" });
 });
 
-test("a canceled flow cancels what it asked", async () => {
+test("a canceled flow cancels the tasks it gave to agents", async () => {
   await using flow = await flowForTest(asking("one"), { agents: { one: () => ({ text: "late", delayMs: 20_000 }) } });
   const id = await flow.start({ text: "Go" });
   await flow.event(id, "agent-accepted");
@@ -194,7 +194,7 @@ test("a canceled flow cancels what it asked", async () => {
   throw new Error("the agent still works");
 });
 
-test("branches keep to their number at once, and one that fails leaves no task behind", async () => {
+test("no more branches than allowed run at once, and one that fails leaves no task behind", async () => {
   const fanOut = flowOf(async (flow) => {
     const texts = await flow.all(
       [1, 2, 3, 4].map((n) => async (branch) => (await branch.ask("one", { text: `part ${n}` })).answer),
@@ -236,7 +236,7 @@ test("branches keep to their number at once, and one that fails leaves no task b
   expect((await flow.agent("slow").tasks()).filter(({ status }) => status !== "canceled")).toEqual([]);
 });
 
-test("an answer comes in the form the caller wants", async () => {
+test("the answer has the schema the caller requested", async () => {
   const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
   await using flow = await flowForTest(asking("one"), {
     agents: { one: say("The total is 7.") },
@@ -246,7 +246,7 @@ test("an answer comes in the form the caller wants", async () => {
   expect(record.output).toEqual({ answer: "The total is 7.", data: { total: 7 } });
 });
 
-test("an agent whose answer is the flow's is told the form, and nobody else has to put its answer into it", async () => {
+test("an agent whose answer is the flow's gets the schema, and its answer needs no conversion", async () => {
   const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
   const handingOn = flowOf(async (flow) => {
     const first = await flow.ask("one", { text: "First" });
@@ -264,7 +264,7 @@ test("an agent whose answer is the flow's is told the form, and nobody else has 
   expect(flow.model.requests).toEqual([]);
 });
 
-test("an answer whose text is of the form is taken as it is", async () => {
+test("an answer whose text fits the schema is used unchanged", async () => {
   const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
   await using flow = await flowForTest(asking("one"), { agents: { one: say('Here:\n```json\n{"total": 7}\n```') } });
   const { record } = await flow.run({ text: "Total?", outputSchema });
@@ -272,7 +272,7 @@ test("an answer whose text is of the form is taken as it is", async () => {
   expect(flow.model.requests).toEqual([]);
 });
 
-test("what becomes the flow's answer is marked as such while it is written, by an agent or by the flow's model; nothing else is", async () => {
+test("only text that becomes the flow's answer is marked so while an agent or the flow's model writes it", async () => {
   const putTogether = flowOf(async (flow) => {
     await flow.ask("one", { text: "Part" });
     await flow.write({ name: "aside", instructions: "Write.", text: "Aside" });
@@ -299,7 +299,7 @@ test("what becomes the flow's answer is marked as such while it is written, by a
   expect(written.rest).toContain("an aside");
 });
 
-test("agents that call each other in a ring come to an end", async () => {
+test("agents that ask each other in a circle come to an end", async () => {
   await using flow = await flowForTest(
     flowOf(async (flow) => {
       const { state, error } = await flow.ask("one", { text: "Go" });
@@ -311,7 +311,7 @@ test("agents that call each other in a ring come to an end", async () => {
   expect(await flow.agent("one").tasks()).toEqual([]);
 });
 
-test("what a flow has taken in travels with what it asks: files, earlier answers, and what its own caller had", async () => {
+test("a flow's sources travel with its asks: files, earlier answers, and those of its caller", async () => {
   const twice = flowOf(async (flow) => {
     const first = await flow.ask("one", { text: flow.goal, parts: flow.files });
     return { answer: (await flow.ask("two", { text: first.answer })).answer };
@@ -333,7 +333,7 @@ test("what a flow has taken in travels with what it asks: files, earlier answers
   }
 });
 
-test("a run that an earlier version accepted and never began finds its settings in the data part, another's data stays the task's", async () => {
+test("a run accepted but never started by an earlier version reads its settings from the data part; in other runs data belongs to the task", async () => {
   const body = flowOf(async ({ files, agents, isChosen }) => ({
     answer: JSON.stringify({ files, agents: agents.map(({ name }) => name), isChosen }),
   }));
@@ -350,7 +350,7 @@ test("a run that an earlier version accepted and never began finds its settings 
   expect(now).toEqual({ files: [{ type: "data", data }], agents: ["one", "two"], isChosen: false });
 });
 
-test("a file by the name of the flow's own artifacts takes the place of none of them", async () => {
+test("a file named like one of the flow's artifacts does not replace it", async () => {
   const names = ["answer", "partial-answer", "plan.md", "transcript.md", "report.md"];
   const handing = flowOf(async (flow) => {
     flow.handOn(names.map((name) => ({ name, mediaType: "text/plain", size: 1, sha256: "0".repeat(64) })));

@@ -74,7 +74,7 @@ export type FlowState = {
   readonly outputSchema: AgentInput["outputSchema"];
   answerData: Json | undefined;
   /** The caller's messages that the body has not read yet. */
-  readonly inbox: string[];
+  readonly pendingMessages: string[];
   /** Files the caller has sent since the start. */
   readonly added: Part[];
 };
@@ -102,7 +102,7 @@ export function newState(
     reached: "",
     outputSchema,
     answerData: undefined,
-    inbox: [],
+    pendingMessages: [],
     added: [],
   };
 }

@@ -11,7 +11,7 @@ import { askCaller, receiveCallerMessages } from "./receive-caller-messages.ts";
 
 const hour = 3_600_000;
 
-test("the time that a person takes to answer is not the flow's, and the time before and after is", async () => {
+test("the time a person takes to answer does not count towards the flow's time; the time before and after does", async () => {
   using store = scratch();
   const real = machineClock();
   let passed = 0;
@@ -38,7 +38,7 @@ test("the time that a person takes to answer is not the flow's, and the time bef
   await engine.close();
 });
 
-test("what a caller adds and answers are the user's words only where the caller is the user", async () => {
+test("a caller's messages and answers count as the user's words only if the caller is the user", async () => {
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path });
   const execute = async (run: Run, hops: Json) => {

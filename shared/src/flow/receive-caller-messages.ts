@@ -8,7 +8,7 @@ import type { FlowState } from "./flow-state.ts";
 /** What the caller has said to the running flow since the last call. */
 export async function receiveCallerMessages(run: Run, state: FlowState): Promise<readonly string[]> {
   await collect(run, state);
-  return state.inbox.splice(0);
+  return state.pendingMessages.splice(0);
 }
 
 /**
@@ -36,10 +36,10 @@ function takeIn({ takenIn }: FlowState, { parts }: UserMessage): void {
 }
 
 async function collect(run: Run, state: FlowState): Promise<void> {
-  const { inbox, hops, said, added } = state;
+  const { pendingMessages, hops, said, added } = state;
   for (const message of await run.poll<UserMessage>(messageSignal)) {
     run.emit({ type: "message-heard", messageId: message.messageId, as: "message" } satisfies EventOf<"message-heard">);
-    inbox.push(messageText(message));
+    pendingMessages.push(messageText(message));
     added.push(...filesOf(message));
     takeIn(state, message);
     if (hops === 0) said.push(messageText(message));

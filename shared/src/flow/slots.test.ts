@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSlots } from "./slots.ts";
 
-test("a branch that is canceled while it waits for a place leaves it to the next, and the others to theirs", async () => {
+test("a branch canceled while it waits for a slot leaves the slot to the next branch", async () => {
   const slots = createSlots(1);
   const [first, stay] = [Promise.withResolvers<void>(), new AbortController().signal];
   const done: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { serve } from "./serve.ts";
 
-test("it listens on loopback, finishes what runs and closes what was used, once", async () => {
+test("it listens on loopback, finishes running requests and closes its resources, once", async () => {
   const { promise: release, resolve } = Promise.withResolvers<Response>();
   const closed: string[] = [];
   const served = serve(
@@ -19,7 +19,7 @@ test("it listens on loopback, finishes what runs and closes what was used, once"
   expect(fetch(served.url)).rejects.toThrow();
 });
 
-test("a request that does not end is cut after the grace", async () => {
+test("a request that does not end is cut off after the grace period", async () => {
   const served = serve({ fetch: () => new Promise<Response>(() => undefined) }, { port: 0, graceMs: 50 });
   const hanging = fetch(served.url).then(
     () => "answered",
@@ -32,7 +32,7 @@ test("a request that does not end is cut after the grace", async () => {
   expect(performance.now() - before).toBeLessThan(1_000);
 });
 
-test("a port that another process listens on is refused, rather than shared with it", async () => {
+test("a port that another process listens on is refused, not shared", async () => {
   const server = child();
   try {
     const { url } = await address(server);
@@ -73,7 +73,7 @@ test("SIGTERM stops a process that serves, with exit code 0", async () => {
   }
 });
 
-test("an error that an app lets through tells nothing", async () => {
+test("an uncaught error reveals nothing", async () => {
   const server = child();
   try {
     const { url } = await address(server);

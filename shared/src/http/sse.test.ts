@@ -53,7 +53,7 @@ test("a reader that never reads stops the frames, and its leaving releases them 
   }
 });
 
-test("what fails before the first frame rejects; what fails later is a frame, and the end", async () => {
+test("a failure before the first frame rejects; a later one is a frame, and the end", async () => {
   async function* failing(after: number): AsyncGenerator<SseFrame> {
     for (let n = 1; n <= after; n++) yield { data: n, id: n };
     throw new Error("broken");
@@ -62,7 +62,7 @@ test("what fails before the first frame rejects; what fails later is a frame, an
   expect(await (await sseResponse(failing(1), options)).text()).toBe('id: 1\ndata: 1\n\ndata: "failed"\n\n');
 });
 
-test("silence is filled with comments and loses nothing", async () => {
+test("silence is filled with comments, and nothing is lost", async () => {
   async function* slow(): AsyncGenerator<SseFrame> {
     yield { data: 1 };
     await Bun.sleep(100);

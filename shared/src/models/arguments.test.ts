@@ -24,7 +24,7 @@ const refused: [string, string, string][] = [
   ["a number", "7", "not a number"],
   ["prose", "list the files please", "must be a JSON object"],
 ];
-test.each(refused)("%s is refused with a sentence to act on", (_, text, sentence) => {
+test.each(refused)("%s is refused with an actionable message", (_, text, sentence) => {
   const parsed = parseArguments(text);
   if (parsed.ok) throw new Error(`understood as ${JSON.stringify(parsed.value)}`);
   expect(parsed.error).toContain(sentence);

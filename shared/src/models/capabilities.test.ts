@@ -7,7 +7,7 @@ test("an unknown name gets cautious defaults that can call tools", () => {
   expect(of("my-finetune")).toMatchObject({ tools: true, vision: false, contextWindow: 32_768, temperature: true });
 });
 
-test("the longest family that fits wins, behind a maker's name too", () => {
+test("the longest matching family wins, after a vendor's name too", () => {
   expect(of("gpt-4.1-mini").contextWindow).toBe(1_047_576);
   expect(of("gpt-4o-2024-11-20").vision).toBe(true);
   expect(of("o3-mini")).toMatchObject({

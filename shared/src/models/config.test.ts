@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { modelConfigSchema } from "./config.ts";
 
-test("a name is enough, and a fallback is a whole configuration of its own", () => {
+test("a name is enough, and a fallback is a complete configuration", () => {
   const config = modelConfigSchema.parse({
     name: "gpt-4o",
     fallback: { name: "llama", baseUrl: "http://127.0.0.1:11434/v1" },

@@ -65,7 +65,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-test("an answer comes word by word, reasoning apart, and then whole with the provider's usage and a price", async () => {
+test("an answer streams word by word, with reasoning separate, and then comes whole with the provider's usage and a price", async () => {
   const server = await scripted([
     {
       reasoning: "let me think",
@@ -109,7 +109,7 @@ test("a server without usage gives an estimate, and an unknown price is null and
   expect(usage.costUsd).toBeNull();
 });
 
-test("parallel tool calls are told as they come; missing and repeated ids become distinct ones", async () => {
+test("parallel tool calls are emitted as they arrive; missing and repeated ids become distinct ones", async () => {
   const calls = [
     { name: "bash", args: { command: "ls" } },
     { id: "a", name: "bash", args: { command: "pwd" } },
@@ -131,7 +131,7 @@ test("parallel tool calls are told as they come; missing and repeated ids become
   expect(written.join("")).toBe('{"command":"pwd"}');
 });
 
-test("200 calls in one turn and broken arguments reach the caller as they were written", async () => {
+test("200 calls in one turn and broken arguments reach the caller unchanged", async () => {
   const calls = Array.from({ length: 200 }, (_, n) => ({
     name: n === 7 ? "no_such_tool" : "bash",
     rawArguments: `{"n": ${n},`,
@@ -143,7 +143,7 @@ test("200 calls in one turn and broken arguments reach the caller as they were w
   expect(toolCalls[7]).toEqual({ id: "call_8", name: "no_such_tool", arguments: '{"n": 7,' });
 });
 
-test("a stream that stalls in mid-answer is closed, tried again and counted once", async () => {
+test("a stream that stalls in mid-answer is closed, retried and counted once", async () => {
   const usage = { prompt_tokens: 10, completion_tokens: 2 };
   const server = await scripted([
     { text: "half an answer", stallAfter: 2 },
@@ -159,14 +159,14 @@ test("a stream that stalls in mid-answer is closed, tried again and counted once
   await until(() => server.requests[0]?.state === "dropped");
 });
 
-test("a server that never begins to answer is given up on after the time for a first delta", async () => {
+test("a server that never starts to answer is given up after the time for a first delta", async () => {
   const server = await scripted(() => ({ text: "x", stallAfter: 0 }));
   const error = await failureOf(modelAt(server.url, { firstDeltaTimeoutMs: 50, maxRetries: 1 }));
   expect(error.code).toBe("model_unavailable");
   expect(server.requests).toHaveLength(2);
 });
 
-test("a stream that ends without a finish reason is tried once more and then taken as cut off", async () => {
+test("a stream that ends without a finish reason is retried once and then counts as cut off", async () => {
   const server = await scripted(() => ({
     text: "Working on",
     calls: [
@@ -184,12 +184,12 @@ test("a stream that ends without a finish reason is tried once more and then tak
   });
 });
 
-test("an answer cut off by its token bound says so and is not asked for again", async () => {
+test("an answer cut off by its token limit says so and is not requested again", async () => {
   const server = await scripted([{ text: "and so on and", finish: "length" }]);
   expect(await reply(modelAt(server.url), request, { signal: never })).toMatchObject({ finish: "length" });
 });
 
-test("a connection reset in mid-answer voids what came and is tried again", async () => {
+test("a connection reset in mid-answer discards what arrived and is retried", async () => {
   const server = await scripted([{ text: "gone with the wind", resetAfter: 2 }, { text: "here" }]);
   const events = await eventsOf(modelAt(server.url));
   expect(events.map((event) => event.type)).toEqual(["text-delta", "text-delta", "retry", "text-delta", "reply"]);
@@ -206,14 +206,14 @@ const passing: [string, ScriptedReply, number][] = [
   ["a chunk that is no completion", { events: ['{"choices":7}'] }, 500],
   ["an empty stream", { events: [] }, 500],
 ];
-test.each(passing)("%s is waited out and tried again", async (_, first, waitMs) => {
+test.each(passing)("%s is waited out and retried", async (_, first, waitMs) => {
   const server = await scripted([first, { text: "ok" }]);
   const clock = quickClock();
   expect((await reply(modelAt(server.url, {}, { clock }), request, { signal: never })).text).toBe("ok");
   expect(clock.waits).toEqual([waitMs]);
 });
 
-test("a Retry-After date is waited for, and one too far away is not", async () => {
+test("a Retry-After date is respected, but not one too far away", async () => {
   const inTenSeconds = new Date(Date.now() + 10_000).toUTCString();
   const soon = await scripted([{ status: 429, headers: { "retry-after": inTenSeconds } }, { text: "ok" }]);
   const clock = quickClock();
@@ -224,7 +224,7 @@ test("a Retry-After date is waited for, and one too far away is not", async () =
   expect(late.requests).toHaveLength(1);
 });
 
-test("retries end, and each waits longer than the one before", async () => {
+test("retries are limited, and each waits longer than the one before", async () => {
   const server = await scripted(() => ({ status: 503 }));
   const clock = quickClock();
   expect((await failureOf(modelAt(server.url, { maxRetries: 3 }, { clock }))).code).toBe("model_unavailable");
@@ -251,7 +251,7 @@ const final: [string, ScriptedReply, string][] = [
   ],
   ["a request too large", { status: 413, error: { message: "too large" } }, "context_overflow"],
 ];
-test.each(final)("%s is not tried again and keeps the provider's sentence", async (_, answer, code) => {
+test.each(final)("%s is not retried and keeps the provider's message", async (_, answer, code) => {
   const server = await scripted(() => answer);
   const error = await failureOf(modelAt(server.url));
   expect(error.code).toBe(code as AppError["code"]);
@@ -260,7 +260,7 @@ test.each(final)("%s is not tried again and keeps the provider's sentence", asyn
   expect(error.message).not.toContain("0123456789");
 });
 
-test("a key never shows in errors, retry events or the log", async () => {
+test("a key never appears in errors, retry events or the log", async () => {
   const message = `upstream refused Authorization: Bearer ${secret} (key sk-other-99999999)`;
   const server = await scripted(() => ({ status: 500, error: { message } }));
   const log: unknown[] = [];
@@ -319,7 +319,7 @@ test("a reader that leaves early closes the upstream connection", async () => {
   await until(() => server.requests[0]?.state === "dropped");
 });
 
-test("the fallback model answers under its own name when the first stays away, and not when the first refuses", async () => {
+test("the fallback model answers under its own name if the first stays unavailable, and not if the first refuses", async () => {
   const away = await scripted(() => ({ status: 503 }));
   const other = await scripted([{ text: "from the other" }]);
   const fallback = { name: "other", baseUrl: other.url };
@@ -344,7 +344,7 @@ test("the fallback takes over at once from a model whose account has nothing lef
   expect(empty.requests).toHaveLength(1);
 });
 
-test("a parameter the server refuses is left out from then on", async () => {
+test("a parameter the server refuses is omitted from then on", async () => {
   const server = await scripted(({ stream_options, temperature }) => {
     if (stream_options !== undefined) return { status: 400, error: { message: "Unknown parameter: stream_options" } };
     if (temperature !== undefined)
@@ -367,7 +367,7 @@ test.each([
   ["application/json", completion],
   ["text/plain", completion],
   ["text/plain", chunks],
-])("a simple server is understood whatever it calls its answer: %s %j", async (type, body) => {
+])("a simple server is understood whatever content type its answer has: %s %j", async (type, body) => {
   using server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -407,7 +407,7 @@ test.each([
   expect(server.requests).toHaveLength(2);
 });
 
-test("a refusal that only names a parameter of function calling does not switch it off", async () => {
+test("a refusal that only names a parameter of function calling does not disable it", async () => {
   const server = await scripted(() => ({
     status: 400,
     error: { message: "Unsupported parameter: 'parallel_tool_calls'" },
@@ -452,7 +452,7 @@ test("no more calls are in flight than the configuration allows", async () => {
   expect(most).toBe(2);
 });
 
-test("a fallback that refuses does not take the place of a first model that is only away", async () => {
+test("a fallback that refuses does not replace a first model that is only unavailable", async () => {
   const away = await scripted(() => ({ status: 429, headers: { "retry-after": "90" } }));
   const refusing = await scripted(() => ({ status: 401, error: { message: "bad key" } }));
   const fallback = { name: "other", baseUrl: refusing.url };
@@ -461,14 +461,14 @@ test("a fallback that refuses does not take the place of a first model that is o
   expect(refusing.requests).toHaveLength(1);
 });
 
-test("an account that has to be topped up is final by its status too", async () => {
+test("an empty account is a final failure, by its status too", async () => {
   const server = await scripted(() => ({ status: 402, error: { message: "Payment required" } }));
   const error = await failureOf(modelAt(server.url));
   expect(error.code).toBe("model_rejected");
   expect(error.message).toContain("top it up");
 });
 
-test("a minute has room again for what a call was thought to use and did not", async () => {
+test("tokens that a call reserved but did not use are free again within the minute", async () => {
   const usage = { prompt_tokens: 10, completion_tokens: 5 };
   const server = await scripted(() => ({ text: "ok", usage }));
   const clock = quickClock();
@@ -478,7 +478,7 @@ test("a minute has room again for what a call was thought to use and did not", a
   expect(clock.waits).toEqual([]);
 });
 
-test("an answer that broke off and was asked for again is paid for: its usage comes with the retry", async () => {
+test("an answer that broke off and was requested again is paid for: its usage comes with the retry", async () => {
   const server = await scripted([{ text: "one two three four", cutAfter: 2 }, { text: "whole" }]);
   const events = await eventsOf(modelAt(server.url));
   const again = events.find((event) => event.type === "retry");
@@ -486,13 +486,13 @@ test("an answer that broke off and was asked for again is paid for: its usage co
   expect(again?.type === "retry" && again.usage?.inputTokens).toBeGreaterThan(0);
 });
 
-test("a server that refuses what was left out already is not asked for ever", async () => {
+test("a server that refuses an already omitted parameter is not asked for ever", async () => {
   const server = await scripted(() => ({ status: 400, error: { message: "tool_choice is not supported" } }));
   expect((await failureOf(modelAt(server.url))).code).toBe("model_rejected");
   expect(server.requests.length).toBeLessThan(5);
 });
 
-test("a model is made of its name and address alone; what is wrong with its settings is named", async () => {
+test("a model needs only its name and address; errors in its settings are named", async () => {
   const server = await scripted([{ text: "Hello." }]);
   const model = createModel({ name: "scripted", baseUrl: server.url });
   expect((await reply(model, request, { signal: never })).text).toBe("Hello.");

@@ -23,11 +23,11 @@ const told: [model: string, width: number, height: number, tokens: number][] = [
   ["gemini-2.5-flash", 384, 384, 258],
   ["gemini-2.5-flash", 1536, 768, 516],
 ];
-test.each(told)("%s counts an image of %d × %d as its provider says", (model, width, height, tokens) => {
+test.each(told)("%s counts an image of %d × %d by its provider's rule", (model, width, height, tokens) => {
   expect(imageTokens({ width, height }, imageRuleOf(model))).toBe(tokens);
 });
 
-test("what a provider makes smaller counts no more than the largest it looks at", () => {
+test("an image that the provider scales down counts as the largest it processes", () => {
   const most = {
     "gpt-4.1-mini": 1536 * 1.62,
     "claude-opus-4": 1568,
@@ -45,7 +45,7 @@ test("what a provider makes smaller counts no more than the largest it looks at"
   );
 });
 
-test("an image that is looked at as it is stays so, and none is made larger", () => {
+test("an image within the provider's size stays unchanged, and none is enlarged", () => {
   for (const model of ["gpt-4o", "gpt-5-mini", "claude-sonnet-4", "gemini-2.5-pro", "unheard-of"]) {
     expect(seenSize(square(100), imageRuleOf(model))).toEqual(square(100));
     expect(seenSize({ width: 800, height: 600 }, imageRuleOf(model))).toEqual({ width: 800, height: 600 });
@@ -91,7 +91,7 @@ async function seeing(name: string, shrinkImage?: ShrinkImage) {
   return { model, sent, [Symbol.asyncDispose]: () => server.close() };
 }
 
-test("the size of an image is read from its head", async () => {
+test("the size of an image is read from its header", async () => {
   for (const format of ["png", "jpeg", "webp"] as const)
     expect(sizeOf(await picture(640, 480, format))).toEqual({ width: 640, height: 480 });
   expect(sizeOf({ type: "image", mediaType: "image/png", data: "AAAA" })).toBeUndefined();
@@ -101,7 +101,7 @@ test("the size of an image is read from its head", async () => {
   expect(sizeOf({ type: "image", mediaType: "image/tiff", data: dot.toString("base64") })).toBeUndefined();
 });
 
-test("an image counts by its size, and one whose size nobody knows as a page", async () => {
+test("an image counts by its size, and one of unknown size as a page", async () => {
   await using seen = await seeing("gpt-4o");
   const tokens = (...images: ImagePart[]) => estimateTokens(asking(...images).messages, [], seen.model.imageRule);
   const none = tokens();
@@ -110,7 +110,7 @@ test("an image counts by its size, and one whose size nobody knows as a page", a
   expect(tokens({ type: "image", mediaType: "image/png", data: "AAAA" }) - none).toBe(1_100);
 });
 
-test("an image goes out no larger than the provider looks at it, and is made smaller once", async () => {
+test("an image is sent no larger than the provider processes it, and is scaled down once", async () => {
   let shrunk = 0;
   const counted: ShrinkImage = (...args) => {
     shrunk++;
@@ -130,7 +130,7 @@ test("an image goes out no larger than the provider looks at it, and is made sma
   expect(shrunk).toBe(1);
 });
 
-test("an image that cannot be made smaller goes as it is", async () => {
+test("an image that cannot be scaled down is sent unchanged", async () => {
   await using seen = await seeing("gpt-4o", () => Promise.reject(new Error("no decoder")));
   const large = await picture(3_000, 2_000, "jpeg");
   await reply(seen.model, asking(large), { signal: never });

@@ -29,7 +29,7 @@ test("a call waits until the minute has room for its tokens", async () => {
   expect(clock.slept).toEqual([60_000]);
 });
 
-test("what was really spent replaces the estimate", async () => {
+test("actual usage replaces the estimate", async () => {
   const clock = manualClock();
   const limiter = createLimiter({ concurrency: 9, tokensPerMinute: 1000 }, clock);
   (await limiter.enter(900, never)).end(100);
@@ -37,7 +37,7 @@ test("what was really spent replaces the estimate", async () => {
   expect(clock.slept).toEqual([]);
 });
 
-test("a call bigger than the limit goes when nothing else counts, instead of never", async () => {
+test("a call bigger than the limit is admitted when nothing else counts, instead of never", async () => {
   const clock = manualClock();
   const limiter = createLimiter({ concurrency: 9, tokensPerMinute: 1000 }, clock);
   await limiter.enter(5000, never);
@@ -45,7 +45,7 @@ test("a call bigger than the limit goes when nothing else counts, instead of nev
   expect(clock.slept).toEqual([60_000]);
 });
 
-test("calls are admitted in the order they came, and one that gives up passes nobody by", async () => {
+test("calls are admitted in order, and one that gives up does not change the order", async () => {
   const limiter = createLimiter({ concurrency: 1 }, manualClock());
   const order: string[] = [];
   const first = await limiter.enter(1, never);
@@ -68,7 +68,7 @@ test("calls are admitted in the order they came, and one that gives up passes no
   expect(order).toEqual(["second", "third"]);
 });
 
-test("a small call does not overtake a big one that waits for room, even when one between them gives up", async () => {
+test("a small call does not overtake a big one that waits for room, even if one between them gives up", async () => {
   const room = Promise.withResolvers<void>();
   let now = 1_000_000;
   const clock: Clock = { now: () => now, sleep: () => room.promise };

@@ -23,7 +23,7 @@ test("an unknown model, or a known name at an unknown address, has no price", ()
   expect(costOf(usage, { name: "gpt-4o", baseUrl: "http://127.0.0.1:11434/v1", price: undefined })).toBeNull();
 });
 
-test("more cached tokens than tokens are no refund", () => {
+test("more cached tokens than tokens give no refund", () => {
   const price = { inputPerMillion: 2, cachedInputPerMillion: 1, outputPerMillion: 0 };
   const odd = { inputTokens: 1_000_000, cachedInputTokens: 3_000_000, outputTokens: 0 };
   expect(costOf(odd, { name: "mine", baseUrl: "http://127.0.0.1:1/v1", price })).toBe(1);

@@ -12,14 +12,14 @@ test("waits grow to a cap, with full jitter", () => {
   expect(retryWait(busy(), { attempts: 9, waitedMs: 0 }, { ...limits, random: () => 0 })).toBe(0);
 });
 
-test("what the provider asks for is the least, and asking for nothing is a value", () => {
+test("the provider's wait is the minimum, and a wait of zero is a value", () => {
   const made = { attempts: 1, waitedMs: 0 };
   expect(retryWait(busy(2000), made, { ...limits, random: () => 0 })).toBe(2000);
   expect(retryWait(busy(0), made, { ...limits, random: () => 0 })).toBe(0);
   expect(retryWait(busy(60_001), made, limits)).toBeUndefined();
 });
 
-test("attempts and the sum of waits are bounded, and what cannot pass is not waited for", () => {
+test("attempts and total wait are limited, and permanent failures are not waited for", () => {
   expect(retryWait(busy(), { attempts: 11, waitedMs: 0 }, limits)).toBeUndefined();
   expect(retryWait(busy(60_000), { attempts: 1, waitedMs: 100_000 }, limits)).toBeUndefined();
   for (const kind of ["rejected", "overflow", "quota"] as const) {

@@ -4,7 +4,7 @@ import { estimateTokens } from "./tokens.ts";
 
 const long: ModelMessage = { role: "tool", callId: "a", name: "bash", text: "word ".repeat(1000), isError: false };
 
-test("the estimate is near the usual token of a word, and the same every time", () => {
+test("the estimate is near the usual tokens per word, and the same every time", () => {
   const estimate = estimateTokens([long], []);
   expect(estimate).toBeWithin(800, 1600);
   expect(estimateTokens([long], [])).toBe(estimate);

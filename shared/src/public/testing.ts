@@ -5,7 +5,7 @@ export type { FlowLimits } from "../flow/flow-state.ts";
 export type { ChatAnswer, ChatCall, ChatRequest, WireUsage } from "../models/chat/chat-protocol.ts";
 export type { ChatExchange, Delivery } from "../models/chat/chat-server.ts";
 export type { AgentServerForTest } from "../testing/a2a/agent-server.ts";
-export { type FlowForTest, type FlowStart, flowForTest, told } from "../testing/flow.ts";
+export { type FlowForTest, type FlowStart, flowEvents, flowForTest } from "../testing/flow.ts";
 export {
   type ModelScript,
   type ScriptedModel,

@@ -9,7 +9,7 @@ const self = process.geteuid?.() ?? 0;
 const fetchOk = { fetch: () => new Response("ok") };
 
 test.skipIf(!linux)(
-  "the kernel tells whose a connection is, on every loopback address a server may listen on",
+  "the kernel names a connection's owner, on every loopback address a server may listen on",
   async () => {
     const { guard, note } = await openLocalUsers(undefined);
     expect(note).toBeUndefined();
@@ -21,23 +21,26 @@ test.skipIf(!linux)(
   },
 );
 
-test.skipIf(!linux)("a connection of another user, or of nobody any more, is refused, one of root is not", async () => {
-  const owner = await openSocketOwner();
-  if (owner === undefined) throw new Error("the kernel does not tell");
-  const stranger = serve(fetchOk, { port: 0, guard: guardOf(owner, self + 1) });
-  const refused = await fetch(stranger.url);
-  expect(refused.status).toBe(self === 0 ? 200 : 401);
-  const ofAnother = serve(fetchOk, { port: 0, guard: guardOf(() => self + 2, self + 1) });
-  expect((await fetch(ofAnother.url)).status).toBe(401);
-  const ofRoot = serve(fetchOk, { port: 0, guard: guardOf(() => 0, self + 1) });
-  expect((await fetch(ofRoot.url)).status).toBe(200);
-  const ofNobody = serve(fetchOk, { port: 0, guard: guardOf(() => undefined, self) });
-  expect((await fetch(ofNobody.url)).status).toBe(401);
-  await Promise.all([stranger.stop(), ofAnother.stop(), ofRoot.stop(), ofNobody.stop()]);
-});
+test.skipIf(!linux)(
+  "a connection of another user, or of no user any more, is refused, one of root is not",
+  async () => {
+    const owner = await openSocketOwner();
+    if (owner === undefined) throw new Error("the kernel does not tell");
+    const stranger = serve(fetchOk, { port: 0, guard: guardOf(owner, self + 1) });
+    const refused = await fetch(stranger.url);
+    expect(refused.status).toBe(self === 0 ? 200 : 401);
+    const ofAnother = serve(fetchOk, { port: 0, guard: guardOf(() => self + 2, self + 1) });
+    expect((await fetch(ofAnother.url)).status).toBe(401);
+    const ofRoot = serve(fetchOk, { port: 0, guard: guardOf(() => 0, self + 1) });
+    expect((await fetch(ofRoot.url)).status).toBe(200);
+    const ofNobody = serve(fetchOk, { port: 0, guard: guardOf(() => undefined, self) });
+    expect((await fetch(ofNobody.url)).status).toBe(401);
+    await Promise.all([stranger.stop(), ofAnother.stop(), ofRoot.stop(), ofNobody.stop()]);
+  },
+);
 
 test.skipIf(!linux)(
-  "a connection that its process has closed is nobody's, whatever the kernel says of what is left of it",
+  "a connection closed by its process has no owner, whatever the kernel says of the rest",
   async () => {
     const owner = await openSocketOwner();
     if (owner === undefined) throw new Error("the kernel does not tell");
@@ -61,7 +64,7 @@ test.skipIf(!linux)(
   },
 );
 
-test.skipIf(!linux)("a port that only listens is no end of a connection", async () => {
+test.skipIf(!linux)("a listening port is not an end of a connection", async () => {
   const owner = await openSocketOwner();
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   expect(owner?.({ address: "127.0.0.1", port: listener.port }, { address: "127.0.0.1", port: 1 })).toBeUndefined();

@@ -77,12 +77,12 @@ const deps = () => ({
 const namesWith = (chosen: Parameters<typeof openAgent>[2]) =>
   openAgent(agent, deps(), chosen).tools.map(({ name }) => name);
 
-test("an agent nobody chose tools for has its own, and delegate where it may ask others", () => {
+test("an agent without configured tools has its own, and delegate if it may ask others", () => {
   expect(namesWith(undefined)).toEqual(["planning", "bash", "special", "terminate", "delegate"]);
   expect(openAgent(agent, { ...deps(), delegate: [] }, undefined).tools[0]).toBe(own);
 });
 
-test("chosen families are exactly what it has besides tools of no family, its own where it is made with them", () => {
+test("configured families are exactly what an agent has, besides tools without a family, in its own version if it defines one", () => {
   expect(namesWith(["planning", "web", "python"])).toEqual([
     "planning",
     "special",
@@ -126,7 +126,7 @@ test("with the code family an agent's own tools are undone by checkpoints too", 
 test.each([
   ["bash", { command: "x" }, () => bashTool({ sessions: createShellSessions(sandbox) })],
   ["python_execute", { code: "x" }, () => pythonExecute({ sandbox, sessions: createPythonSessions(sandbox) })],
-] as const)("with the code family what %s changed is undone", async (name, input, made) => {
+] as const)("with the code family a change by %s is undone", async (name, input, made) => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-families-"));
   const workspace = await openWorkspace({ home, principal: "ann", contextId: "c" });
   const path = join(workspace.root, "a.txt");
@@ -149,11 +149,11 @@ test.each([
   await rm(home, { recursive: true });
 });
 
-test("every family that can be named brings tools", () => {
+test("every nameable family brings tools", () => {
   for (const family of toolFamilyNames) expect([family, namesWith([family]).length > 2]).toEqual([family, true]);
 });
 
-test("an agent's prompt counts only on what it is going to have", () => {
+test("an agent's prompt mentions only what it will have", () => {
   const about = { delegates: ["swe"], pythonLibraries: ["numpy"] };
   expect(offersOf(deps(), ["python"], about)).toEqual({
     runsCode: true,
@@ -167,18 +167,18 @@ test("an agent's prompt counts only on what it is going to have", () => {
   expect(offersOf(deps(), undefined, about).browserMissing).toBeUndefined();
 });
 
-test("the families that can be named are those there are", () => {
+test("the nameable families are the existing ones", () => {
   expect(families.map(({ family }) => family).toSorted()).toEqual([...toolFamilyNames].toSorted());
 });
 
-test("every tool that reaches outside is judged, those the agent brings itself too, before checkpoints are made", () => {
+test("every tool that reaches outside is judged, the agent's own too, before checkpoints are made", () => {
   const reaching = { ...tool("weather"), reach: { opens: "named" } } as const;
   const guarded = (own: Tool) => (own.reach === undefined ? own : { ...own, risk: async () => "It reaches outside." });
   const { tools } = openAgent({ ...agent, tools: [...agent.tools, reaching] }, { ...deps(), guarded }, undefined);
   expect(tools.filter(({ risk }) => risk !== undefined).map(({ name }) => name)).toEqual(["weather"]);
 });
 
-test("every tool of an MCP server is judged before it is offered, and is the same one each time", async () => {
+test("every tool of an MCP server is judged before it is offered, and is the same object each time", async () => {
   const own = tool("web__fetch");
   const more: MoreTools = {
     list: async () => ({ tools: [own], missing: [{ name: "db", reason: "It is away." }] }),
@@ -194,7 +194,7 @@ test("every tool of an MCP server is judged before it is offered, and is the sam
   expect(again.tools.every((one, at) => one === first.tools[at])).toBe(true);
 });
 
-test("families say all names their tools can have", async () => {
+test("families list all names their tools can have", async () => {
   const browsers = createBrowsers({ ...browserDefaults, folder, policy: { allow: [], deny: [], only: [] } });
   const egress = createEgress({ allow: [], deny: [], only: [] });
   const looks = createSnapshotStates();
@@ -242,16 +242,16 @@ const tester = {
 };
 const call = (name: string) => ({ id: "1", name, arguments: "{}" });
 
-test("calls of the tools named are asked about, the others are not", () => {
+test("calls of the named tools need approval, others do not", () => {
   expect(approvalBy(["terminate"], tester)(call("terminate"))).toBe("ask");
   expect(approvalBy([], tester)(call("terminate"))).toBe("allow");
 });
 
-test("a name that no tool has is refused: a slip there would protect nothing", () => {
+test("an unknown tool name is refused: a typo there would protect nothing", () => {
   expect(() => approvalBy(["bsah"], tester)).toThrow(/\[agents\.tester\] approve names "bsah".*terminate/);
 });
 
-test("a tool that the agent would have on another machine may be named, and one of an MCP server", () => {
+test("a tool that the agent would have on another machine may be named, and so may one of an MCP server", () => {
   const moreTools = { mayHave: (name: string) => name.includes("__") } as MoreTools;
   for (const name of ["bash", "computer_use", "browser_click_at", "sql_query"])
     expect(approvalBy([name], tester)(call(name))).toBe("ask");

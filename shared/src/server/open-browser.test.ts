@@ -62,14 +62,14 @@ password = "${password}"
   }
 });
 
-test("without a browser there is a reason, and a configured one that is not there is a fault of the settings", async () => {
+test("without a browser there is a reason, and a missing configured one is an error in the settings", async () => {
   await using off = await configured("[browser]\nenabled = false");
   expect(await openBrowser(off.config)).toMatchObject({ browsers: undefined, missing: expect.stringContaining("off") });
   await using wrong = await configured('[browser]\nchrome_instance_path = "/nowhere/chromium"');
   expect(await openBrowser(wrong.config).catch((error) => error.code)).toBe("config_invalid");
 });
 
-test("what a killed server has left of its browser goes when the next server starts, though nothing is browsed", async () => {
+test("what a killed server left of its browser is removed when the next server starts, even without browsing", async () => {
   await using at = await configured("");
   const folder = join(at.home, "browser");
   await mkdir(join(folder, `${process.pid}-1-${crypto.randomUUID()}`, "browser-x"), { recursive: true });

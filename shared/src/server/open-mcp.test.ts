@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import { checkServers, type OpenedMcp, openMcp } from "./open-mcp.ts";
 
-test("no server's program is started on a folder that holds the home, mcp.json, the settings or the user's own folder", async () => {
+test("no server's program is started in a folder that contains the home, mcp.json, the settings or the user's own folder", async () => {
   const base = await mkdtemp(join(tmpdir(), "manyhands-open-mcp-"));
   await chmod(base, 0o755);
   const folder = (name: string) => join(base, name);
@@ -40,7 +40,7 @@ test("no server's program is started on a folder that holds the home, mcp.json, 
 
 const host = (...names: string[]) => ({ servers: async () => names.map((name) => ({ name })) }) as unknown as OpenedMcp;
 
-test("an agent that is to have a server nobody configured is kept from starting, for it would have nothing", async () => {
+test("an agent configured with an unknown server does not start", async () => {
   await checkServers("swe", "all", host());
   await checkServers("swe", ["files"], host("files", "web"));
   await checkServers("swe", [], host());

@@ -7,7 +7,7 @@ import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
 import { openPeers } from "./open-peers.ts";
 
-test("the server's token goes to agents of this system alone, and each agent elsewhere gets its own or none", async () => {
+test("the server's token goes only to agents of this system, and each agent elsewhere gets its own or none", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-peers-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   const fetched = ({ headers }: Request) =>

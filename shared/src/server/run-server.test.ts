@@ -6,7 +6,7 @@ import { openLog, publicUrlOf } from "./run-server.ts";
 
 const settings = { port: 4100, publicUrl: "https://team.example" };
 
-test("a server's address from outside is the one it was told, then that of the settings for their port, then where it listens", () => {
+test("a server's public address is the one it was given, else the one in the settings for its port, else where it listens", () => {
   const at = (port: number, told?: string) => publicUrlOf(new URL(`http://0.0.0.0:${port}`), told, settings);
   expect(at(4100, "https://told.example")).toBe("https://told.example");
   expect(at(4100)).toBe("https://team.example");
@@ -39,7 +39,7 @@ async function ended(start: string, env: Record<string, string>, ...args: string
   return { said: await new Response(child.stderr).text(), code: await child.exited };
 }
 
-test("a server whose settings are wrong ends with exit code 2, one that cannot start for another reason with 1, and says why", async () => {
+test("a server with wrong settings exits with code 2, one that cannot start for another reason with 1, and says why", async () => {
   const wrong = await ended("", { MANYHANDS_LIMITS_STEPS: "many" });
   expect(wrong).toMatchObject({ code: 2, said: expect.stringMatching(/^tester: MANYHANDS_LIMITS_STEPS: /) });
   const option = await ended("", {}, "--port", "1");
@@ -56,7 +56,7 @@ test("a server whose settings are wrong ends with exit code 2, one that cannot s
 
 const evil = 'a\n{"level":60,"msg":"forged"}\r\n\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\u2028end\x7f';
 
-test("what comes from outside stays in its line and its field, and does nothing to a terminal", () => {
+test("text from outside stays in its line and field, and has no effect on a terminal", () => {
   const lines: string[] = [];
   const log = openLog("agent", (line) => lines.push(line));
   log.error({ err: new Error(evil), url: evil }, evil);
@@ -69,7 +69,7 @@ test("what comes from outside stays in its line and its field, and does nothing 
   }
 });
 
-test("keys and tokens are not in the log", () => {
+test("keys and tokens do not appear in the log", () => {
   const lines: string[] = [];
   openLog("agent", (line) => lines.push(line)).info({
     apiKey: "sk-1",

@@ -20,7 +20,7 @@ async function shellTold(env: Record<string, string>) {
   return { tier: toolbox.sandbox.tier, limits, told: toolbox.shell.map(({ description }) => description) };
 }
 
-test("each tool that runs commands says what they reach, so that every agent that has it knows", async () => {
+test("each tool that runs commands says what they can reach, so that every agent with it knows", async () => {
   const domains = { MANYHANDS_SANDBOX_ALLOW_DOMAINS: "pypi.org, npm.example" };
   const cases = [
     [{}, "What it runs reaches no network."],
@@ -39,7 +39,7 @@ test("each tool that runs commands says what they reach, so that every agent tha
   expect(seen).toBeGreaterThan(0);
 }, 60_000);
 
-test("a command that names no time has the configured one, and never more than one may ask for", async () => {
+test("a command without a timeout has the configured one, and never more than the maximum", async () => {
   const limits = async (seconds: string) =>
     (await shellTold({ SANDBOX: "off", MANYHANDS_SANDBOX_TIMEOUT: seconds })).limits;
   expect(new Set(await limits("30"))).toEqual(new Set([30]));

@@ -183,7 +183,7 @@ export function inputForTest({ text, files = [], agents, options, ...rest }: Flo
 
 /** The data of a flow's own events of this type, in order, each with its note. */
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of the data.
-export function told(events: readonly ReadEvent[], of: string): Record<string, any>[] {
+export function flowEvents(events: readonly ReadEvent[], of: string): Record<string, any>[] {
   return events.flatMap((event) =>
     event.type === "flow-told" && event.of === of ? [{ ...event.data, note: event.note }] : [],
   );

@@ -6,7 +6,7 @@ import { startAgentForTest } from "./start-agent.ts";
 
 const homes = async () => (await readdir(tmpdir())).filter((name) => name.startsWith("manyhands-agent-"));
 
-test("a module that ends before it listens rejects with its last words, and leaves nothing behind", async () => {
+test("a module that ends before it listens rejects with its last output, and leaves nothing behind", async () => {
   const folder = await mkdtemp(join(tmpdir(), "start-agent-"));
   const entry = join(folder, "broken.ts");
   await writeFile(
@@ -24,7 +24,7 @@ test("a module that ends before it listens rejects with its last words, and leav
   await rm(folder, { recursive: true });
 });
 
-test("the process sees nothing of the test's environment but PATH", async () => {
+test("the process sees nothing of the test's environment except PATH", async () => {
   process.env.MANYHANDS_TEST_SECRET = "1";
   const folder = await mkdtemp(join(tmpdir(), "start-agent-"));
   const entry = join(folder, "fake.ts");

@@ -20,7 +20,7 @@ const concierge = defineAgent({
   tools: [weather, files(), askHuman()],
 });
 
-test("an agent is run on a scripted model, with its own tools and a web that the test is", async () => {
+test("an agent runs on a scripted model, with its own tools and the test as its web", async () => {
   const { status, answer, requests, events } = await testAgent(concierge, {
     task: "A day in Lisbon.",
     script: [{ calls: [{ name: "weather", args: { city: "Lisbon" } }] }, { text: "Go to the beach." }],
@@ -34,7 +34,7 @@ test("an agent is run on a scripted model, with its own tools and a web that the
   expect(events.map(({ type }) => type)).toContain("tool-started");
 });
 
-test("what the agent asks is answered with the test's replies, in order, and without one it waits", async () => {
+test("the agent's questions get the test's replies, in order, and without one it waits", async () => {
   const script = [
     { calls: [{ name: "ask_human", args: { inquire: "Which city?" } }] },
     { calls: [{ name: "ask_human", args: { inquire: "Which day?" } }] },

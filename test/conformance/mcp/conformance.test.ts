@@ -16,7 +16,7 @@ for (const side of ["client", "server"] as const) {
   const failed = new Set<string>();
 
   test.each(revisions)(
-    `the ${side} passes the official suite's scenarios of %s, but for what is listed`,
+    `the ${side} passes the official suite's scenarios of %s, except those listed`,
     async (revision) => {
       const checks = await run(side, revision);
       const failures = checks.filter(({ passed }) => !passed);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { testAgent } from "manyhands/testing";
 import { concierge } from "../src/agents/concierge.ts";
 
-test("the concierge reads the weather before it suggests anything", async () => {
+test("the concierge checks the weather before it suggests anything", async () => {
   const { status, answer, requests } = await testAgent(concierge, {
     task: "Plan a day in Lisbon.",
     // What the model says, turn by turn. The tool is real; the web it sees is the test's.

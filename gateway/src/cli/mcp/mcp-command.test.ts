@@ -7,7 +7,7 @@ const fixtures = resolve(import.meta.dir, "../../../../test/mcp");
 const secret = `\${SECRET_OF_MINE:-a=b}`;
 const program = [process.execPath, join(fixtures, "hostile.fixture.ts")];
 
-test("a server is added, listed, tried out and removed; the rest of the file stays", async () => {
+test("a server is added, listed, tested and removed; the rest of the file stays", async () => {
   await using cli = await cliForTest({});
   await chmod(cli.cwd, 0o711);
   const file = join(cli.cwd, "mcp.json");
@@ -35,7 +35,7 @@ test("a server is added, listed, tried out and removed; the rest of the file sta
   expect(cli.said()).toContain("Approved 16 tools of h");
 });
 
-test("servers are listed whatever is set here, and what agents will need is told", async () => {
+test("servers are listed whatever is set here, with the variables agents will need", async () => {
   await using cli = await cliForTest({});
   const header = `Authorization: Bearer \${TOKEN_OF_NOBODY}`;
   expect(await cli.run("mcp", "add", "web", "--url", "https://x.example/mcp", "--header", header)).toBe(0);
@@ -46,14 +46,14 @@ test("servers are listed whatever is set here, and what agents will need is told
   expect(cli.out()).toContain('"kind": "http"');
 });
 
-test("what agents would not take is not written", async () => {
+test("an entry that agents would refuse is not written", async () => {
   await using cli = await cliForTest({});
   expect(await cli.run("mcp", "add", "x")).toBe(2);
   expect(await cli.run("mcp", "add", "x", "--url", "file:///etc/passwd")).toBe(2);
   expect(await Bun.file(join(cli.cwd, "mcp.json")).exists()).toBe(false);
 });
 
-test("a server that cannot be used fails the command in words", async () => {
+test("a server that cannot be used fails the command with a clear message", async () => {
   await using cli = await cliForTest({});
   await chmod(cli.cwd, 0o711);
   await cli.run("mcp", "add", "dead", "--", ...program, "exit");

@@ -29,7 +29,7 @@ async function eventually(check: () => Promise<boolean> | boolean): Promise<void
   throw new Error("It did not happen within ten seconds");
 }
 
-test("an agent is asked with files, and its answer, files and usage come back with events that tell of it", async () => {
+test("an agent is asked with files, and its answer, files and usage come back, with events that record them", async () => {
   await using helper = await agentServerForTest({
     script: [
       { calls: [{ name: "str_replace_editor", args: { command: "view", path: "in.txt" } }] },
@@ -72,7 +72,7 @@ test("an agent is asked with files, and its answer, files and usage come back wi
   expect(events.at(-1)).toMatchObject({ state: "completed", usage: outcome.usage, files: [{ name: "out.txt" }] });
 });
 
-test("what an agent says is shown live, in whole lines", async () => {
+test("an agent's text is shown live, in whole lines", async () => {
   const said = "First this.\nThen that, and after it much more of the same.";
   await using helper = await agentServerForTest({ script: [{ text: said, deltaDelayMs: 40 }] });
   await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url), peers));
@@ -80,7 +80,7 @@ test("what an agent says is shown live, in whole lines", async () => {
   expect(asker.progress).toContainEqual(expect.objectContaining({ type: "agent-output", text: "First this.\n" }));
 });
 
-test("a task that is followed in several steps is read on from where the last one ended: no line is told twice", async () => {
+test("following a task in several steps continues where the last one ended: no line is repeated", async () => {
   const names = ["a.txt", "b.txt", "c.txt"];
   await using helper = await agentServerForTest({
     script: [...names.map((name) => ({ ...create(name, "x"), delayMs: 700 })), { text: "ok", delayMs: 700 }],
@@ -93,7 +93,7 @@ test("a task that is followed in several steps is read on from where the last on
   for (const name of names) expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
 });
 
-test("a conversation with an agent goes on where it was", async () => {
+test("a conversation with an agent continues where it was", async () => {
   await using helper = await agentServerForTest({ script: [{ text: "one" }, { text: "two" }] });
   await using asker = await askerForTest(async (run, peers) => {
     const first = await askAgent(run, to(helper.url), peers);
@@ -107,7 +107,7 @@ test("a conversation with an agent goes on where it was", async () => {
   expect(JSON.stringify(helper.model.requests[1]?.body)).toContain("Do it.");
 });
 
-test("an answer in a form that was asked for comes back as data", async () => {
+test("an answer in the requested schema comes back as data", async () => {
   const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
   await using helper = await agentServerForTest({
     script: [{ calls: [{ name: "create_chat_completion", args: { response: { n: 0 } } }] }],
@@ -140,7 +140,7 @@ test("an agent's question is asked under its name, and the answer goes to its ta
   expect(await helper.tasks()).toHaveLength(1);
 });
 
-test("an approval an agent needs is asked for in its own words, and is not taken for a question", async () => {
+test("a request for approval is asked in the agent's own words, and does not count as a question", async () => {
   await using helper = await agentServerForTest({
     script: [create("a.txt", "x"), { text: "ok" }],
     approval: ({ name }) => (name === "str_replace_editor" ? "ask" : "allow"),
@@ -161,7 +161,7 @@ test("an approval an agent needs is asked for in its own words, and is not taken
   expect((await asker.until(id, "completed")).output).toMatchObject({ answer: "ok", files: [{ name: "a.txt" }] });
 });
 
-test("of two agents that ask at the same time one is heard after the other, each with its own answer", async () => {
+test("two agents that ask at the same time are answered one after the other, each with its own answer", async () => {
   const asks = (name: string) => ({ calls: [{ name: "ask_human", args: { inquire: `${name}?` } }] });
   const echo =
     (name: string): Parameters<typeof agentServerForTest>[0]["script"] =>
@@ -200,14 +200,14 @@ test("an agent that is too slow for the deadline is timed out, its task canceled
   await eventually(async () => (await helper.tasks())[0]?.status === "canceled");
 });
 
-test("a deadline holds too while an agent's question waits for a person", async () => {
+test("a deadline applies even while an agent's question waits for a person", async () => {
   await using helper = await agentServerForTest({ script: [question] });
   await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url, { deadlineMs: 700 }), peers));
   expect(await asker.run<AskOutcome>()).toMatchObject({ state: "timed-out" });
   await eventually(async () => (await helper.tasks())[0]?.status === "canceled");
 });
 
-test("an agent that fails, and a bound it hits, are outcomes with their cause", async () => {
+test("an agent's failure, or a limit it reaches, is an outcome with its cause", async () => {
   await using helper = await agentServerForTest({
     script: [
       { calls: [{ name: "terminate", args: { status: "failure", summary: "No such file." } }] },
@@ -224,14 +224,14 @@ test("an agent that fails, and a bound it hits, are outcomes with their cause", 
   expect(bound).toMatchObject({ state: "failed", error: { code: "step_limit" }, files: [{ name: "part.txt" }] });
 });
 
-test("a task that went through too many agents asks none", async () => {
+test("a task that has passed through too many agents asks no other", async () => {
   await using helper = await agentServerForTest({ script: [] });
   await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url, { hops: 8 }), peers));
   expect(await asker.run<AskOutcome>()).toMatchObject({ state: "failed", error: { code: "hop_limit" }, taskId: "" });
   expect(await helper.tasks()).toHaveLength(0);
 });
 
-test("an agent that cannot be reached is tried for as long as the patience lasts, and then that is the outcome", async () => {
+test("an unreachable agent is retried for as long as the patience lasts; then that is the outcome", async () => {
   let tries = 0;
   using away = Bun.serve({
     port: 0,
@@ -291,7 +291,7 @@ test("an agent that asks twice in one task gets both answers, each to its own qu
   ]);
 });
 
-test("what an aborted branch had asked is canceled by the branch's parent", async () => {
+test("tasks of an aborted branch are canceled by the branch's parent", async () => {
   await using slow = await agentServerForTest({ script: [never] });
   await using asker = await askerForTest(async (run, peers) => {
     const asked = run.all<AskOutcome>([
@@ -312,7 +312,7 @@ test("what an aborted branch had asked is canceled by the branch's parent", asyn
   expect(await asker.events(id)).toContainEqual(expect.objectContaining({ type: "agent-answered", state: "canceled" }));
 });
 
-test("what lost a race is canceled at the run's end, and nobody's finished ask is", async () => {
+test("asks that lost a race are canceled at the run's end, finished ones are not", async () => {
   await using slow = await agentServerForTest({ script: [never] });
   await using quick = await agentServerForTest({ script: [{ text: "first" }] });
   await using asker = await askerForTest((run, peers) =>

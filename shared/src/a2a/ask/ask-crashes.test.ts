@@ -101,7 +101,7 @@ test("an asker killed around any durable write: the agent has one task, its mode
   expect(crashes).toBeGreaterThan(4);
 }, 90_000);
 
-test("an asker killed around any durable write of a run that is canceled: no task stays at work at the agent", async () => {
+test("an asker killed around any durable write of a run that is canceled: no task keeps running at the agent", async () => {
   const crashes = await everyPoint("cancel", (asked) => {
     expect(asked).toMatchObject({ run: "canceled", tasks: ["canceled"] });
   });
@@ -121,7 +121,7 @@ test("an asker killed around any durable write while two agents ask: each is ans
   expect(crashes).toBeGreaterThan(15);
 }, 120_000);
 
-test("an asker killed around any durable write: an agent of another make never gets the message twice, and what is not known is said", async () => {
+test("an asker killed around any durable write: an agent of another make never gets the message twice, and an unknown outcome is reported", async () => {
   const done = badTask("COMPLETED", { artifacts: [badArtifact({ text: "the answer" })] });
   const outcomes = new Set<string>();
   for (let n = 1; ; n++) {

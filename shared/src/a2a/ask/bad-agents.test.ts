@@ -40,7 +40,7 @@ test("an agent of another make is polled, and what it says is its answer", async
   expect(agent.count("SendMessage")).toBe(1);
 });
 
-test("an agent of another make is told in words which form its answer should have", async () => {
+test("an agent of another make gets the schema of its answer as text", async () => {
   using agent = badAgentForTest({}, { SendMessage: () => ({ task: done }) });
   const outputSchema = { type: "object", required: ["total"] };
   await using asker = await askerForTest((run, peers) =>
@@ -72,7 +72,7 @@ test("an agent may answer with a message and no task", async () => {
   expect(agent.count("GetTask")).toBe(0);
 });
 
-test("events out of order, twice, after the end and of a foreign task change nothing: what GetTask says counts", async () => {
+test("events out of order, repeated, after the end or of a foreign task change nothing: GetTask decides", async () => {
   const frames = [
     { task: working },
     badUpdate("WORKING", 5),
@@ -90,7 +90,7 @@ test("events out of order, twice, after the end and of a foreign task change not
   expect(await outcomeOf(agent.url)).toMatchObject({ state: "completed", answer: "the answer" });
 });
 
-test("a stream that claims an end the task has not reached is followed on, and not in a hot loop", async () => {
+test("after a stream claims an end the task has not reached, following continues, without a hot loop", async () => {
   using agent = badAgentForTest(
     { ours: true },
     {
@@ -104,7 +104,7 @@ test("a stream that claims an end the task has not reached is followed on, and n
   expect(agent.count("CancelTask")).toBe(1);
 });
 
-test("an answer about another task is none", async () => {
+test("a response about another task is ignored", async () => {
   using agent = badAgentForTest({}, { ...started, GetTask: () => ({ ...done, id: "someone-elses" }) });
   expect(await outcomeOf(agent.url)).toMatchObject({ state: "failed", error: { code: "unavailable" }, answer: "" });
 });
@@ -116,18 +116,18 @@ for (const [what, answer] of [
   ["an HTML 502", html],
   ["broken JSON", broken],
 ] as const) {
-  test(`${what} that passes is waited out`, async () => {
+  test(`${what} that is temporary is waited out`, async () => {
     using agent = badAgentForTest({}, { ...started, GetTask: (_, n) => (n < 4 ? answer() : done) });
     expect(await outcomeOf(agent.url)).toMatchObject({ state: "completed", answer: "the answer" });
   });
 
-  test(`${what} that stays is the outcome, and the task is canceled`, async () => {
+  test(`${what} that persists is the outcome, and the task is canceled`, async () => {
     using agent = badAgentForTest({}, { ...started, GetTask: answer, CancelTask: () => badTask("CANCELED") });
     expect(await outcomeOf(agent.url)).toMatchObject({ state: "failed", error: { code: "unavailable" }, taskId: "t1" });
     expect(agent.count("CancelTask")).toBe(1);
   });
 
-  test(`${what} as answer to the message is never followed by a second message`, async () => {
+  test(`${what} in response to the message is never followed by a second message`, async () => {
     using agent = badAgentForTest({}, { SendMessage: answer });
     expect(await outcomeOf(agent.url)).toMatchObject({ state: "failed", error: { code: "unavailable" } });
     expect(agent.count("SendMessage")).toBe(1);
@@ -187,7 +187,7 @@ for (const method of ["SendMessage", "GetTask"])
     expect(performance.now() - from).toBeLessThan(5_000);
   });
 
-test("an agent that wants to be authorized has the person asked, and goes on when they say that it is done", async () => {
+test("an agent's request for authorization reaches the person, and the task continues when they confirm it", async () => {
   const message = { messageId: "a1", role: "ROLE_AGENT", parts: [{ text: "Sign in at https://login.example/x" }] };
   const asking = badTask("AUTH_REQUIRED", { status: { state: "TASK_STATE_AUTH_REQUIRED", message } });
   using agent = badAgentForTest(
@@ -218,7 +218,7 @@ test("an agent that wants to be authorized has the person asked, and goes on whe
   });
 });
 
-test("an agent that wants to be authorized and is not, in time, is canceled at the deadline", async () => {
+test("an agent that is not authorized in time is canceled at the deadline", async () => {
   using agent = badAgentForTest(
     {},
     { ...started, GetTask: () => badTask("AUTH_REQUIRED"), CancelTask: () => badTask("CANCELED") },
@@ -299,7 +299,7 @@ test("links to other servers are not followed, nor redirects, nor files that bre
   expect(await outcomeOf(agent.url)).toMatchObject({ state: "completed", files: [], error: { code: "forbidden" } });
 });
 
-test("an agent of this machine that got another port since is asked there, and its files are taken from there", async () => {
+test("an agent of this machine whose port changed is asked at the new one, and its files are fetched there", async () => {
   const get = (path: string) => new Response(path === "/new.txt" ? "moved along" : "no");
   using agent = badAgentForTest(
     { get },
@@ -317,7 +317,7 @@ test("an agent of this machine that got another port since is asked there, and i
   expect(await asker.run<AskOutcome>()).toMatchObject({ state: "completed", files: [{ name: "new.txt", size: 11 }] });
 });
 
-test("an agent that was asked on this machine is not looked for on another, whatever is known by its name now", async () => {
+test("an agent asked on this machine is not looked up on another, whatever has its name now", async () => {
   using agent = badAgentForTest({}, { SendMessage: () => ({ task: working }) });
   await using asker = await askerForTest(
     async (_, peers) => {
@@ -345,7 +345,7 @@ test("a link to a server that the agent's card names besides its own is not foll
   expect(asked).toEqual([]);
 });
 
-test("what another agent calls itself and says is one plain line in our events", async () => {
+test("another agent's name and text are one plain line in our events", async () => {
   const status = {
     state: "TASK_STATE_WORKING",
     message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "a\u001b]0;b\n\nc" }] },
@@ -362,7 +362,7 @@ test("what another agent calls itself and says is one plain line in our events",
   expect(await asker.events(id)).toContainEqual(expect.objectContaining({ type: "agent-progressed", text: "a c" }));
 });
 
-test("an agent that went on alone while a person thought is not failed for refusing the answer", async () => {
+test("an agent that continued without the answer does not fail by refusing it", async () => {
   const status = { state: "TASK_STATE_INPUT_REQUIRED", message: { messageId: "q", role: "ROLE_AGENT", parts: [] } };
   const refusal = { error: { code: -32004, message: "The task has ended" } };
   let ended = false;

@@ -9,7 +9,7 @@ import { until } from "../../testing/durable/until.ts";
 import { cancelChildrenRun, engineCancellingChildren } from "./cancel-children.ts";
 import { createPeers } from "./peers.ts";
 
-test("an agent that cannot be told now is tried again after longer and longer pauses, until it has been told", async () => {
+test("an agent that cannot be reached to cancel is retried after growing pauses, until it can", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-recall-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   const tries: number[] = [];
@@ -43,7 +43,7 @@ test("an agent that cannot be told now is tried again after longer and longer pa
   await rm(home, { recursive: true });
 });
 
-test("what a canceled run had asked is recalled also where the process died before the run itself was canceled", async () => {
+test("a canceled run's asks are canceled even if the process died before the run itself was", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-recall-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   const died = new Error("The process died.");

@@ -9,7 +9,7 @@ const artifact = (name: string, ...texts: string[]) => ({
 });
 const answer = (...artifacts: object[]) => answerOf(Task.fromJSON({ id: "t", artifacts })).text;
 
-test("an answer that arrives in pieces is joined as it is: lines and words end where the agent ended them", () => {
+test("an answer that arrives in pieces is joined unchanged: lines and words end where the agent ended them", () => {
   expect(answer(artifact("answer", "There are 1", "68 pri", "mes.\n", "\n- 2\n", "- 3"))).toBe(
     "There are 168 primes.\n\n- 2\n- 3",
   );

@@ -26,7 +26,7 @@ async function recalled({ engine }: AskerForTest): Promise<void> {
   await eventually(async () => (await engine.list(open)).total === 0);
 }
 
-test("runs canceled while their agent was away begin nothing when it comes back", async () => {
+test("runs canceled while their agent was unreachable start nothing when it comes back", async () => {
   await using helper = await agentServerForTest({ script: () => ({ text: "paid" }) });
   await using gate = gateForTest(helper.url);
   await using asker = await askerForTest((run, peers) => askAgent(run, to(gate.url), peers), { patienceMs: 60_000 });
@@ -48,7 +48,7 @@ test("runs canceled while their agent was away begin nothing when it comes back"
   expect(helper.model.requests).toHaveLength(0);
 });
 
-test("what could not be called off is called off as soon as the agent is seen again, however long the pause had become", async () => {
+test("a failed cancel is retried as soon as the agent is reachable again, however long the pause had become", async () => {
   await using helper = await agentServerForTest({ script: () => never });
   await using gate = gateForTest(helper.url);
   const seen = new AbortController();
@@ -75,7 +75,7 @@ test("what could not be called off is called off as soon as the agent is seen ag
   expect((await helper.tasks()).map(({ status }) => status)).toEqual(["canceled"]);
 }, 30_000);
 
-test("a run canceled while its message's answer is lost: the task it began is canceled, and no other is begun", async () => {
+test("a run canceled after its message's answer was lost: the task it started is canceled, and no other is started", async () => {
   await using helper = await agentServerForTest({ script: () => never });
   await using gate = gateForTest(helper.url);
   await using asker = await askerForTest((run, peers) => askAgent(run, to(gate.url), peers), { patienceMs: 60_000 });
@@ -115,7 +115,7 @@ for (const verb of ["race", "all"] as const)
     expect(helper.model.requests).toHaveLength(0);
   });
 
-test("a branch that settles what it asked leaves what others asked alone", async () => {
+test("a branch that settles its own asks leaves those of others alone", async () => {
   await using helper = await agentServerForTest({
     script: ({ messages }) => (JSON.stringify(messages).includes("slowly") ? { text: "paid", delayMs: 1_500 } : never),
   });
@@ -138,7 +138,7 @@ test("a branch that settles what it asked leaves what others asked alone", async
   expect((await helper.tasks()).map(({ status }) => status).toSorted()).toEqual(["canceled", "completed"]);
 });
 
-test("a recall that was accepted cancels its run too: the process may have died before it did so itself", async () => {
+test("an accepted clean-up run cancels its run too: the process may have died before it did so itself", async () => {
   await using helper = await agentServerForTest({ script: () => never });
   await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url), peers));
   const id = await asker.start();
@@ -176,7 +176,7 @@ test("at an agent of another make a message whose answer was lost is looked up a
   expect(after).toEqual(["SendMessage", "ListTasks", "ListTasks", "CancelTask t1"]);
 });
 
-test("an agent of another make that lists tasks without end is read for ten pages, and the ask is over", async () => {
+test("an agent of another make that lists tasks endlessly is read for ten pages, and the ask ends", async () => {
   let pages = 0;
   using agent = badAgentForTest(
     {},

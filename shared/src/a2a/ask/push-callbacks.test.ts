@@ -26,7 +26,7 @@ function ringing() {
   return { told, client };
 }
 
-test("each ring wakes whoever listens then, once: who listens again waits for the next", async () => {
+test("each notification wakes the current listener once; listening again waits for the next", async () => {
   const { told, client } = ringing();
   const pushCallbacks = createPushCallbacks({ url: "http://127.0.0.1:9/doorbell", secret: "s" });
   expect(await pushCallbacks.subscribe(client, task("run/1"), signal)).toBe(true);
@@ -39,7 +39,7 @@ test("each ring wakes whoever listens then, once: who listens again waits for th
   expect([second.aborted, pushCallbacks.next("run/1").aborted]).toEqual([true, false]);
 });
 
-test("a token is good for its own ask alone, and wakes nobody else", async () => {
+test("a token is valid for its own ask only, and wakes no other", async () => {
   const { told, client } = ringing();
   const pushCallbacks = createPushCallbacks({ url: "http://127.0.0.1:9/doorbell", secret: "s" });
   await pushCallbacks.subscribe(client, task("run/1"), signal);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createUnderWay } from "./under-way.ts";
 
-test("an execution that was dropped while it waited leaves nothing to the one that goes on, nor takes anything from it", () => {
+test("an execution dropped while it waited leaves nothing to its successor and takes nothing from it", () => {
   const underWay = createUnderWay();
   const dropped = underWay.execution("r");
   underWay.begin("r");
@@ -15,7 +15,7 @@ test("an execution that was dropped while it waited leaves nothing to the one th
   expect(next.isNone()).toBe(false);
 });
 
-test("runs count for themselves", () => {
+test("each run is counted separately", () => {
   const underWay = createUnderWay();
   const [one, two] = [underWay.execution("one"), underWay.execution("two")];
   underWay.begin("one");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { insideAddress } from "./server-address.ts";
 
-test("what is below a public address is reached inside, the longest address first, and nothing else is", () => {
+test("addresses below a public address are mapped to the internal one, the longest match first, and no others", () => {
   const inside = insideAddress([
     { url: "http://127.0.0.1:4100", publicUrl: "https://agents.example/" },
     { url: "http://127.0.0.1:4101/", publicUrl: "https://agents.example/of/manus" },

@@ -70,7 +70,7 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
       };
       const outcome = await askAgent(run, request, peers);
       subBudget.release(outcome.usage);
-      return told(outcome, await context.adopt(outcome.files.map((file) => ({ type: "file", ...file }))));
+      return forModel(outcome, await context.adopt(outcome.files.map((file) => ({ type: "file", ...file }))));
     },
   };
 }
@@ -87,7 +87,7 @@ async function attached(paths: readonly string[], context: DurableContext): Prom
 /**
  * The outcome as text for the model: the other agent's words between tags that they cannot close.
  */
-function told(
+function forModel(
   { agent, state, answer, data, exchanges = [], files, takenIn = [agent], error }: AskOutcome,
   placed: readonly Part[],
 ): ToolResult {

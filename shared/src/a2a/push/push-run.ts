@@ -62,7 +62,7 @@ export function pushKind(kind: string): string {
 }
 
 /** How far a receiver has been notified. */
-type Told = { readonly after: number; readonly isOver: boolean; readonly refusal?: Refusal };
+type Notified = { readonly after: number; readonly isOver: boolean; readonly refusal?: Refusal };
 
 /**
  * Notifies one receiver of every event in one task's journal, in order and at least once, even if
@@ -79,7 +79,7 @@ export function pushRun(deps: PushDeps): RunDefinition {
       let { after } = input;
       const known: Known = { projection: emptyProjection };
       for (let pauseMs = bounds.firstPauseMs, waitedMs = 0; ; ) {
-        const told = await run.step<Told>("tell", ({ signal }) => tell(input, after, { ...deps, known }, signal));
+        const told = await run.step<Notified>("tell", ({ signal }) => tell(input, after, { ...deps, known }, signal));
         if (told.isOver) break;
         if (told.refusal === undefined || told.after > after) [pauseMs, waitedMs] = [bounds.firstPauseMs, 0];
         after = told.after;
@@ -105,7 +105,7 @@ async function tell(
   from: number,
   { engine, known, ...deps }: PushDeps & { readonly known: Known },
   signal: AbortSignal,
-): Promise<Told> {
+): Promise<Notified> {
   const { publicUrl } = deps;
   const post = (notification: Notification) => send(config, notification, deps, signal);
   const task = await engine.get(taskId);
@@ -157,5 +157,5 @@ async function giveUp(
     log.warn({ taskId, host, reason }, "A receiver of notifications was given up.");
     return null;
   });
-  throw new AppError(final ? "rejected" : "unavailable", `${host} was not told of task ${taskId}: ${reason}`);
+  throw new AppError(final ? "rejected" : "unavailable", `${host} was not notified of task ${taskId}: ${reason}`);
 }

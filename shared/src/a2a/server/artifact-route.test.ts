@@ -32,7 +32,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const get = async (name: string, headers: Record<string, string> = {}, hash = sha256) =>
   app.request(`/artifacts/${hash}/${name}`, { headers });
 
-test("whoever is not let in gets no file, also one that they know the hash of or have in their cache", async () => {
+test("a caller that is not admitted gets no file, even with its hash or a cached copy", async () => {
   expect((await get("x.txt", { "X-User": "nobody" })).status).toBe(401);
   expect((await get("x.txt", { "X-User": "nobody", "If-None-Match": `"${sha256}"` })).status).toBe(401);
   expect((await get("x.txt", { "X-User": "nobody" }, "0".repeat(64))).status).toBe(401);
@@ -52,7 +52,7 @@ test("a hash known from elsewhere opens nothing, and says nothing about what is 
   expect(told[0]?.[0]).toBe(404);
 });
 
-test("what is not there is not found, whatever the cache says", async () => {
+test("a missing file is not found, whatever the cache says", async () => {
   const missing = "0".repeat(64);
   expect((await get("x.txt", {}, missing)).status).toBe(404);
   expect((await get("x.txt", { "If-None-Match": `"${missing}"` }, missing)).status).toBe(404);
@@ -61,7 +61,7 @@ test("what is not there is not found, whatever the cache says", async () => {
     expect((await get("x.txt", {}, hash)).status).toBe(404);
 });
 
-test("a name of any kind is a file's name, and nothing a client sends is an internal failure", async () => {
+test("any name is accepted as a file's name, and nothing a client sends is an internal failure", async () => {
   for (const name of [
     "%00",
     "a%00b.txt",
@@ -82,7 +82,7 @@ test("a name of any kind is a file's name, and nothing a client sends is an inte
   expect(bugs).toEqual([]);
 });
 
-test("only what cannot run is shown in place; everything else is bytes to be saved", async () => {
+test("only harmless types are displayed; all others are downloads", async () => {
   for (const name of [
     "x.js",
     "x.mjs",
@@ -121,7 +121,7 @@ test("only what cannot run is shown in place; everything else is bytes to be sav
 });
 
 describe("in a browser, on the origin of a page that trusts its own", () => {
-  test("a file is no script, no module, no worker, no style and no page, whatever it is called", async () => {
+  test("a file is never a script, module, worker, style or page, whatever its name", async () => {
     const page = "<!doctype html><title>console</title><body></body>";
     const server = Bun.serve({
       port: 0,

@@ -17,7 +17,7 @@ function faults(schema: Parameters<typeof checked>[0], value: unknown): string[]
   }
 }
 
-test("a message with each kind of part is accepted, without what the protocol does not name", () => {
+test("a message with each kind of part is accepted, and unknown fields are dropped", () => {
   const parts = [
     { text: "" },
     { raw: "aGk=", filename: "a.txt" },
@@ -68,7 +68,7 @@ test("numbers and flags may come as strings, since a query has nothing else", ()
   expect(faults(requestSchemas.ListTasks, { status: "working" })).toEqual(["status"]);
 });
 
-test("fields may come by their names in the proto, but keys of metadata and data are never renamed", () => {
+test("fields may have their proto names, but keys of metadata and data are never renamed", () => {
   const params = {
     message: {
       message_id: "m1",
@@ -94,7 +94,7 @@ test("keys like __proto__ in metadata stay data", () => {
   expect(Reflect.get({}, "x")).toBeUndefined();
 });
 
-test("a 0.3 call that does not say otherwise blocks", () => {
+test("a 0.3 call blocks by default", () => {
   const legacy = { kind: "message", messageId: "m", role: "user", parts: [{ kind: "text", text: "hi" }] };
   const send = legacySchemas["message/send"];
   expect(checked(send, { message: legacy, configuration: {} }).configuration?.blocking).toBe(true);

@@ -67,7 +67,7 @@ test("configuration may let risky calls through, or none of them", async () => {
   }
 });
 
-test("what a person allowed is not done when it has become something else by then", async () => {
+test("an allowed call is not made if it would do something else by then", async () => {
   let label = "Next";
   const { tool, pressed } = presser(async () => `Click “${label}”`);
   await using agent = await agentForTest({ script, tools: [tool] });
@@ -81,7 +81,7 @@ test("what a person allowed is not done when it has become something else by the
   expect(ended).toMatchObject({ isError: true, text: expect.stringContaining("Click “Pay now”") });
 });
 
-test("a call whose risk appears only when it is made is not made", async () => {
+test("a call whose risk appears only at execution is not made", async () => {
   let risk: string | undefined;
   const { tool, pressed } = presser(async () => risk);
   const first = defineTool({
@@ -109,7 +109,7 @@ test("a risk that cannot be judged is a risk", async () => {
   expect(pressed).toEqual([]);
 });
 
-test("a tool is told what the user said in the conversation and in answers, and nothing else", async () => {
+test("a tool receives what the user said in the conversation and in answers, and nothing else", async () => {
   let said: RiskContext["said"] = [];
   const { tool } = presser(async (_, context) => {
     said = context.said;

@@ -16,7 +16,7 @@ const more = (list: () => readonly Tool[]): MoreTools => ({
 const namesIn = (request: { body: { tools?: readonly { function: { name: string } }[] | undefined } }) =>
   (request.body.tools ?? []).map((one) => one.function.name);
 
-test("a tool that appears while a task runs is offered and called from the next step on, one that goes is an error in words", async () => {
+test("a tool added while a task runs can be called from the next step on; calling one that was removed is a readable error", async () => {
   let tools: readonly Tool[] = [tool("a__one", "first")];
   const change = defineTool({
     name: "change",
@@ -60,7 +60,7 @@ test("a tool that appears while a task runs is offered and called from the next 
   ]);
 });
 
-test("tools that are not there are told to the person with the reason, and to the model by name for as long as they are not", async () => {
+test("the person learns why tools are missing, and the prompt names them for as long as they are", async () => {
   const lists = [["slow", "dead"], ["slow", "dead"], ["slow"], []];
   const told: string[] = [];
   await using it = await agentForTest({
@@ -91,7 +91,7 @@ test("tools that are not there are told to the person with the reason, and to th
   expect(prompts.join()).not.toContain("obey me");
 });
 
-test("a name the agent has itself is never another's", async () => {
+test("a mounted tool never takes the name of one of the agent's own", async () => {
   await using it = await agentForTest({
     tools: [tool("bash", "mine")],
     agent: { moreTools: more(() => [tool("bash", "theirs")]) },
@@ -114,7 +114,7 @@ const asking: Tool = {
   },
 };
 
-test("calls that ask wait for the person one after another, across a restart, and end once with what the answers make of them", async () => {
+test("calls that ask wait for the person one after another, across a restart, and each ends once according to its answer", async () => {
   await using it = await agentForTest({
     tools: [asking, tool("plain", "plain")],
     script: [
@@ -151,7 +151,7 @@ async function asked(it: Awaited<ReturnType<typeof agentForTest>>, id: string, t
   throw new Error(`It did not ask ${times} times.`);
 }
 
-test("a call of a tool that is not the agent's own is not made again after a crash: what it would do is not known", async () => {
+test("a call of a mounted tool is not repeated after a crash, because its effect is unknown", async () => {
   let calls = 0;
   const entered = Promise.withResolvers<void>();
   const foreign: Tool = {

@@ -24,7 +24,7 @@ function ending() {
   return { tool, seen };
 }
 
-test("the arguments of a call are read and mended once, whoever needs them", async () => {
+test("a call's arguments are parsed and repaired once, for all who need them", async () => {
   const { tool, seen } = ending();
   await using agent = await agentForTest({
     script: [{ calls: [{ name: "answer", rawArguments: slip }] }],
@@ -41,7 +41,7 @@ test("the arguments of a call are read and mended once, whoever needs them", asy
   }
 });
 
-test("a server that takes a task up makes the call with the arguments as they were understood then", async () => {
+test("a server that takes over a task makes the call with the arguments as first parsed", async () => {
   const { tool, seen } = ending();
   const calls = [
     { name: "ask_human", args: { inquire: "Now?" } },
@@ -62,7 +62,7 @@ test("a server that takes a task up makes the call with the arguments as they we
   }
 });
 
-test("a call that an earlier version recorded is read when it is made", () => {
+test("a call recorded by an earlier version is parsed when it is made", () => {
   const call = { id: "1", name: "answer", arguments: slip };
   expect(readCall(call).input).toEqual({ ok: true, value: { city: "Ulm" } });
   const read = readCall({ ...call, arguments: "{" });

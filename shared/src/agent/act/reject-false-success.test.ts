@@ -22,7 +22,7 @@ for (const [what, calls] of [
   ["beside it", [call("lookup"), call("create_chat_completion", { response: "All done." })]],
   ["over the bound of a turn", [success, ...Array.from({ length: 16 }, () => call("lookup"))]],
 ] as const) {
-  test(`a call that failed ${what} keeps a turn from ending the task well`, async () => {
+  test(`a call that failed ${what} keeps its turn from ending the task with success`, async () => {
     await using agent = await agentForTest({
       script: [{ calls: [...calls] }, { text: "It is not there." }],
       tools: [lookup, terminate, createChatCompletion()],
@@ -33,7 +33,7 @@ for (const [what, calls] of [
   });
 }
 
-test("a call that a person refused keeps its turn from ending the task well", async () => {
+test("a call that a person refused keeps its turn from ending the task with success", async () => {
   await using agent = await agentForTest({
     script: [{ calls: [call("lookup"), success] }, { text: "You did not let me." }],
     tools: [lookup, terminate],
@@ -42,7 +42,7 @@ test("a call that a person refused keeps its turn from ending the task well", as
   expect((await agent.run("Look it up.")).record.output).toEqual({ answer: "You did not let me." });
 });
 
-test("where the answer has a form, terminate only gives up", async () => {
+test("if the answer has a schema, terminate can only report failure", async () => {
   await using agent = await agentForTest({
     script: [{ calls: [success] }, { calls: [call("create_chat_completion", { response: { total: 1 } })] }],
     tools: [terminate],
@@ -52,7 +52,7 @@ test("where the answer has a form, terminate only gives up", async () => {
   expect(record).toMatchObject({ status: "completed", output: { data: { total: 1 } } });
 });
 
-test("an agent that has a tool for structured answers gets the task's in its place", async () => {
+test("the task's tool for structured answers replaces the agent's own", async () => {
   await using agent = await agentForTest({
     script: [{ calls: [call("create_chat_completion", { response: 1 })] }],
     tools: [createChatCompletion()],

@@ -44,7 +44,7 @@ async function asked(agent: AgentForTest, id: string, before: number) {
   return (await questions())[before] ?? { question: "nothing was asked" };
 }
 
-test("before a person was asked nothing of the turn runs, and after a no nothing of it does, nor is anything more asked", async () => {
+test("no call of the turn runs before the person answers; after a no, none runs and nothing more is asked", async () => {
   const { tool, made } = action();
   const free = action();
   const harmless = { ...free.tool, name: "free" };
@@ -68,7 +68,7 @@ test("before a person was asked nothing of the turn runs, and after a no nothing
   expect(ends[2]).toContain("The person said: no");
 });
 
-test("a call that the configuration denies keeps nothing else of its turn from being made", async () => {
+test("a call that the configuration denies does not affect the other calls of its turn", async () => {
   const { tool, made } = action();
   await using agent = await agentForTest({
     script: [{ calls: acts(2) }, { text: "ok" }],
@@ -79,7 +79,7 @@ test("a call that the configuration denies keeps nothing else of its turn from b
   expect(made).toEqual([1]);
 });
 
-test("the code of a call is for its tool, arguments, risk, id and run: with any of them changed it is another", () => {
+test("the code of a call depends on its tool, arguments, risk, id and run", () => {
   const call = { id: "c1", name: "act", arguments: '{"n":1}', risk: "Click “Pay”" };
   const codes = [
     approvalCode("r1", call),
@@ -114,7 +114,7 @@ test("an answer that only mentions the code allows nothing", async () => {
   }
 });
 
-test("a yes without the code is asked about once more, with the reason, and never taken", async () => {
+test("after a yes without the code the question is repeated once, with the reason; the yes itself is never accepted", async () => {
   for (const [second, allowed] of [
     ["yes", 0],
     ["yes CODE", 1],
@@ -139,7 +139,7 @@ test("a yes without the code is asked about once more, with the reason, and neve
   }
 });
 
-test("the code of a call allows that one only, not the same call once more", async () => {
+test("the code of a call allows only that call, not a repetition of it", async () => {
   const { tool, made } = action();
   const call = { calls: acts(1) };
   await using agent = await agentForTest({
@@ -159,7 +159,7 @@ test("the code of a call allows that one only, not the same call once more", asy
   expect(made).toHaveLength(1);
 });
 
-test("what nobody allowed within a day is not made", async () => {
+test("a call that nobody allows within a day is not made", async () => {
   const { tool, made } = action();
   let later = 0;
   await using agent = await agentForTest({

@@ -25,7 +25,7 @@ const usage = { prompt_tokens: 1_000, completion_tokens: 10 };
 const price = { inputPerMillion: 1_000, outputPerMillion: 1 };
 const asked = (events: readonly ReadEvent[]) => events.filter((event) => event.type === "model-asked");
 
-test("a tool may ask the model, apart from the conversation, and it counts for the task", async () => {
+test("a tool may ask the model outside the conversation, and the usage counts towards the task", async () => {
   let turn = 0;
   await using agent = await agentForTest({
     script: (request) => {
@@ -43,7 +43,7 @@ test("a tool may ask the model, apart from the conversation, and it counts for t
   expect(JSON.stringify(prompt)).not.toContain("Go.");
 });
 
-test("a budget that is used up is named to the tool, and never passed", async () => {
+test("an exhausted budget is reported to the tool, and never exceeded", async () => {
   let spent = 0;
   await using agent = await agentForTest({
     script: (request) => {
@@ -76,7 +76,7 @@ test("calls that ask at the same time share one budget", async () => {
   expect(asked(await agent.events(record.id)).length).toBeGreaterThan(0);
 });
 
-test("what was asked is not asked or paid again after a restart", async () => {
+test("after a restart no question to the model is repeated or paid for again", async () => {
   let turn = 0;
   await using agent = await agentForTest({
     script: (request) => {
@@ -98,7 +98,7 @@ test("what was asked is not asked or paid again after a restart", async () => {
   expect(agent.model.requests.filter(({ body }) => inside(body)).length).toBe(2);
 });
 
-test("a cancel ends what a tool asks", async () => {
+test("cancelling ends a tool's question to the model", async () => {
   await using agent = await agentForTest({
     script: (request) =>
       inside(request) ? { text: "late", delayMs: 10_000 } : { calls: [{ name: "summarise", args: { times: 1 } }] },
@@ -112,7 +112,7 @@ test("a cancel ends what a tool asks", async () => {
   expect(Date.now() - begun).toBeLessThan(3_000);
 });
 
-test("what a tool asked of the model before it asked the person counts as well as what it asks after", async () => {
+test("a tool's questions to the model count both before and after it asks the person", async () => {
   const careful: Tool = {
     ...asker,
     async call(_, { ask, answer }) {

@@ -38,7 +38,7 @@ async function discardedAt(config: object) {
   return discarded;
 }
 
-test("all answers that broke off are counted, also those of a model that another took over from", async () => {
+test("every answer that broke off is counted, including those of a model that a fallback replaced", async () => {
   expect(await discardedAt({ baseUrl: await urlOf(whole) })).toBeUndefined();
   const one = await discardedAt({ baseUrl: await urlOf(brokenOff, whole) });
   const fallback = { name: "scripted", baseUrl: await urlOf(brokenOff, whole), maxRetries: 1 };

@@ -9,7 +9,7 @@ const busy: ScriptedReply = { status: 503, error: { message: "overloaded" } };
 const waits = (events: readonly ReadEvent[]) =>
   events.filter((event) => event.type === "notice-given").filter(({ kind }) => kind === "waiting");
 
-test("a model that answers 503 for a while is asked again after growing pauses that are told, and the task goes on", async () => {
+test("a model that answers 503 for a while is retried after growing pauses, each of them reported, and the task continues", async () => {
   await using agent = await agentForTest({
     script: (_, n) => (n < 4 ? busy : { text: "Back." }),
     model: once,
@@ -26,7 +26,7 @@ test("a model that answers 503 for a while is asked again after growing pauses t
   expect(pauses[3]).toBeWithin(60, 73);
 });
 
-test("the wait a provider asks for is kept, however long it is", async () => {
+test("the wait a provider asks for is respected, however long it is", async () => {
   const asked: ScriptedReply = { status: 429, headers: { "retry-after": "120" }, error: { message: "slow down" } };
   let later = 0;
   await using agent = await agentForTest({
@@ -42,7 +42,7 @@ test("the wait a provider asks for is kept, however long it is", async () => {
   await agent.until(id, "completed");
 });
 
-test("a run that waits for its model goes on waiting after a restart, and asks no sooner", async () => {
+test("a run that waits for its model keeps waiting after a restart, and does not ask earlier", async () => {
   let later = 0;
   await using agent = await agentForTest({
     script: (_, n) => (n === 0 ? busy : { text: "ok" }),
@@ -68,7 +68,7 @@ test("a cancel ends the wait for a model", async () => {
   await agent.until(id, "canceled");
 });
 
-test("a wait for which the task has no time left is not begun, and what was waited is time of the task", async () => {
+test("a wait longer than the task's remaining time does not start, and waits count towards the task's time", async () => {
   await using agent = await agentForTest({
     script: () => busy,
     model: once,
@@ -115,7 +115,7 @@ test.each(lasting)("%s fails the task at once and says what to do", async (_, an
   expect(agent.model.requests).toHaveLength(1);
 });
 
-test("a limit by the minute that is called a quota is waited for, as long as its sentence says", async () => {
+test("a per-minute limit called a quota is waited for, as long as its message says", async () => {
   const message = "You exceeded your current quota, please check your plan. Please retry in 0.05s.";
   await using agent = await agentForTest({
     script: (_, n) => (n === 0 ? { status: 429, error: { message } } : { text: "ok" }),
@@ -125,7 +125,7 @@ test("a limit by the minute that is called a quota is waited for, as long as its
   expect((await agent.run("Go.")).record.status).toBe("completed");
 });
 
-test("an address at which nothing ever answered is no model that is away: the task fails and says where to look", async () => {
+test("an address that has never answered is not waited for: the task fails and says where to look", async () => {
   await using agent = await agentForTest({
     script: [],
     model: { ...once, baseUrl: "http://127.0.0.1:9/v1" },

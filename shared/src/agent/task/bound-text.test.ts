@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { boundText } from "./bound-text.ts";
 
-test("text that fits is given whole and spilled nowhere", async () => {
+test("text that fits is returned in full and not written to a file", async () => {
   const spilled: string[] = [];
   const text = await boundText("short", 5, async (whole) => spilled.push(whole).toString());
   expect(text).toBe("short");
   expect(spilled).toEqual([]);
 });
 
-test("longer text keeps its head and tail within the limit and names the file with the whole", async () => {
+test("longer text keeps its head and tail within the limit and names the file with the full text", async () => {
   const whole = `HEAD${"x".repeat(5_000)}TAIL`;
   const spilled: string[] = [];
   const text = await boundText(whole, 500, async (content) => {
@@ -22,7 +22,7 @@ test("longer text keeps its head and tail within the limit and names the file wi
   expect(spilled).toEqual([whole]);
 });
 
-test("no half of a character is left where text is cut", async () => {
+test("cutting text never splits a character", async () => {
   for (const limit of [300, 301, 302, 303]) {
     const text = await boundText(`x${"😀".repeat(400)}y`, limit, async () => "whole.txt");
     expect(text.isWellFormed()).toBe(true);

@@ -19,7 +19,7 @@ const names = [
   "a/".repeat(300),
 ];
 
-test("a file of any name is placed, and hurts neither the task nor what it would take effect in", async () => {
+test("a file of any name is placed in the workspace, and harms neither the task nor other programs", async () => {
   for (const name of names) {
     await using agent = await agentForTest({ script: [{ text: "ok" }] });
     await Bun.write(await agent.workspace.resolve("taken"), "a file, no folder");
@@ -35,7 +35,7 @@ test("a file of any name is placed, and hurts neither the task nor what it would
 
 const call = (name: string, args: unknown) => ({ calls: [{ name, args }] });
 
-test("what was said before a question is no answer to it, and is heard in the next turn", async () => {
+test("a message sent before a question does not answer it, and is read in the next turn", async () => {
   const { tool, entered, leave } = gateForTest();
   await using agent = await agentForTest({
     script: [
@@ -59,7 +59,7 @@ test("what was said before a question is no answer to it, and is heard in the ne
   ]);
 });
 
-test("what is said while the model gives its last answer is heard before the task ends", async () => {
+test("a message sent while the model writes its last answer is read before the task ends", async () => {
   await using agent = await agentForTest({
     script: (_, n) => (n === 0 ? { text: "Four, I think.", delayMs: 300 } : { text: "IV." }),
   });
@@ -70,7 +70,7 @@ test("what is said while the model gives its last answer is heard before the tas
   expect(record.output).toEqual({ answer: "IV." });
 });
 
-test("a task whose user spoke as it ended works on, and answers with what it comes to then", async () => {
+test("a task whose user wrote as it was ending continues, and answers with the new result", async () => {
   const { tool, leave } = gateForTest();
   leave();
   const end = (summary: string) => call("terminate", { status: "success", summary });
@@ -84,7 +84,7 @@ test("a task whose user spoke as it ended works on, and answers with what it com
   expect((await agent.until(id, "completed")).output).toEqual({ answer: "IV." });
 });
 
-test("a message that comes in the last turn a task has does not take its answer away", async () => {
+test("a message that arrives in a task's last turn does not cost it its answer", async () => {
   await using agent = await agentForTest({
     script: () => ({ text: "Four.", delayMs: 300 }),
     agent: { limits: { steps: 1 } },
@@ -95,7 +95,7 @@ test("a message that comes in the last turn a task has does not take its answer 
   expect((await agent.until(id, "completed", "failed")).output).toEqual({ answer: "Four." });
 });
 
-test("a later task reads the conversation as the one before had it: places, file names and all", async () => {
+test("a later task sees the conversation exactly as the one before did, order and file names included", async () => {
   const { tool, entered, leave } = gateForTest();
   await using agent = await agentForTest({
     script: [call("gate", {}), call("ask_human", { inquire: "Sure?" }), { text: "Done." }, { text: "Again." }],
@@ -116,7 +116,7 @@ test("a later task reads the conversation as the one before had it: places, file
   expect(JSON.stringify(next)).toContain("in-2.txt");
 });
 
-test("a later task is told that the one before was canceled", async () => {
+test("a later task learns that the one before was canceled", async () => {
   await using agent = await agentForTest({
     script: (_, n) => (n === 0 ? { text: "deleting", stallAfter: 1 } : { text: "ok" }),
   });

@@ -9,11 +9,11 @@ const messages: TaskMessage[] = [
   { role: "tool", callId: "2", name: "ask_human", text: "Yes, b.example too.", isError: false },
 ];
 
-test("the user's words are their messages and answers, and of nobody else", () => {
+test("the user's words are their messages and answers, and nobody else's", () => {
   expect(userWords({ messages, hops: 0, said: [] })).toEqual(["Look at shop.example.", "Yes, b.example too."]);
 });
 
-test("what another agent writes is not the user's word; what they said to it comes beside it", () => {
+test("another agent's text does not count as the user's words; what the user said to it is sent separately", () => {
   expect(userWords({ messages, hops: 1, said: ["Only a.example."] })).toEqual([
     "Only a.example.",
     "Yes, b.example too.",

@@ -54,7 +54,7 @@ for (const tokens of [24_500, 25_500, 26_500, 27_500]) {
   });
 }
 
-test("where little of the window is left for messages, a compaction makes room for several turns, and no summary is summed up alone", async () => {
+test("if little of the window is left for messages, a compaction makes room for several turns, and no summary is summarized alone", async () => {
   const script = talker(12);
   await using agent = await agentForTest({
     script,
@@ -69,7 +69,7 @@ test("where little of the window is left for messages, a compaction makes room f
   for (const { body } of summaries) expect(JSON.stringify(body.messages[1])).toContain("RESULT of echo");
 });
 
-test("the prompt's fixed part counts: a bound it would pass is never passed", async () => {
+test("the prompt's fixed part counts towards the limit", async () => {
   await using agent = await agentForTest({
     script: [{ text: "hi" }],
     agent: { instructions: "Be good. ".repeat(3_000) },
@@ -79,7 +79,7 @@ test("the prompt's fixed part counts: a bound it would pass is never passed", as
   expect(agent.model.requests).toHaveLength(0);
 });
 
-test("tokens a model thought with are no part of the next prompt", async () => {
+test("reasoning tokens are not part of the next prompt", async () => {
   const script = talker(4);
   await using agent = await agentForTest({
     script: (request, n) => ({ ...script(request), usage: { prompt_tokens: 1_000 * n, completion_tokens: 6_000 } }),
@@ -90,7 +90,7 @@ test("tokens a model thought with are no part of the next prompt", async () => {
   expect(events.some(({ type }) => type === "context-compacted")).toBe(false);
 });
 
-test("an answer may not be longer than what the window has left", async () => {
+test("an answer may not be longer than the rest of the window", async () => {
   await using agent = await agentForTest({
     script: [
       { calls: [{ name: "echo", args: { text: "a" } }], usage: { prompt_tokens: 5_000, completion_tokens: 10 } },
@@ -120,7 +120,7 @@ test("watchers see the agent's own words, not the summary being written", async 
   expect(shown.join()).toContain("end");
 });
 
-test("what the user said stays, also where no model can sum up", async () => {
+test("the user's messages stay even if no model can summarize", async () => {
   const { tool, entered, leave } = gateForTest();
   const script = talker(9, { status: 400, error: { message: "no" } });
   await using agent = await agentForTest({
@@ -138,7 +138,7 @@ test("what the user said stays, also where no model can sum up", async () => {
   expect(JSON.stringify(agent.model.requests.at(-1)?.body.messages)).toContain("Mind the STEPS.");
 });
 
-test("an answer that a content filter stopped is no answer", async () => {
+test("an answer that a content filter stopped does not count as an answer", async () => {
   await using agent = await agentForTest({
     script: [{ text: "The recipe begins with", finish: "content_filter" }, { text: "I cannot say." }],
   });
@@ -147,7 +147,7 @@ test("an answer that a content filter stopped is no answer", async () => {
   expect(events.some((event) => event.type === "notice-given" && event.kind === "truncated")).toBe(true);
 });
 
-test("every message of the user stays word for word, and whoever sums up reads them so; also in the next task of the conversation", async () => {
+test("every message of the user stays word for word, in the prompt and in what is summarized, in the next task too", async () => {
   const { tool, entered, leave } = gateForTest();
   const script = talker(9);
   await using agent = await agentForTest({
@@ -176,7 +176,7 @@ test("every message of the user stays word for word, and whoever sums up reads t
   expect(said()).toEqual([...both, "Now in English."]);
 });
 
-test("what the user answered stays with the question", async () => {
+test("the user's answer stays with its question", async () => {
   const script = talker(9);
   await using agent = await agentForTest({
     script: (request, n) =>
@@ -194,7 +194,7 @@ test("what the user answered stays with the question", async () => {
   expect(JSON.stringify(last[at - 1]?.tool_calls)).toContain("Which year?");
 });
 
-test("of more words than fit, the oldest are summed up and lie whole in a file", async () => {
+test("if the user's messages do not fit, the oldest are summarized and kept in full in a file", async () => {
   await using agent = await agentForTest({ script: talker(4), tools: [echo], model: small });
   const long = (n: number) => `Wish ${n}: ${"I want this and that, and not the other. ".repeat(60)}`;
   for (let n = 0; n < 12; n++) await agent.run(long(n));
@@ -205,7 +205,7 @@ test("of more words than fit, the oldest are summed up and lie whole in a file",
   expect(await Bun.file(`${agent.workspace.root}/${path}`).text()).toMatch(/^USER: Wish \d+: .*the other\. $/s);
 });
 
-test("a result that is cut for the summary names the file that holds it whole, and that file does", async () => {
+test("a result cut for the summary names the file that has it in full, and the file does", async () => {
   const results = Array.from(
     { length: 9 },
     (_, n) => `result ${n} begins ${"x y z ".repeat(900)} KEY-${n} ${"u v w ".repeat(400)} end`,
@@ -235,7 +235,7 @@ test("a result that is cut for the summary names the file that holds it whole, a
   for (const [, path] of named.slice(0, 1)) expect(prompt).toContain(`the whole is in ${path}`);
 });
 
-test("a file that was viewed is named itself, and once, however often it was viewed", async () => {
+test("a viewed file is named itself, once, however often it was viewed", async () => {
   const view = (path: string, to: number) => ({
     calls: [{ name: "str_replace_editor", args: { command: "view", path, view_range: [1, to] } }],
   });
@@ -257,7 +257,7 @@ test("a file that was viewed is named itself, and once, however often it was vie
   expect(named).toEqual(["- a.md: as it is now"]);
 });
 
-test("a summary is summed up again whole, also a long one, and never less than it was where no model can sum up", async () => {
+test("a summary, however long, is summarized again as a whole; if no model can summarize, it is kept in full", async () => {
   const facts = Array.from({ length: 90 }, (_, n) => `FACT-${n} was found on page ${n * 7}.`);
   for (const later of [{ text: "SUMMARY" }, { status: 400, error: { message: "no" } }]) {
     const script = talker(30);
@@ -309,7 +309,7 @@ test("a compaction never cuts between a call and its results", async () => {
   }
 });
 
-test("a task whose time is over while a summary is written ends as time_limit", async () => {
+test("a task whose time runs out while a summary is written ends as time_limit", async () => {
   await using agent = await agentForTest({
     script: talker(12, { text: "SUMMARY", delayMs: 60_000 }),
     tools: [echo],

@@ -27,7 +27,7 @@ function restless(request: ChatRequest, n: number) {
   return { calls: [{ name: "echo", args: { text: String(n) } }] };
 }
 
-test("the last turn can only end the task, and its prompt begins as the one before: the tools are the same", async () => {
+test("the last turn can only end the task, and its prompt starts like the one before, with the same tools", async () => {
   await using agent = await agentForTest({
     script: restless,
     tools: [echo, terminate],
@@ -43,7 +43,7 @@ test("the last turn can only end the task, and its prompt begins as the one befo
   expect(bodies[9]?.messages.slice(0, before.length)).toEqual(before);
 });
 
-test("few turns before the end the model is told which turn it is and to keep what it has in files; each time it is another sentence", async () => {
+test("a few turns before the end the prompt states the turn and asks to save results in files, in different words each time", async () => {
   await using agent = await agentForTest({
     script: restless,
     tools: [echo, terminate],
@@ -57,7 +57,7 @@ test("few turns before the end the model is told which turn it is and to keep wh
   expect(tails[9]).toMatch(/^Turn 10 of 10, the last one.*Call terminate now/);
 });
 
-test("an agent without a tool that ends its task ends it in text", async () => {
+test("an agent without a tool to end its task ends it with text", async () => {
   await using agent = await agentForTest({ script: restless, tools: [echo], agent: { limits: { steps: 3 } } });
   expect((await agent.run("Never end.")).record).toMatchObject({
     status: "completed",
@@ -65,7 +65,7 @@ test("an agent without a tool that ends its task ends it in text", async () => {
   });
 });
 
-test("a task that wants its answer in a form is ended in that form", async () => {
+test("a task that requires a schema ends with an answer in that schema", async () => {
   await using agent = await agentForTest({
     script: restless,
     tools: [echo, terminate],

@@ -16,7 +16,7 @@ const step = defineTool({
 const steps = (count: number) => Array.from({ length: count }, (_, n) => ({ calls: [{ name: "step", args: { n } }] }));
 const png = { type: "image", mediaType: "image/png", data: "aGk=" } as const;
 
-test("what is seen is at the tail of that one prompt, never stored, and what comes before it stays as it was", async () => {
+test("an observation is at the end of one prompt, is never stored, and leaves the text before it unchanged", async () => {
   let looks = 0;
   await using agent = await agentForTest({
     script: [...steps(3), { text: "done" }],
@@ -37,7 +37,7 @@ test("what is seen is at the tail of that one prompt, never stored, and what com
   expect(JSON.stringify([events, record.output])).not.toContain("SIGHT");
 });
 
-test("a model that takes text only gets the text", async () => {
+test("a model that takes only text gets the text", async () => {
   const asked: boolean[] = [];
   await using agent = await agentForTest({
     script: [{ text: "done" }],
@@ -55,7 +55,7 @@ test("a model that takes text only gets the text", async () => {
   expect(asked).toEqual([false]);
 });
 
-test("an agent taken up by another process looks again", async () => {
+test("an agent resumed by another process observes again", async () => {
   let place = "before";
   await using agent = await agentForTest({
     script: [{ text: "never heard", delayMs: 5_000 }, { text: "done" }],
@@ -69,7 +69,7 @@ test("an agent taken up by another process looks again", async () => {
   expect(JSON.stringify(agent.model.requests[1]?.body)).toContain("SIGHT after");
 });
 
-test("a look that is too large for the window is cut, and the prompt stays within it", async () => {
+test("an observation too large for the window is cut, and the prompt stays within the window", async () => {
   await using agent = await agentForTest({
     script: [...steps(4), { text: "done" }],
     tools: [step],
@@ -90,7 +90,7 @@ const looking = (look: NonNullable<Parameters<typeof observe>[0]["look"]>, signa
   return observe({ look }, { run, contextWindow: 10_000, messages: [] }, { model, openWorkspace, lookMs: 30 }, signal);
 };
 
-test("a look that hangs or fails says so in its place", async () => {
+test("an observation that hangs or fails is replaced by a note", async () => {
   expect(await looking(() => new Promise(() => undefined))).toEqual({
     text: "[Could not look: it took longer than 0.03 s.]",
   });
@@ -100,14 +100,14 @@ test("a look that hangs or fails says so in its place", async () => {
   expect(await looking(async () => undefined)).toBeUndefined();
 });
 
-test("an abort while looking is the signal's own reason", async () => {
+test("an abort during an observation rejects with the signal's own reason", async () => {
   const stopping = new AbortController();
   const observation = looking(() => new Promise(() => undefined), stopping.signal);
   stopping.abort("stop");
   expect(observation).rejects.toBe("stop");
 });
 
-test("a look knows which tools the newest turns called", async () => {
+test("an observation knows which tools the newest turns called", async () => {
   const recent: (readonly string[])[] = [];
   await using agent = await agentForTest({
     script: [...steps(5), { text: "done" }],

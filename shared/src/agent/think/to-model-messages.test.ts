@@ -30,7 +30,7 @@ test("a result without its call is left out", () => {
   expect(pairSafe([result("lost"), user("go")])).toEqual([user("go")]);
 });
 
-test("what a user said between a call and its result comes after the result", () => {
+test("a user's message between a call and its result is placed after the result", () => {
   expect(pairSafe([asks("a"), user("hurry"), result("a")])).toEqual([asks("a"), result("a"), user("hurry")]);
 });
 

@@ -8,7 +8,7 @@ const long = (name: string, characters: number) =>
   `${"lorem ".repeat(characters / 12)} MIDDLE-${name} ${"ipsum ".repeat(characters / 12)}`;
 const spill = async (name: string) => `.manyhands/output/${name}`;
 
-test("what finds room is whole; only the longest are cut, and their files are named", async () => {
+test("results that fit are kept whole; only the longest are cut, and their files are named", async () => {
   const older = [long("A", 3_000), "MIDDLE-B", long("C", 3_000), long("D", 40_000)].map(result);
   const { text, files } = await transcript(older, [], window, spill);
   expect([..."ABCD"].filter((name) => text.includes(`MIDDLE-${name}`))).toEqual(["A", "B", "C"]);
@@ -18,7 +18,7 @@ test("what finds room is whole; only the longest are cut, and their files are na
   expect(text.length).toBeLessThan(18_100);
 });
 
-test("results that are all long share the room, the newest as much as the oldest", async () => {
+test("if all results are long, they share the room equally, newest and oldest alike", async () => {
   const { text } = await transcript(
     Array.from({ length: 6 }, (_, n) => result(long(`${n}`, 20_000))),
     [],
@@ -28,7 +28,7 @@ test("results that are all long share the room, the newest as much as the oldest
   expect(text.split("RESULT of echo").map((part) => Math.round(part.length / 1_000))).toEqual([0, 3, 3, 3, 3, 3, 3]);
 });
 
-test("the summary before stays whole beside long results", async () => {
+test("the previous summary stays whole beside long results", async () => {
   const older: TaskMessage[] = [
     { role: "summary", text: long("S", 6_000) },
     ...[1, 2, 3].map((n) => result(long(`${n}`, 20_000))),
@@ -37,7 +37,7 @@ test("the summary before stays whole beside long results", async () => {
   expect(text.includes(long("S", 6_000).trim())).toBe(true);
 });
 
-test("what takes more tokens for its characters gets room for fewer of them", async () => {
+test("text with more tokens per character gets room for fewer characters", async () => {
   const older = [1, 2, 3].map(() => result("価格は毎月変わります。".repeat(2_000)));
   expect((await transcript(older, [], window, spill)).text.length).toBeLessThan(8_000);
 });

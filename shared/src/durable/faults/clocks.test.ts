@@ -65,7 +65,7 @@ function open(options: EmbeddedEngineOptions, ...definitions: Parameters<Engine[
 const is = (engine: Engine, id: string, status: string) => until(async () => (await engine.get(id))?.status === status);
 
 for (const jump of [hour, -hour, 5 * hour]) {
-  test(`a clock set by ${jump / hour} h during a sleep: the run wakes once, when its time has passed, and no worker takes another's runs`, async () => {
+  test(`if the clock is set by ${jump / hour} h during a sleep, the run wakes once, at its time, and no worker takes another's runs`, async () => {
     using store = scratch();
     const { clock, pass, set } = machine();
     const { done, definition } = sleeper();
@@ -90,7 +90,7 @@ for (const jump of [hour, -hour, 5 * hour]) {
 }
 
 for (const jump of [hour, -hour, -300 * hour]) {
-  test(`a clock set by ${jump / hour} h between two lives: what was left of a sleep is left, what passed has passed, and it is told once`, async () => {
+  test(`if the clock is set by ${jump / hour} h between two processes, the rest of a sleep stays the same, and the change is logged once`, async () => {
     using store = scratch();
     const { clock, pass, set } = machine();
     const { done, definition } = sleeper();
@@ -120,7 +120,7 @@ for (const jump of [hour, -hour, -300 * hour]) {
   });
 }
 
-test("over a new start of the machine its wall clock tells what passed, and nothing did where that went back", async () => {
+test("across a reboot the wall clock says how much time passed, and none did if it went back", async () => {
   for (const [setBack, left] of [
     [0, hour / 2],
     [-10 * hour, hour],
@@ -151,7 +151,7 @@ test("over a new start of the machine its wall clock tells what passed, and noth
   }
 });
 
-test("what a step reads of the clock goes on evenly, in the next process too", async () => {
+test("the time that steps read advances evenly, in the next process too", async () => {
   using store = scratch();
   const { clock, pass, set } = machine();
   const readings: number[] = [];

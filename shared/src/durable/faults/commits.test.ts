@@ -41,11 +41,11 @@ async function commitsOf(body: (run: Run) => Promise<unknown>): Promise<number> 
   return count;
 }
 
-test("a run that does nothing takes two commits: it is accepted by whoever executes it, and ends", async () => {
+test("a run that does nothing takes two commits: one to be accepted and claimed, one to end", async () => {
   expect(await commitsOf(async () => null)).toBe(2);
 });
 
-test("what a run only computes is recorded with what comes next", async () => {
+test("results of pure steps are recorded with whatever comes next", async () => {
   const body = async (run: Run) => {
     for (let n = 0; n < 5; n++) await run.step("compute", async () => n, { effect: "pure" });
     run.emit({ type: "computed" });
@@ -53,7 +53,7 @@ test("what a run only computes is recorded with what comes next", async () => {
   expect(await commitsOf(body)).toBe(2);
 });
 
-test("each step with an effect waits for what was recorded before it, and the last is recorded with the end", async () => {
+test("each step with an effect waits for the records before it, and the last is recorded with the end", async () => {
   const body = async (run: Run) => {
     await run.step("compute", async () => 1, { effect: "pure" });
     for (let n = 0; n < 3; n++) await run.step("act", async () => n);
@@ -62,7 +62,7 @@ test("each step with an effect waits for what was recorded before it, and the la
   expect(await commitsOf(body)).toBe(5);
 });
 
-test("a once step is on disk before it begins", async () => {
+test("a once step is on disk before it starts", async () => {
   const body = (run: Run) => run.step("act", async () => 1, { effect: "once" });
   expect(await commitsOf(body)).toBe(3);
 });

@@ -12,7 +12,7 @@ for (const [what, takeOver] of [
   ["another worker", "UPDATE runs SET owner = 'other', epoch = epoch + 1"],
   ["its own worker in another claim", "UPDATE runs SET epoch = epoch + 1"],
 ] as const) {
-  test(`once ${what} has the run, a result is refused although nobody noticed before it came`, async () => {
+  test(`once ${what} has the run, a result is refused even if the loss was not noticed before`, async () => {
     using store = scratch();
     // Nothing is polled, so that only the write itself can find out.
     const engine = createEmbeddedEngine({ path: store.path, pollMs: 3_600_000, leaseMs: 3_600_000 });
@@ -51,7 +51,7 @@ for (const [what, takeOver] of [
   });
 }
 
-test("a run cancelled elsewhere does not begin to wait but ends, although nobody here noticed before", async () => {
+test("a run cancelled elsewhere ends instead of waiting, even if this process had not noticed", async () => {
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path, pollMs: 3_600_000 });
   const elsewhere = createEmbeddedEngine({ path: store.path, pollMs: 10 });
@@ -79,7 +79,7 @@ test("a run cancelled elsewhere does not begin to wait but ends, although nobody
   await elsewhere.close();
 });
 
-test("once a cancel is accepted elsewhere no step starts here, although nobody here noticed before", async () => {
+test("once a cancel is accepted elsewhere, no step starts here, even if this process had not noticed", async () => {
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path, pollMs: 3_600_000 });
   const elsewhere = createEmbeddedEngine({ path: store.path, pollMs: 10 });
@@ -102,7 +102,7 @@ test("once a cancel is accepted elsewhere no step starts here, although nobody h
   await elsewhere.close();
 });
 
-test("a run accepted by a worker that was declared dead meanwhile is not its own, and goes on once it is alive again", async () => {
+test("a run accepted by a worker declared dead meanwhile is not the worker's own, and continues once the worker is alive again", async () => {
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path, pollMs: 10, leaseMs: 500 });
   const isAlive = () => db.query("SELECT 1 FROM workers").get() !== null;
@@ -118,7 +118,7 @@ test("a run accepted by a worker that was declared dead meanwhile is not its own
 });
 
 for (const ends of ["completes", "fails", "forgets what it did"])
-  test(`a run cancelled elsewhere whose body ${ends} before anybody here noticed ends as canceled`, async () => {
+  test(`a run cancelled elsewhere whose body ${ends} before this process noticed ends as canceled`, async () => {
     using store = scratch();
     const engine = createEmbeddedEngine({ path: store.path, pollMs: 3_600_000, leaseMs: 3_600_000 });
     const elsewhere = createEmbeddedEngine({ path: store.path, pollMs: 10 });

@@ -92,7 +92,7 @@ async function faultsOf(engine: Engine, id: string, effectCounts: () => Map<stri
 }
 
 for (const seed of [1, 2, 3, 4, Date.now() % 100_000]) {
-  test(`25 flows and 25 random programs over 3 workers, 8 times killed, all end right (seed ${seed})`, async () => {
+  test(`25 flows and 25 random programs over 3 workers, killed 8 times, all end correctly (seed ${seed})`, async () => {
     using store = scratch();
     const { path, effects } = store;
     const all: WorkerProcess[] = [];

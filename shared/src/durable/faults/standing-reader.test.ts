@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-test("a reader that stands still keeps no process alive whose engine is closed", async () => {
+test("a stalled reader does not keep a process alive once its engine is closed", async () => {
   const folder = await mkdtemp(join(tmpdir(), "standing-reader-"));
   const program = new URL("../../testing/durable/follower-process.ts", import.meta.url).pathname;
   const child = Bun.spawn([process.execPath, program, join(folder, "runs.db")], {

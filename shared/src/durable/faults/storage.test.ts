@@ -46,7 +46,7 @@ const faults = [
   ...(canMount ? [{ fault: "full", reason: "its disk is full", mounted: true }] : []),
 ];
 for (const { fault, reason, mounted } of faults) {
-  test(`while the storage is ${fault}, runs stand still, new work is refused with a reason, and all goes on by itself`, async () => {
+  test(`while the storage is ${fault}, runs pause and new work is refused with a reason; afterwards everything continues by itself`, async () => {
     using store = scratch();
     const seen = await observe<Observations>("storage-scenario", store.folder, { mounted, fault });
     expect(seen.health).toContain(reason);
@@ -61,7 +61,7 @@ for (const { fault, reason, mounted } of faults) {
   }, 40_000);
 }
 
-test("a store that cannot be written refuses work, and takes it once it can", async () => {
+test("a store that cannot be written refuses work until it can be written", async () => {
   using store = scratch();
   const seen = await observe<{ health: string; refusal: string; status: string }>("read-only-scenario", store.folder, {
     mounted: canMount,
@@ -87,7 +87,7 @@ async function storeWithARun(path: string): Promise<string> {
   return run.id;
 }
 
-test("a damaged file is never overwritten, and work goes on once a good one is in its place", async () => {
+test("a damaged file is never overwritten, and work continues once a good one replaces it", async () => {
   using store = scratch();
   const good = join(store.folder, "good.db");
   const id = await storeWithARun(good);
@@ -107,7 +107,7 @@ test("a damaged file is never overwritten, and work goes on once a good one is i
   await engine.close();
 });
 
-test("damage inside the file makes the store unavailable, and no run is lost by it", async () => {
+test("damage inside the file makes the store unavailable but loses no run", async () => {
   using store = scratch();
   const id = await storeWithARun(store.path);
   const good = readFileSync(store.path);
@@ -126,7 +126,7 @@ test("damage inside the file makes the store unavailable, and no run is lost by 
   await engine.close();
 });
 
-test("a folder that is not there yet is waited for", async () => {
+test("the store waits for a folder that does not exist yet", async () => {
   using store = scratch();
   const folder = join(store.folder, "later");
   const engine = createEmbeddedEngine({ path: join(folder, "runs.db"), pollMs: 10 });
@@ -139,7 +139,7 @@ test("a folder that is not there yet is waited for", async () => {
   await engine.close();
 });
 
-test("the store is readable for its owner only", async () => {
+test("the store is readable by its owner only", async () => {
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path });
   await engine.start(request);
@@ -151,7 +151,7 @@ test("the store is readable for its owner only", async () => {
   await engine.close();
 });
 
-test("a file of a newer version is refused with a sentence that says so", async () => {
+test("a file of a newer version is refused with a message that says so", async () => {
   using store = scratch();
   const db = new Database(store.path);
   db.run("PRAGMA user_version = 999");

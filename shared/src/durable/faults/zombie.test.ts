@@ -25,7 +25,7 @@ function stop(path: string, ...workers: readonly WorkerProcess[]): void {
   db.run("ROLLBACK");
 }
 
-test("a worker that stood still past its lease writes nothing of its old runs when it wakes, and then works on", async () => {
+test("a worker suspended past its lease writes nothing for its old runs when it wakes, and then continues to work", async () => {
   using store = scratch();
   const { path, effects } = store;
   const engine = createEmbeddedEngine({ path, pollMs: 10, leaseMs: 400 });
@@ -65,7 +65,7 @@ test("a worker that stood still past its lease writes nothing of its old runs wh
   }
 }, 30_000);
 
-test("workers that stood still together do not take each other's runs when they wake", async () => {
+test("workers suspended together do not take each other's runs when they wake", async () => {
   using store = scratch();
   const { path, effects } = store;
   const engine = createEmbeddedEngine({ path, pollMs: 10 });

@@ -1,8 +1,8 @@
 import { publicError } from "../../core/errors.ts";
 import type { Run } from "../../core/run.ts";
 import { aborts, never } from "./aborts.ts";
+import type { ExecutionContext } from "./execution-context.ts";
 import { nonDeterministic } from "./journal.ts";
-import type { Life } from "./life.ts";
 import type { JournalRow } from "./run-store.ts";
 import type { Scope } from "./scope.ts";
 
@@ -12,7 +12,11 @@ type Branch<T> = (run: Run) => Promise<T>;
  * The verb `all`. A success needs no record, since it follows from the records of the branches; a
  * failure records which branch decided it.
  */
-export async function runAll<T>(execution: Life, scope: Scope, branches: readonly Branch<T>[]): Promise<T[]> {
+export async function runAll<T>(
+  execution: ExecutionContext,
+  scope: Scope,
+  branches: readonly Branch<T>[],
+): Promise<T[]> {
   const opened = await open(execution, scope, "all", branches);
   if (opened === "changed") return never();
   const { path, started, decided, running, group, settled } = opened;
@@ -39,7 +43,11 @@ export async function runAll<T>(execution: Life, scope: Scope, branches: readonl
 }
 
 /** The verb `race`: the first branch to settle decides, and is recorded as the winner. */
-export async function runRace<T>(execution: Life, scope: Scope, branches: readonly Branch<T>[]): Promise<T> {
+export async function runRace<T>(
+  execution: ExecutionContext,
+  scope: Scope,
+  branches: readonly Branch<T>[],
+): Promise<T> {
   if (branches.length === 0) throw new RangeError("A race needs a branch.");
   const opened = await open(execution, scope, "race", branches);
   if (opened === "changed") return never();
@@ -74,7 +82,12 @@ export async function runRace<T>(execution: Life, scope: Scope, branches: readon
  * Numbers the operation and starts its branches. `decided` is the branch that decided it, if the
  * journal says.
  */
-async function open<T>(execution: Life, scope: Scope, kind: "all" | "race", branches: readonly Branch<T>[]) {
+async function open<T>(
+  execution: ExecutionContext,
+  scope: Scope,
+  kind: "all" | "race",
+  branches: readonly Branch<T>[],
+) {
   const path = scope.nextPath();
   const name = String(branches.length);
   const row = execution.recall(path, kind, name);

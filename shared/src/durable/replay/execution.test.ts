@@ -67,7 +67,7 @@ const sorted = (values: readonly unknown[]) => values.map((value) => JSON.string
  */
 const abortBeforeWait: Program = [{ do: "all", branches: [[{ do: "failing-all", value: 0, loser: [0, 0, 0, 0] }]] }];
 
-test("from any prefix of its journal a program goes on to the same result, repeating no recorded step", async () => {
+test("from any prefix of its journal a program continues to the same result, repeating no recorded step", async () => {
   await fc.assert(
     fc.asyncProperty(programs([0, 1, 5000]), fc.nat(1_000_000), async (program, seed) => {
       const whole = await runOut(program, emptyState(), seed);

@@ -2,8 +2,8 @@ import { AppError, publicError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
 import { aborts, never } from "./aborts.ts";
+import type { ExecutionContext, ExecutionOptions } from "./execution-context.ts";
 import type { Journal } from "./journal.ts";
-import type { ExecutionOptions, Life } from "./life.ts";
 import { type Ending, type JournalRow, LeaseLost, type OperationKind } from "./run-store.ts";
 import { Scope } from "./scope.ts";
 import { scopedRun } from "./scoped-run.ts";
@@ -21,7 +21,7 @@ export type Outcome = "ended" | "parked" | "paused" | "released" | "lost";
  * Afterwards it writes nothing: operations of a dropped body stay pending forever, and are
  * garbage-collected with it.
  */
-export class Execution implements Life {
+export class Execution implements ExecutionContext {
   readonly options: ExecutionOptions;
   readonly root: Scope;
   readonly journal: Journal;
@@ -42,7 +42,7 @@ export class Execution implements Life {
     this.options = options;
     this.journal = journal;
     this.progress = new ProgressOrder(options.progress, () => options.store.hurry());
-    this.root = new Scope("", { sealed: false, stopMs: options.stopMs, told: journal.told });
+    this.root = new Scope("", { sealed: false, stopMs: options.stopMs, emitted: journal.emitted });
     this.#waiting = new Waiting(this);
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     this.done = promise;

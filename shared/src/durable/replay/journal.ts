@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
+import { EmittedEvents } from "./emitted-events.ts";
 import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
-import { Told } from "./told.ts";
 
 /**
  * The recorded operations of a run, handed out one by one. Rows leave memory as they are handed
@@ -10,10 +10,10 @@ export class Journal {
   readonly #rows = new Map<string, JournalRow>();
   readonly #closed = new Set<string>();
   /** The events it emitted, which are not compared. */
-  readonly told: Told;
+  readonly emitted: EmittedEvents;
 
   private constructor(rows: readonly JournalRow[]) {
-    this.told = new Told(rows);
+    this.emitted = new EmittedEvents(rows);
     for (const row of rows) if (row.kind !== "emit") this.#rows.set(row.path, row);
   }
 

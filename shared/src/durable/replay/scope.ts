@@ -1,5 +1,5 @@
 import type { RunEvent } from "../../core/run.ts";
-import { placeBefore, type Told } from "./told.ts";
+import { type EmittedEvents, placeBefore } from "./emitted-events.ts";
 
 /** A durable wait that has not been answered yet. */
 export type SignalWait = {
@@ -44,16 +44,19 @@ export class Scope {
   readonly #controller = new AbortController();
   readonly #inFlight = new Set<() => void>();
   readonly #stopMs: number;
-  readonly #told: Told;
+  readonly #recorded: EmittedEvents;
   #next = 0;
   #place: string;
   /** Number of events newly emitted at this place. */
   #emitted = 0;
 
-  constructor(prefix: string, options: { readonly sealed: boolean; readonly stopMs: number; readonly told: Told }) {
+  constructor(
+    prefix: string,
+    options: { readonly sealed: boolean; readonly stopMs: number; readonly emitted: EmittedEvents },
+  ) {
     this.#prefix = prefix;
     this.#place = placeBefore(prefix);
-    this.#told = options.told;
+    this.#recorded = options.emitted;
     this.sealed = options.sealed;
     this.#stopMs = options.stopMs;
   }
@@ -66,7 +69,7 @@ export class Scope {
   nextPath(): string {
     let path = "";
     do path = `${this.#prefix}${this.#next++}`;
-    while (this.#told.passes(path));
+    while (this.#recorded.passes(path));
     this.#place = path;
     this.#emitted = 0;
     return path;
@@ -74,12 +77,16 @@ export class Scope {
 
   /** The place of an event emitted now; undefined if it was emitted before. */
   placeOf(type: string): string | undefined {
-    return this.#told.take(this.#place, type) ? undefined : this.#told.next(this.#place, this.#emitted++);
+    return this.#recorded.take(this.#place, type) ? undefined : this.#recorded.next(this.#place, this.#emitted++);
   }
 
   /** A scope for one branch of the operation at `path`. */
   branch(path: string, index: number, sealed: boolean): Scope {
-    return new Scope(`${path}/${index}/`, { sealed: this.sealed || sealed, stopMs: this.#stopMs, told: this.#told });
+    return new Scope(`${path}/${index}/`, {
+      sealed: this.sealed || sealed,
+      stopMs: this.#stopMs,
+      emitted: this.#recorded,
+    });
   }
 
   /**

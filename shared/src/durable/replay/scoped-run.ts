@@ -2,13 +2,13 @@ import type { Json } from "../../core/json.ts";
 import type { Run, RunEvent } from "../../core/run.ts";
 import { never } from "./aborts.ts";
 import { runAll, runRace } from "./branches.ts";
-import type { Life } from "./life.ts";
+import type { ExecutionContext } from "./execution-context.ts";
 import type { JournalRow } from "./run-store.ts";
 import type { Scope } from "./scope.ts";
 import { assertNotReserved, runStep } from "./step.ts";
 
 /** The durable verbs for the body or one of its branches. */
-export function scopedRun(execution: Life, scope: Scope): Run {
+export function scopedRun(execution: ExecutionContext, scope: Scope): Run {
   return {
     id: execution.options.runId,
     principal: execution.options.principal,
@@ -34,7 +34,7 @@ function handled<T>(promise: Promise<T>): Promise<T> {
 }
 
 async function runSleep(
-  execution: Life,
+  execution: ExecutionContext,
   scope: Scope,
   milliseconds: number,
   until: AbortSignal | undefined,
@@ -52,7 +52,7 @@ async function runSleep(
 }
 
 async function runSignal(
-  execution: Life,
+  execution: ExecutionContext,
   scope: Scope,
   name: string,
   options: NonNullable<Parameters<Run["signal"]>[1]>,
@@ -67,7 +67,7 @@ async function runSignal(
   return JSON.parse(await execution.waiting.signal(scope, { path, name, reason: options.reason, begin }));
 }
 
-async function runPoll(execution: Life, scope: Scope, name: string): Promise<readonly Json[]> {
+async function runPoll(execution: ExecutionContext, scope: Scope, name: string): Promise<readonly Json[]> {
   const path = scope.nextPath();
   const row = execution.recall(path, "poll", name);
   if (row === "changed") return never();
@@ -81,7 +81,7 @@ async function runPoll(execution: Life, scope: Scope, name: string): Promise<rea
   return JSON.parse(await execution.write(scope, () => execution.options.store.takeAll(done)));
 }
 
-function runEmit(execution: Life, scope: Scope, event: RunEvent): void {
+function runEmit(execution: ExecutionContext, scope: Scope, event: RunEvent): void {
   assertNotReserved(event);
   const path = scope.placeOf(event.type);
   if (path === undefined || scope.sealed || scope.signal.aborted) return;

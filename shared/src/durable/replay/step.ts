@@ -2,7 +2,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Effect, RunEvent, StepContext } from "../../core/run.ts";
 import { never } from "./aborts.ts";
-import type { Life } from "./life.ts";
+import type { ExecutionContext } from "./execution-context.ts";
 import type { JournalRow, RecordedError } from "./run-store.ts";
 import type { Scope } from "./scope.ts";
 
@@ -14,7 +14,7 @@ type StepFunction = (step: StepContext) => Promise<Json | undefined>;
  * disk: no step with effects starts earlier, and the run's later writes are committed after it.
  */
 export async function runStep(
-  execution: Life,
+  execution: ExecutionContext,
   scope: Scope,
   name: string,
   fn: StepFunction,
@@ -43,7 +43,7 @@ export async function runStep(
 }
 
 /** Runs the function; an error becomes part of the row, except an abort, which is rethrown. */
-async function attempt(execution: Life, scope: Scope, started: JournalRow, fn: StepFunction) {
+async function attempt(execution: ExecutionContext, scope: Scope, started: JournalRow, fn: StepFunction) {
   const events: RunEvent[] = [];
   let open = true;
   const context: StepContext = {
@@ -72,7 +72,7 @@ async function attempt(execution: Life, scope: Scope, started: JournalRow, fn: S
   }
 }
 
-function recordable(execution: Life, { path, name }: JournalRow, error: unknown): RecordedError {
+function recordable(execution: ExecutionContext, { path, name }: JournalRow, error: unknown): RecordedError {
   if (error instanceof AppError) return { code: error.code, message: error.message };
   execution.options.log.error(
     { runId: execution.options.runId, path, step: name, err: error },

@@ -1,6 +1,6 @@
 import type { RunEvent } from "../../core/run.ts";
+import type { ExecutionContext, Waits } from "./execution-context.ts";
 import { nonDeterministic } from "./journal.ts";
-import type { Life, Waits } from "./life.ts";
 import type { JournalRow, Parking, WaitAnswer } from "./run-store.ts";
 import type { Scope, SignalWait, SleepWait } from "./scope.ts";
 
@@ -18,13 +18,13 @@ const longestTimerMs = 2 ** 31 - 1;
 export class Waiting implements Waits {
   /** Pending while the store parks the run. */
   parking: Promise<void> | undefined;
-  readonly #execution: Life;
+  readonly #execution: ExecutionContext;
   #asking = false;
   /** Whether signals may have arrived since the store was last asked. */
   #nudged = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(execution: Life) {
+  constructor(execution: ExecutionContext) {
     this.#execution = execution;
   }
 

@@ -31,7 +31,7 @@ function heartbeat(writer: Writer, lease = leaseMs): Heartbeat {
   return new Heartbeat({ writer, log: silentLog, clock, leaseMs: lease, onDeclaredDead: ignore, onClaimable: ignore });
 }
 
-test("a worker that is silent for a lease is declared dead, and what it held is handed back", async () => {
+test("a worker that is silent for a lease is declared dead, and its runs are released", async () => {
   using store = scratch();
   const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
   using other = otherWorker(store.path);
@@ -43,7 +43,7 @@ test("a worker that is silent for a lease is declared dead, and what it held is 
   await writer.close(1000);
 });
 
-test("a worker that moves just before it is declared dead keeps its place and its runs", async () => {
+test("a worker that shows life just before it is declared dead keeps its slot and its runs", async () => {
   using store = scratch();
   const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
   using other = otherWorker(store.path);
@@ -72,7 +72,7 @@ test("a worker that moves just before it is declared dead keeps its place and it
   await writer.close(1000);
 });
 
-test("a worker that was silent while nobody could write is not declared dead when the storage works again", async () => {
+test("a worker silent while the storage failed is not declared dead when the storage works again", async () => {
   using store = scratch();
   const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
   using other = otherWorker(store.path);

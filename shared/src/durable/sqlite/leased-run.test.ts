@@ -7,7 +7,7 @@ import { machineClock } from "./machine-clock.ts";
 import { RunClock } from "./run-clock.ts";
 import { Writer } from "./writer.ts";
 
-test("a signal that is given back is there for the next who asks, and whoever had it was not answered, now and at replay", async () => {
+test("a returned signal goes to the next one who asks; whoever returned it counts as unanswered, now and in replay", async () => {
   using store = scratch();
   const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
   using db = new Database(store.path);

@@ -22,7 +22,7 @@ function failing(times: number, then: (tables: Tables) => void): (tables: Tables
   };
 }
 
-test("an entry that throws is undone alone and rejects; the rest of its batch is committed", async () => {
+test("only an entry that throws is undone and rejects; the rest of its batch is committed", async () => {
   using store = scratch();
   const writer = writerOf(store.path);
   const [before, refused, twice, after] = await Promise.allSettled([
@@ -64,7 +64,7 @@ test("when the storage fails under one entry, the whole batch is tried again unt
   await writer.close(100);
 });
 
-test("close commits what is queued, and gives up in time when the storage does not work", async () => {
+test("close commits the queue, and gives up in time if the storage does not work", async () => {
   using store = scratch();
   const writer = writerOf(store.path);
   const queued = writer.write(insert("queued"));

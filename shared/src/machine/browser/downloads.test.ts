@@ -83,7 +83,7 @@ const told = async (browsing: Browsing): Promise<string> => {
   return "";
 };
 
-test("a download is in the workspace when the act that began it ends, under a name that stays there", async () => {
+test("a download is in the workspace when the action that started it ends, under its final name", async () => {
   const browsing = await lab.open("names");
   const { root } = await lab.workspace("names");
   await goTo(browsing, "/");
@@ -99,7 +99,7 @@ test("a download is in the workspace when the act that began it ends, under a na
   expect(await readFile(join(root, "downloads", "report.csv"), "utf8")).toBe("content of /plain");
 });
 
-test("downloads that never end, or would be too large, are cancelled and told", async () => {
+test("downloads that never end, or would be too large, are cancelled and reported", async () => {
   const browsing = await lab.open("names");
   const { root } = await lab.workspace("names");
   await goTo(browsing, "/");
@@ -131,7 +131,7 @@ test("two conversations share neither cookies nor storage nor downloads", async 
   expect(await readdir(join((await lab.workspace("other")).root, "downloads"))).toEqual(["report.csv"]);
 });
 
-test("one conversation more takes the place of the one idle longest, which is told; a released one is not", async () => {
+test("one conversation more replaces the one idle longest, which learns of it; a released one does not", async () => {
   const [names, third] = [await lab.workspace("names"), await lab.workspace("third")];
   expect(lab.browsers.peek(names)).toBeDefined();
   await lab.open("third");
@@ -144,7 +144,7 @@ test("one conversation more takes the place of the one idle longest, which is to
   expect((await lab.open("names")).notices().join()).toContain("to make room for others");
 });
 
-test("a browser nobody used for a while ends, and the next opening starts one", async () => {
+test("an idle browser ends, and the next use starts one", async () => {
   await using lab = await browsersForTest([], { idleMs: 100 });
   const first = await lab.open("idle");
   const deadline = Date.now() + 4_000;

@@ -85,13 +85,13 @@ const arrive = (url: string) =>
     return await page.locator("body").textContent();
   }).catch((error) => (error instanceof AppError ? error.code : error.message.split(" at ")[0]));
 
-test("a page of the web opens, and its WebSocket too", async () => {
+test("a web page opens, and its WebSocket too", async () => {
   expect(await arrive(`${base}/page`)).toBe("open");
   const answer = await act((page) => page.evaluate(socketSays(`ws://${open}/ws`)));
   expect(answer).toBe("echo hello");
 });
 
-test("a redirect from the web to this machine or to a metadata service is refused in words", async () => {
+test("a redirect from the web to this machine or to a metadata service is refused with a reason", async () => {
   for (const target of [
     `http://${secret}/redirect`,
     "http://169.254.169.254/latest",
@@ -105,7 +105,7 @@ test("a redirect from the web to this machine or to a metadata service is refuse
   expect(reached).toEqual([]);
 });
 
-test("a frame, a request of a script, a worker and a WebSocket get nothing either", async () => {
+test("a frame, a script's request, a worker and a WebSocket get nothing either", async () => {
   await arrive(`${base}/page`);
   const framed = await act(async (page) => {
     await page.evaluate(frameSays(`http://${secret}/frame`));
@@ -121,7 +121,7 @@ test("a frame, a request of a script, a worker and a WebSocket get nothing eithe
   expect(reached).toEqual([]);
 });
 
-test("files, the browser's own pages and data are no pages, and the next page opens all the same", async () => {
+test("files, the browser's own pages and data URLs are refused, and the next page still opens", async () => {
   for (const url of ["file:///etc/passwd", "chrome://version", "data:text/html,hello", "about:version"]) {
     expect(await arrive(url)).toBe("forbidden");
     expect(browsing.active().page.url()).toBe("about:blank");
@@ -138,7 +138,7 @@ test("files, the browser's own pages and data are no pages, and the next page op
   }
 });
 
-test("what a page makes itself can be opened", async () => {
+test("pages that a page creates itself can be opened", async () => {
   await arrive(`${base}/page`);
   const text = await act(async (page) => {
     await page.evaluate(`location.href = URL.createObjectURL(new Blob(["made here"], { type: "text/html" }))`);
@@ -148,7 +148,7 @@ test("what a page makes itself can be opened", async () => {
   expect(text).toBe("made here");
 });
 
-test("only what the conversation asked for left this machine, and nobody without its credentials gets out", async () => {
+test("only the conversation's own requests leave this machine, and no request without its credentials", async () => {
   const left = lab.requests.filter(({ refused }) => refused === undefined);
   const hosts = new Set(left.map(({ method, target }) => (method === "CONNECT" ? target : new URL(target).host)));
   expect([...hosts]).toEqual([open]);

@@ -41,7 +41,7 @@ for (const [kind, settings] of [
   ["cdp", { cdpUrl: `http://127.0.0.1:${port}` }],
   ["playwright", { wssUrl: server.wsEndpoint() }],
 ] as const)
-  test(`a browser that runs already is used by its ${kind} address, within the policy, and not ended`, async () => {
+  test(`a running browser is used at its ${kind} address, within the policy, and not ended`, async () => {
     await using lab = await browsersForTest([host], settings);
     const browsing = await lab.open("one");
     expect(lab.browsers.describe()).toMatchObject({ kind, egress: "every request, on the address connected to" });
@@ -63,7 +63,7 @@ for (const [kind, settings] of [
     expect((await again.open("two")).tabs()).toHaveLength(1);
   });
 
-test("a browser elsewhere, which does not reach the proxy, is kept to the policy at the first hop, and that is said", async () => {
+test("for a browser elsewhere, which does not reach the proxy, the policy applies to the first hop only, and that is reported", async () => {
   // This is an address of this machine too, but not one that is recognized as such.
   const cdpUrl = `http://0.0.0.0:${port}`;
   await using lab = await browsersForTest([host], { cdpUrl });

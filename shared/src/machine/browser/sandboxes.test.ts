@@ -23,7 +23,7 @@ async function tried(command: readonly string[], ...args: readonly string[]): Pr
 
 const wrapped = [...without, then, "sh", ...server];
 
-test("the browser needs none of the tools' sandboxes: its own works wherever there are user namespaces", async () => {
+test("the browser needs none of the tools' sandboxes: its own works with user namespaces", async () => {
   const broken = await mkdtemp(join(tmpdir(), "manyhands-bwrap-"));
   await writeFile(join(broken, "bwrap"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
   const path = `PATH=${broken}:${process.env.PATH}`;
@@ -31,12 +31,12 @@ test("the browser needs none of the tools' sandboxes: its own works wherever the
   await rm(broken, { recursive: true });
 });
 
-test("where there are no user namespaces the browser does not start unconfined: it says what is lacking and what does without", async () => {
+test("without user namespaces the browser does not start unconfined: the error says what is missing and how to do without", async () => {
   expect(await tried(wrapped)).toMatch(
     /did not start: its own sandbox does not work here \(it needs user namespaces\)\. browser\.extra_chromium_args = \["--no-sandbox"\] does without\.$/,
   );
 });
 
-test("without a sandbox, where that was asked for, the browser works and says that there is none", async () => {
+test("with its sandbox disabled on request the browser works and reports that it has none", async () => {
   expect(await tried(wrapped, "--no-sandbox")).toBe("sandbox: none (--no-sandbox)");
 });

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { downloadName, numbered, saveDownload } from "./save-download.ts";
 
-test("a link that stands where a download should be is not followed, and downloads of one name do not meet", async () => {
+test("a link in a download's place is not followed, and downloads with one name do not collide", async () => {
   await using place = await workspaceForTest();
   const { home, workspace } = place;
   const [secret, link, file] = ["secret", "link", "file"].map((name) => join(home, name)) as [string, string, string];
@@ -19,7 +19,7 @@ test("a link that stands where a download should be is not followed, and downloa
   expect(await readFile(join(workspace.root, "downloads/table-2.csv"), "utf8")).toBe("a table");
 });
 
-test("of a path the last part is the name, without what would hide it", () => {
+test("the name is the last part of a path, without leading dots", () => {
   expect(downloadName("../../x")).toBe("x");
   expect(downloadName("/etc/passwd")).toBe("passwd");
   expect(downloadName("C:\\Windows\\system.ini")).toBe("system.ini");
@@ -29,13 +29,13 @@ test("of a path the last part is the name, without what would hide it", () => {
   expect(downloadName("invoice\u202egpj.exe")).toBe("invoice_gpj.exe");
 });
 
-test("a number goes before the extension", () => {
+test("a number is inserted before the extension", () => {
   expect(numbered("report.csv", 2)).toBe("report-2.csv");
   expect(numbered("data.tar.gz", 3)).toBe("data-3.tar.gz");
   expect(numbered("README", 2)).toBe("README-2");
 });
 
-test("whatever is suggested, the name is one, short and without control characters", () => {
+test("whatever is suggested, the name is a single, short one without control characters", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 500 }), (suggested) => {
       const name = downloadName(suggested);

@@ -6,7 +6,7 @@ import { browsersForTest, processesOf } from "../../testing/browser/browsers.ts"
 // A browser is slow on a busy machine.
 setDefaultTimeout(30_000);
 
-test("what a killed server leaves behind is swept by the next one", async () => {
+test("the next server removes what a killed one left behind", async () => {
   await using lab = await browsersForTest([]);
   const server = Bun.spawn(
     [process.execPath, join(import.meta.dir, "../../testing/browser/browsing-process.ts"), lab.home],

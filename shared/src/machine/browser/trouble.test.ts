@@ -51,14 +51,14 @@ const failure = (work: Promise<unknown>) =>
     (error: AppError) => error,
   );
 
-test("an alert is accepted and told", async () => {
+test("an alert is accepted and reported", async () => {
   await visit("/alert");
   await press();
   expect(await title()).toBe("after");
   expect(browsing.notices()).toEqual(['The page showed an alert, which was accepted: "seen?"']);
 });
 
-test("questions hold the page up until they are answered", async () => {
+test("questions block the page until they are answered", async () => {
   await visit("/ask");
   expect(await press()).toBeUndefined();
   expect(browsing.dialog()).toMatchObject({ kind: "confirm", message: "sure?" });
@@ -70,7 +70,7 @@ test("questions hold the page up until they are answered", async () => {
   expect(browsing.notices()).toEqual([]);
 });
 
-test("a question nobody answers is dismissed by the next act, or in time", async () => {
+test("an unanswered question is dismissed by the next action, or in time", async () => {
   await visit("/ask");
   await press();
   expect(await act((page) => page.evaluate("1 + 1"))).toBeUndefined();
@@ -91,7 +91,7 @@ test("a storm of dialogs ends by itself", async () => {
   expect(browsing.notices().join("\n")).toContain("those after the first 5 were closed unasked");
 });
 
-test("a page that asks before it is left is left when that is answered so", async () => {
+test("a page that asks before it is left is left if the answer says so", async () => {
   await visit("/leave");
   await act((page) => page.fill("input", "unsaved"));
   expect(await visit("/")).toBeUndefined();
@@ -111,7 +111,7 @@ test("permission prompts are denied at once", async () => {
   expect(answers).toEqual(["denied", "User denied Geolocation"]);
 });
 
-test("a page that never rests is replaced by an empty tab, in time", async () => {
+test("a page that never settles is replaced by an empty tab, in time", async () => {
   await visit("/loop");
   const { id } = browsing.active();
   const begun = performance.now();
@@ -130,7 +130,7 @@ test("waiting in vain ends in time and leaves the page as it is", async () => {
   expect(browsing.active().id).toBe(id);
 });
 
-test("a cancelled act ends with the signal's own reason", async () => {
+test("a cancelled action ends with the signal's own reason", async () => {
   const control = new AbortController();
   const reason = new Error("enough");
   const pending = browsing.act((page) => page.waitForSelector("#nothing"), {
@@ -141,14 +141,14 @@ test("a cancelled act ends with the signal's own reason", async () => {
   expect(await pending.catch((error) => error)).toBe(reason);
 });
 
-test("a page of twenty thousand elements loads, and what takes too long on it ends in time", async () => {
+test("a page of twenty thousand elements loads, and actions that take too long on it end in time", async () => {
   expect(await visit("/many")).toBe(200);
   const error = await failure(act((page) => page.evaluate("new Promise(() => undefined)"), 300));
   expect(error.code).toBe("timeout");
   expect(await visit("/")).toBe(200);
 });
 
-test("of a hundred popups as many stay as there may be tabs", async () => {
+test("of a hundred popups as many stay as tabs are allowed", async () => {
   await visit("/popups");
   await act((page) => page.click("button"), 20_000);
   await until(() => browsing.notices().some((notice) => notice.includes("closed at once")));
@@ -168,14 +168,14 @@ test("a tab that closes itself is followed by an empty one", async () => {
   expect(await visit("/")).toBe(200);
 });
 
-test("tabs are asked for by numbers that are never given twice", async () => {
+test("tabs have numbers that are never reused", async () => {
   const { id } = await browsing.openTab();
   await browsing.closeTab(id);
   expect(await failure(browsing.activate(id))).toMatchObject({ code: "not_found" });
   expect((await browsing.openTab()).id).toBeGreaterThan(id);
 });
 
-test("a renderer that crashes is a failed act, and the next one works", async () => {
+test("a crashed renderer fails the action, and the next one works", async () => {
   await visit("/");
   browsing.notices();
   const error = await failure(
@@ -190,7 +190,7 @@ test("a renderer that crashes is a failed act, and the next one works", async ()
   expect(await visit("/")).toBe(200);
 });
 
-test("a killed browser fails the act at once, and the next opening tells what is lost", async () => {
+test("a killed browser fails the action at once, and the next use says what is lost", async () => {
   const pending = failure(act((page) => page.waitForSelector("#nothing")));
   for (const pid of processesOf(lab.home)) sendSignal(pid, "SIGKILL");
   expect(await pending).toMatchObject({

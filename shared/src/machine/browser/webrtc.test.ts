@@ -72,7 +72,7 @@ test("a page's WebRTC sends nothing past the proxy, and learns no address of thi
   expect(packets).toEqual([]);
 });
 
-test("the same page reaches the port in a browser that may", async () => {
+test("the same page reaches the port in an unrestricted browser", async () => {
   await gather(["--webrtc-ip-handling-policy=default", "--force-webrtc-ip-handling-policy=default"]);
   expect(packets.filter((packet) => packet.startsWith("udp")).length).toBeGreaterThan(0);
 });

@@ -54,7 +54,7 @@ function start(script: string) {
 }
 
 test.if(hasLandlock)(
-  "when whoever answers is gone, changes of files are calls that do not exist, and nobody waits",
+  "when the answering thread is gone, file changes fail as missing calls, and nobody waits",
   async () => {
     const { child, received } = start("read go; chmod 0700 file; echo $?; touch -d @5 file; echo $?");
     // The listener, and the folders that may be written.
@@ -67,7 +67,7 @@ test.if(hasLandlock)(
   },
 );
 
-test.if(hasLandlock)("where the kernel hands no calls over, changes of files are refused", async () => {
+test.if(hasLandlock)("if the kernel cannot notify, file changes are refused", async () => {
   // The kernel allows one listener for a process and its ancestors.
   const inner = launched("chmod 0700 file || chmod 0700 file").map((word) => `'${word}'`);
   const { child, received } = start(`exec 3<file; exec ${inner.join(" ")}`);
@@ -76,7 +76,7 @@ test.if(hasLandlock)("where the kernel hands no calls over, changes of files are
   for (const descriptor of received) closeSync(descriptor);
 });
 
-test.if(hasLandlock)("a tier that cannot change modes of files says so", async () => {
+test.if(hasLandlock)("a tier that cannot change file modes says so", async () => {
   const landlock = createLandlock();
   await chmod(folder, 0o755);
   const refusing: Confinement = {
@@ -92,7 +92,7 @@ test.if(hasLandlock)("a tier that cannot change modes of files says so", async (
   ]);
 });
 
-test("calls are read by their numbers on each processor", () => {
+test("calls are decoded by their numbers on each architecture", () => {
   const x64 = attributeCallReader("x64");
   const arm64 = attributeCallReader("arm64");
   const at = 0x7ffc_0000_1000n;

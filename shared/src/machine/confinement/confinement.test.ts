@@ -36,14 +36,14 @@ describe.each(tiers)("tier %s", (tier) => {
     await open.close();
   });
 
-  test("commands run as somebody other than root, without capabilities", async () => {
+  test("commands never run as root and have no capabilities", async () => {
     const { stdout } = await run("id -u; grep NoNewPrivs /proc/self/status; setpriv --dump | grep Effective");
     expect(stdout.split("\n")[0]).not.toBe("0");
     if (tier !== "landlock") expect(stdout).toContain("NoNewPrivs:\t1");
     expect(stdout).not.toContain("cap_");
   });
 
-  test("the environment is built, and nothing of the server's is in any environment in sight", async () => {
+  test("the environment is built from scratch, and no visible process has anything of the server's", async () => {
     expect(await everythingOf("env; cat /proc/*/environ; true")).not.toContain(canary);
     const { stdout } = await run("echo $HOME; pwd; echo $PATH");
     expect(stdout).toStartWith(`${open.workspace}\n${open.workspace}\n/usr/local/bin:`);
@@ -59,7 +59,7 @@ describe.each(tiers)("tier %s", (tier) => {
     ).toBe("");
   });
 
-  test("nothing outside the workspace can be written, also not through symlinks or `..`", async () => {
+  test("nothing outside the workspace can be written, not even through symlinks or `..`", async () => {
     await symlink(open.neighbour, join(open.workspace, "away"));
     const before = await readdir(open.neighbour);
     const name = crypto.randomUUID();
@@ -71,7 +71,7 @@ describe.each(tiers)("tier %s", (tier) => {
     expect((await run("echo x > inside && cat inside")).stdout).toBe("x\n");
   });
 
-  test.if(Bun.which("git") !== null)("git works, whatever the machine's own settings for it are", async () => {
+  test.if(Bun.which("git") !== null)("git works, whatever the machine's own settings for it", async () => {
     const { stdout, stderr, exitCode } = await run(
       "mkdir repository && cd repository && git init -q -b main && echo a > a && git add a && git -c user.name=a -c user.email=a commit -qm a && git log --format=%s",
     );
@@ -84,7 +84,7 @@ describe.each(tiers)("tier %s", (tier) => {
     expect([exitCode, limit]).toEqual([1, undefined]);
   });
 
-  test("processes outside cannot be seen by name or signalled", async () => {
+  test("outside processes can neither be seen nor signalled", async () => {
     expect((await run(`kill -0 ${process.pid}`)).exitCode).not.toBe(0);
     const { user } = open.sandbox;
     const stepDown = user ? ["setpriv", `--reuid=${user.uid}`, "--clear-groups"] : [];
@@ -96,12 +96,12 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(await everythingOf("cat /proc/*/cmdline | tr '\\0' ' '")).not.toContain("bun test");
   });
 
-  test("no further user namespace is to be had", async () => {
+  test("no further user namespace can be created", async () => {
     if (tier !== "landlock") expect((await run("unshare --user true")).exitCode).not.toBe(0);
     expect((await run("unshare --mount true")).exitCode).not.toBe(0);
   });
 
-  test("no way leads out: TCP, UDP, DNS, metadata address, socket files", async () => {
+  test("nothing outside can be reached: TCP, UDP, DNS, metadata address, socket files", async () => {
     const reached: string[] = [];
     const answer = () => {
       reached.push("tcp");
@@ -135,7 +135,7 @@ except OSError: pass
     expect(reached).toEqual([]);
   });
 
-  test("variables and files of a command are nothing to our own processes around it", async () => {
+  test("variables and files of a command do not affect our own processes around it", async () => {
     const folder = await open.folder("home");
     const marker = join(open.neighbour, `ran-${crypto.randomUUID()}`);
     await writeFile(join(folder, "bunfig.toml"), 'preload = ["./evil.ts"]');
@@ -155,7 +155,7 @@ except OSError: pass
     expect(await readdir(odd)).toEqual(["made"]);
   });
 
-  test("of this machine a command sees neither its name, its settings, its logs nor who uses it", async () => {
+  test("a command sees neither this machine's name, its settings, its logs nor its users", async () => {
     const hidden = [
       "/etc/hostname",
       "/etc/hosts",
@@ -171,11 +171,11 @@ except OSError: pass
     if (tier !== "landlock") expect((await run("uname -n")).stdout).toBe("sandbox\n");
   });
 
-  test("a command has bounds for open files and leaves no image of a crash", async () => {
+  test("a command has a limit of open files and leaves no core dump", async () => {
     expect((await run("ulimit -n; ulimit -Hn; ulimit -c; ulimit -Hc")).stdout).toBe("1024\n1024\n0\n0\n");
   });
 
-  test("what a command may read it cannot write, what it may write it can, and both are where they are", async () => {
+  test("a command cannot write what it may only read, can write what it may, and sees both at their own paths", async () => {
     const [readable, writable] = await Promise.all([open.folder("readable"), open.folder("writable")]);
     for (const folder of [readable, writable]) {
       await writeFile(join(folder, "there"), "seen ");
@@ -198,7 +198,7 @@ except OSError: pass
 
   if (tier === "landlock") return;
 
-  test("names that something outside would run later are read-only, and leave no trace", async () => {
+  test("names that outside programs would run later are read-only, and leave no trace", async () => {
     const folder = await open.folder("guarded");
     await Bun.spawn(["mkdir", "-p", join(folder, ".git", "hooks")]).exited;
     await writeFile(join(folder, ".envrc"), "kept");
@@ -249,7 +249,7 @@ except OSError: pass
     }
   });
 
-  test("what a command may see beside its workspace is there too, however closed the folders above it are", async () => {
+  test("paths a command may see outside its workspace are visible, however closed the folders above them are", async () => {
     const closed = await mkdtemp(join(tmpdir(), "manyhands-closed-"));
     const elsewhere = await mkdtemp(join(tmpdir(), "manyhands-closed-"));
     const [program, file] = [join(closed, "tools", "program"), join(elsewhere, "settings.json")];
@@ -281,14 +281,14 @@ except OSError: pass
     }
   });
 
-  test("there is no folder without a size that a command could fill", async () => {
+  test("no folder that a command could fill lacks a size limit", async () => {
     const { stdout } = await run(
       'for folder in / /dev /etc /proc /usr; do mkdir "$folder/made" && echo "$folder"; done',
     );
     expect(stdout).toBe("");
   });
 
-  test("temporary folders have a size", async () => {
+  test("temporary folders have a size limit", async () => {
     const { exitCode, stderr } = await run("head -c 400M /dev/zero > /tmp/x; head -c 100M /dev/zero > /dev/shm/x");
     expect(exitCode).not.toBe(0);
     expect(stderr.match(/No space left/g)).toHaveLength(2);

@@ -20,7 +20,7 @@ afterEach(() => {
   process.env.PATH = path;
 });
 
-test("every tier whose parts work on this machine is taken, so that none is left out of the tests unnoticed", async () => {
+test("every tier whose parts work on this machine is accepted, so that none is left out of the tests unnoticed", async () => {
   const plain = ["bwrap", "--unshare-user", "--ro-bind", "/", "/", "true"];
   const spaces = await Bun.spawn([...stepDownArgv(unprivilegedUser()), ...plain], { stderr: "ignore" }).exited;
   const expected = [
@@ -31,14 +31,14 @@ test("every tier whose parts work on this machine is taken, so that none is left
   expect(tiers).toEqual(expect.arrayContaining(expected));
 });
 
-test("auto takes the strongest tier of the machine and never goes without unless asked", async () => {
+test("auto takes the strongest tier of the machine and never runs unconfined unless asked", async () => {
   const { sandbox, close } = await openTier("auto");
   expect(sandbox.tier).toBe(tiers.find((tier) => tier !== "srt") ?? "none");
   expect(sandbox.description).toContain("srt: not needed, as no domain is allowed");
   await close();
 });
 
-test("without bwrap on the PATH the next tier is taken, and the reason said", async () => {
+test("without bwrap on the PATH the next tier is used, and the reason reported", async () => {
   const empty = await mkdtemp(join(tmpdir(), "manyhands-path-"));
   for (const name of ["setpriv", "prlimit", "chown"]) {
     await Bun.spawn(["ln", "-s", Bun.which(name) ?? "", join(empty, name)]).exited;
@@ -51,7 +51,7 @@ test("without bwrap on the PATH the next tier is taken, and the reason said", as
   await rm(empty, { recursive: true });
 });
 
-test("without anything to confine with there is no sandbox, no command and no Python", async () => {
+test("without any means of confinement there is no sandbox, no command and no Python", async () => {
   process.env.PATH = "/nonexistent";
   const { sandbox, workspace, close } = await openTier("bwrap");
   expect(sandbox.tier).toBe("none");
@@ -62,7 +62,7 @@ test("without anything to confine with there is no sandbox, no command and no Py
   await close();
 });
 
-test("a confinement that does not confine is not taken", async () => {
+test("a confinement that does not confine is rejected", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-open-"));
   await chmod(home, 0o755);
   const open = createUnconfined();
@@ -89,7 +89,7 @@ test("a confinement that does not confine is not taken", async () => {
   await rm(home, { recursive: true });
 });
 
-test.if(tiers.includes("bwrap"))("a bwrap that shows more than it was asked for is not taken", async () => {
+test.if(tiers.includes("bwrap"))("a bwrap that shows more than requested is rejected", async () => {
   const fake = await mkdtemp(join(tmpdir(), "manyhands-fake-"));
   const more = `--bind ${fake} ${fake}`;
   await Bun.write(join(fake, "bwrap"), `#!/bin/bash\nexec ${Bun.which("bwrap")} "\${@:1:4}" ${more} "\${@:5}"\n`);
@@ -102,7 +102,7 @@ test.if(tiers.includes("bwrap"))("a bwrap that shows more than it was asked for 
   await rm(fake, { recursive: true });
 });
 
-test("off runs commands unconfined, as nobody when we are root, and says so", async () => {
+test("off runs commands unconfined, as nobody if the server is root, and says so", async () => {
   const { sandbox, workspace, close } = await openTier("off");
   expect(sandbox.description).toStartWith("off: commands are NOT confined");
   const { stdout } = await runCommand(sandbox, { argv: ["id", "-u"], workspace }, { signal });
@@ -118,32 +118,29 @@ except urllib.error.HTTPError as error: print(error.read().decode(), end="")
 except OSError: pass
 `;
 
-test.if(tiers.includes("srt"))(
-  "the allow-list lets out to what it names and to no loopback behind a name",
-  async () => {
-    const serve = (answer: string) => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(answer) });
-    const [allowed, named] = [serve("allowed"), serve("named")];
-    const allow = [`127.0.0.1:${allowed.port}`, "localhost", hostname()];
-    const { sandbox, workspace, close } = await openTier("auto", { network: { allow } });
-    expect(sandbox.tier).toBe("srt");
-    const fetchInside = async (url: string, env: Record<string, string> = {}) => {
-      const argv = ["python3", "-c", fetching, url];
-      return (await runCommand(sandbox, { argv, workspace, env }, { signal })).stdout;
-    };
-    // Programs bypass a proxy for addresses of this machine, unless configured otherwise.
-    const throughProxy = { NO_PROXY: "", no_proxy: "" };
-    expect(await fetchInside(`http://127.0.0.1:${allowed.port}/`, throughProxy)).toBe("allowed");
-    expect(await fetchInside(`http://localhost:${named.port}/`, throughProxy)).toContain("blocked");
-    expect(await fetchInside(`http://${hostname()}:${named.port}/`, throughProxy)).toContain("resolved");
-    expect(await fetchInside(`http://127.0.0.1:${named.port}/`, throughProxy)).toContain("blocked");
-    expect(await fetchInside("http://example.com/")).toContain("blocked");
-    expect(await fetchInside(`http://127.0.0.1:${allowed.port}/`)).toBe("");
-    await close();
-    await Promise.all([allowed.stop(true), named.stop(true)]);
-  },
-);
+test.if(tiers.includes("srt"))("the allow-list admits what it names and no loopback behind a name", async () => {
+  const serve = (answer: string) => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(answer) });
+  const [allowed, named] = [serve("allowed"), serve("named")];
+  const allow = [`127.0.0.1:${allowed.port}`, "localhost", hostname()];
+  const { sandbox, workspace, close } = await openTier("auto", { network: { allow } });
+  expect(sandbox.tier).toBe("srt");
+  const fetchInside = async (url: string, env: Record<string, string> = {}) => {
+    const argv = ["python3", "-c", fetching, url];
+    return (await runCommand(sandbox, { argv, workspace, env }, { signal })).stdout;
+  };
+  // Programs bypass a proxy for addresses of this machine, unless configured otherwise.
+  const throughProxy = { NO_PROXY: "", no_proxy: "" };
+  expect(await fetchInside(`http://127.0.0.1:${allowed.port}/`, throughProxy)).toBe("allowed");
+  expect(await fetchInside(`http://localhost:${named.port}/`, throughProxy)).toContain("blocked");
+  expect(await fetchInside(`http://${hostname()}:${named.port}/`, throughProxy)).toContain("resolved");
+  expect(await fetchInside(`http://127.0.0.1:${named.port}/`, throughProxy)).toContain("blocked");
+  expect(await fetchInside("http://example.com/")).toContain("blocked");
+  expect(await fetchInside(`http://127.0.0.1:${allowed.port}/`)).toBe("");
+  await close();
+  await Promise.all([allowed.stop(true), named.stop(true)]);
+});
 
-test("a home that cannot be written when the server starts does not switch commands off for good", async () => {
+test("a home that cannot be written when the server starts does not disable commands permanently", async () => {
   const base = await mkdtemp(join(tmpdir(), "manyhands-full-"));
   const home = join(base, "home");
   await Bun.write(home, "in the way");
@@ -164,7 +161,7 @@ test("a home that cannot be written when the server starts does not switch comma
   await rm(base, { recursive: true });
 });
 
-test("a folder that does not exist is made, and nothing of the trial is left in it", async () => {
+test("a folder that does not exist is created, and nothing of the trial is left in it", async () => {
   const base = await mkdtemp(join(tmpdir(), "manyhands-new-"));
   await chmod(base, 0o755);
   const folder = join(base, "deep", "workspaces");
@@ -176,7 +173,7 @@ test("a folder that does not exist is made, and nothing of the trial is left in 
 });
 
 test.each([...tiers, "off" as const])(
-  "temporary files of a command stay while it runs, whatever ends beside it, and go with the last (%s)",
+  "temporary files of a command stay while it runs, whatever ends beside it, and are removed with the last (%s)",
   async (tier) => {
     const { sandbox, workspace, close } = await openTier(tier);
     const run = (script: string) => runCommand(sandbox, { argv: ["bash", "-c", script], workspace }, { signal });

@@ -40,7 +40,7 @@ const fault = (changes: readonly Mount[]) => {
   return faultOf([...view.filter(({ id }) => !changed.has(id)), ...changes], host, ordered);
 };
 
-test("what lies at a path is told by the mounts on the way, and what another mount covers is not there", () => {
+test("the mounts along a path determine what is there, and what another mount covers is hidden", () => {
   expect(shownAt(host, "/usr/bin")).toEqual({ device: "8:1", root: "/@/usr/bin" });
   expect(shownAt(host, "/home/u")).toEqual({ device: "8:2", root: "/u" });
   expect(shownAt(host, "/home/u/work/data/x")).toEqual({ device: "8:3", root: "/x" });
@@ -48,7 +48,7 @@ test("what lies at a path is told by the mounts on the way, and what another mou
   expect(shownAt(host, "/mnt/deep/x")).toEqual({ device: "8:5", root: "/deep/x" });
 });
 
-test("a view that shows what was ordered has no fault", () => {
+test("a view that matches the request has no fault", () => {
   expect(fault([])).toBeUndefined();
 });
 
@@ -67,7 +67,7 @@ test.each([
   expect(fault([wrong])).toBe(`${wrong.at} shows ${wrong.root}`);
 });
 
-test("a fault: something that was ordered is missing", () => {
+test("a fault: a requested mount is missing", () => {
   for (const at of ["/home/u/work", "/home/u/work/.git", "/egress.sock"])
     expect(
       faultOf(
@@ -78,7 +78,7 @@ test("a fault: something that was ordered is missing", () => {
     ).toContain("is not mounted");
 });
 
-test("a view in the making is unfinished, whatever it shows", () => {
+test("a view being made is unfinished, whatever it shows", () => {
   expect(faultOf(host, host, ordered)).toBe("unfinished");
   expect(faultOf([], host, ordered)).toBe("unfinished");
   for (const at of ["/oldroot", "/oldroot/home", "/newroot/usr"])

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProbeFolder } from "./probe.ts";
 
-test("a home that can be written is where tiers are tried out, without a note, and is left as it was", async () => {
+test("tiers are tried in the home if it can be written, without a note, and it is left unchanged", async () => {
   const home = join(await mkdtemp(join(tmpdir(), "manyhands-home-")), "workspaces");
   expect(await findProbeFolder(home)).toEqual({ path: home });
   expect(await readdir(home)).toEqual([]);
   await rm(join(home, ".."), { recursive: true });
 });
 
-test("a home that cannot be written is told with its cause, and a temporary folder is taken", async () => {
+test("a home that cannot be written is reported with the cause, and a temporary folder is used", async () => {
   const base = await mkdtemp(join(tmpdir(), "manyhands-home-"));
   await writeFile(join(base, "file"), "");
   const found = await findProbeFolder(join(base, "file", "workspaces"));
@@ -23,7 +23,7 @@ test("a home that cannot be written is told with its cause, and a temporary fold
 });
 
 test.if(process.platform === "linux" && process.getuid?.() === 0)(
-  "a home on a disk without room is one that cannot be written, though folders can be made there",
+  "a home on a full disk counts as not writable, although folders can be created there",
   async () => {
     const home = await mkdtemp(join(tmpdir(), "manyhands-disk-"));
     const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=4k,mode=0755", "none", home], {

@@ -15,7 +15,7 @@ const cases = modes.flatMap((mode) => [
 ]);
 
 test.each(cases)(
-  "tier $mode, below a folder of mode $parent: a server that is killed takes its commands with it, and the next one cleans up",
+  "tier $mode, below a folder of mode $parent: the commands of a killed server end with it, and the next one cleans up",
   async ({ mode, parent }) => {
     const mark = `5${Math.floor(Math.random() * 1e9)}`;
     const within = await mkdtemp(join(tmpdir(), "manyhands-parent-"));

@@ -17,7 +17,7 @@ const hosts = {
 };
 
 test.if(tiers.includes("srt"))(
-  "a name on the allow-list leads into no private network, whichever of their ranges it resolves to",
+  "a name on the allow-list leads into no private network, whatever range it resolves to",
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "manyhands-hosts-"));
     const file = join(folder, "hosts");

@@ -45,7 +45,7 @@ const codeOf = (promise: Promise<unknown>) =>
     (error) => (error instanceof AppError ? error.code : `not an AppError: ${error}`),
   );
 
-test("bodies come decompressed", async () => {
+test("bodies are decompressed", async () => {
   expect(await text(`${base}/gzip`)).toBe("squeezed");
   expect(await text(`${base}/br`)).toBe("squeezed");
   expect(await text(`${base}/plain`)).toBe("hello from /plain");
@@ -56,12 +56,12 @@ test("a body makes it a POST, which is not redirected", async () => {
   expect(await codeOf(get(`${base}/to?url=/post`, { body: "x" }))).toBe("unavailable");
 });
 
-test("what grows beyond the limit is given up, also when it was small on the wire", async () => {
+test("a body that grows beyond the limit is abandoned, even if it was small on the wire", async () => {
   expect(await codeOf(get(`${base}/bomb`))).toBe("too_large");
   expect(await codeOf(get(`${base}/endless`))).toBe("too_large");
 });
 
-test("what cannot be decoded or reached is said so", async () => {
+test("a body that cannot be decoded or a host that cannot be reached is reported", async () => {
   expect(await codeOf(get(`${base}/exotic`))).toBe("unavailable");
   expect(await codeOf(get(`${base}/broken`))).toBe("unavailable");
   const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
@@ -110,7 +110,7 @@ test("a name with one private address among public ones is refused, and one with
   expect(await codeOf(get("http://none.example/", {}, egress([])))).toBe("unavailable");
 });
 
-test("the name is resolved once a hop, and what was checked is what is connected to", async () => {
+test("the name is resolved once per hop, and the checked address is the one connected to", async () => {
   const answers = [["127.0.0.1"], ["10.0.0.1"]];
   let asked = 0;
   const named = { ...policy, allow: [`rebind.example:${server.port}`] };
@@ -165,7 +165,7 @@ test("credentials do not follow to another port of the same host either, and do 
   }
 });
 
-test("a proxy is used when there is one, and the policy holds before it", async () => {
+test("a configured proxy is used, and the policy applies before it", async () => {
   const asked: string[] = [];
   const proxy = Bun.serve({
     port: 0,

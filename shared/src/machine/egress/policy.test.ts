@@ -54,15 +54,15 @@ test.each([
   expect(() => admitUrl(url, open)).toThrow(expect.objectContaining({ code: "forbidden" }));
 });
 
-test.each(["https://example.com/", "http://8.8.8.8/", "http://[2606:4700::1111]:8080/"])("%s is let through", (url) => {
+test.each(["https://example.com/", "http://8.8.8.8/", "http://[2606:4700::1111]:8080/"])("%s is allowed", (url) => {
   expect(admitUrl(url, open).href).toBe(url);
 });
 
-test("what is no URL is the caller's mistake", () => {
+test("an invalid URL is the caller's error", () => {
   expect(() => admitUrl("example com", open)).toThrow(expect.objectContaining({ code: "invalid_input" }));
 });
 
-test("text that is no address is not public", () => {
+test("text that is not an address is not public", () => {
   expect(["localhost", "", "1.2.3", "fe80::1%eth0"].filter(isPublicAddress)).toEqual([]);
 });
 
@@ -85,13 +85,13 @@ test("hosts are denied by name and below a name, with and without a port", () =>
   expect(refuses("evil.example:443", "http://evil.example/")).toBe(false);
 });
 
-test("a list of the only hosts keeps from all others", () => {
+test("a list of allowed hosts excludes all others", () => {
   const policy = { ...open, only: ["*.example.com"] };
   expect(admitUrl("https://docs.example.com/", policy).host).toBe("docs.example.com");
   expect(() => admitUrl("https://example.org/", policy)).toThrow("not on the list");
 });
 
-test("a private address is reached only by the name and port that are allowed", () => {
+test("a private address is reached only by an allowed name and port", () => {
   const policy = { ...open, allow: ["127.0.0.1:8080", "[::1]:9000"] };
   expect(admitUrl("http://127.0.0.1:8080/", policy).port).toBe("8080");
   expect(admitUrl("http://[::1]:9000/", policy).port).toBe("9000");

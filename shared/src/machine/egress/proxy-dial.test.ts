@@ -10,7 +10,7 @@ const ending = (url: string) => {
   }
 };
 
-test("the ports of the web and those above 1023 may be tried; any other where host and port are allowed together", () => {
+test("web ports and those above 1023 are allowed; any other only if host and port are allowed together", () => {
   for (const host of ["intern.example", "far.example"])
     for (const port of ["", ":80", ":443", ":1024", ":8080", ":65535"])
       expect(ending(`https://${host}${port}/`)).toBe(new URL(`https://${host}${port}/`).href);

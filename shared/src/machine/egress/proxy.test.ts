@@ -67,7 +67,7 @@ const request = (line: string, by: Pick<ProxyUser, "username" | "password"> | un
   `${line} HTTP/1.1\r\nHost: ignored.example\r\n${by === undefined ? "" : authorization(by)}${body === "" ? "" : `Content-Length: ${body.length}\r\n`}\r\n${body}`;
 const statusOf = async (answer: Promise<string>) => Number((await answer).split(" ")[1]);
 
-test("nobody without credentials gets anything, and what was tried is told", async () => {
+test("a request without credentials gets nothing, and is reported", async () => {
   for (const line of [`GET http://${host}/`, `CONNECT ${host}`, `GET ${proxyGreeting}`]) {
     const text = request(line, undefined).replace(authorization(user), "");
     const answer = await exchange(text.replace(/Proxy-Authorization.*\r\n/, ""));
@@ -80,7 +80,7 @@ test("nobody without credentials gets anything, and what was tried is told", asy
   expect(await statusOf(exchange(request(`GET ${proxyGreeting}`)))).toBe(200);
 });
 
-test("requests and tunnels within the policy pass, told before they leave, without what is for the proxy", async () => {
+test("requests and tunnels within the policy pass, reported before they leave, without the proxy's headers", async () => {
   const answer = await exchange(request(`POST http://${host}/form?q=1`, user, "body"), { until: "POST body" });
   expect(answer).toContain("set-cookie: a=1");
   expect(answer).toContain("set-cookie: b=2");
@@ -94,7 +94,7 @@ test("requests and tunnels within the policy pass, told before they leave, witho
   ]);
 });
 
-test("what the policy refuses is answered with 403 and its reason, and nothing is connected to", async () => {
+test("a refused request gets 403 with the reason, and no connection is made", async () => {
   told.length = 0;
   for (const [line, reason] of [
     ["GET http://169.254.169.254/", "not public"],
@@ -114,7 +114,7 @@ test("what the policy refuses is answered with 403 and its reason, and nothing i
   expect(await statusOf(exchange(request("GET http://unknown.example/")))).toBe(502);
 });
 
-test("an endless answer is cut off, and a silent server given up", async () => {
+test("an endless response is cut off, and a silent server given up", async () => {
   for (const text of [
     request(`GET http://${host}/endless`),
     `${request(`CONNECT ${host}`)}GET /endless HTTP/1.1\r\nHost: x\r\n\r\n`,
@@ -128,7 +128,7 @@ test("an endless answer is cut off, and a silent server given up", async () => {
   expect(performance.now() - begun).toBeLessThan(4_000);
 });
 
-test("a user has so many connections at a time, and none when it is revoked", async () => {
+test("a user has a limited number of connections, and none once it is revoked", async () => {
   let onTold: () => void = () => undefined;
   const other = proxy.admit(() => onTold());
   const held: Promise<string>[] = [];
@@ -162,7 +162,7 @@ test("when a user is revoked its connections end at once, however long they may 
   await new Promise((closed) => silent.close(closed));
 });
 
-test("with an upstream proxy everything goes there, with its credentials, and the policy holds before it", async () => {
+test("with an upstream proxy everything goes there, with its credentials, and the policy applies before it", async () => {
   const beyond: ProxiedRequest[] = [];
   const upstream = await startEgressProxy({ policy });
   const { username, password } = upstream.admit((each) => beyond.push(each));
@@ -217,7 +217,7 @@ async function rawUpstream(...pieces: readonly string[]) {
   };
 }
 
-test("bytes behind the head of a proxy's answer are the target's first, and come once", async () => {
+test("bytes after the head of a proxy's response are the target's first, and are passed on once", async () => {
   const head = "HTTP/1.1 200 OK\r\nVia: x\r\n\r\n";
   const early = "e".repeat(20_000);
   for (const pieces of [[head + early], [head.slice(0, -2), head.slice(-2) + early], [head, early], [...head, early]]) {
@@ -229,7 +229,7 @@ test("bytes behind the head of a proxy's answer are the target's first, and come
   }
 });
 
-test("a proxy on the way whose answer has no end of its head, or that refuses with a long page, is given up", async () => {
+test("an upstream proxy whose response head never ends, or that refuses with a long page, is given up", async () => {
   for (const pieces of [
     ["HTTP/1.1 200 OK\r\nX: ".padEnd(40_000, "x")],
     [`HTTP/1.1 403 No\r\n\r\n${"x".repeat(100_000)}`],
@@ -256,7 +256,7 @@ test("a server whose head never ends is given up", async () => {
   await new Promise((closed) => server.close(closed));
 });
 
-test("a proxy on the way is told the target as its host, and not its own name", async () => {
+test("an upstream proxy gets the target as its host, not its own name", async () => {
   const asked: (string | undefined)[] = [];
   const upstream = createHttpServer((request, response) => {
     asked.push(request.url, request.headers.host);

@@ -20,7 +20,7 @@ const bounds = (settings: readonly { file: string; value(limits: typeof defaultL
     settings.map(({ file, value }) => [file, value({ ...defaultLimits, memoryBytes: 5, processes: 7 })]),
   );
 
-test("version 2: groups are made beside our own where what is above lets groups have their memory bounded", async () => {
+test("version 2: groups are created beside our own if the parent allows memory limits", async () => {
   await using tree = await unifiedTree({
     "user/cgroup.subtree_control": "cpu memory pids",
     "user/app/cgroup.controllers": "cpu",
@@ -34,7 +34,7 @@ test("version 2: groups are made beside our own where what is above lets groups 
   expect(bounds(place?.shared)).toEqual({ "memory.max": "5", "memory.swap.max": "0", ...controllers });
 });
 
-test("version 2: a group that a service manager has left to us is divided, our processes moving one level down", async () => {
+test("version 2: a group delegated by a service manager is divided, with our processes one level down", async () => {
   await using tree = await unifiedTree({
     "user/cgroup.subtree_control": "cpu",
     "user/app/cgroup.controllers": "cpu memory pids",
@@ -49,7 +49,7 @@ test("version 2: a group that a service manager has left to us is divided, our p
   expect(await readFile(join(own, "manyhands-servers", "cgroup.procs"), "utf8")).toBe("124");
 });
 
-test("version 2: neither the machine's own group nor one that is not ours to divide is a place", async () => {
+test("version 2: neither the machine's root group nor one that is not delegated to us is used", async () => {
   await using tree = await unifiedTree({
     "cgroup.controllers": "memory",
     "cgroup.subtree_control": "memory",
@@ -76,7 +76,7 @@ const canDelegate =
 if (canDelegate) await rmdir(delegated);
 
 test.if(canDelegate)(
-  "version 1: a server that is not root bounds its commands' memory together, in the group it was given",
+  "version 1: a server that is not root limits its commands' memory together, in the group it was given",
   async () => {
     await mkdir(delegated);
     for (const path of ["", "cgroup.procs"]) await chown(join(delegated, path), 65534, 65534);

@@ -34,21 +34,18 @@ sys.stdin.read()`;
   return child;
 }
 
-test.if(linux)(
-  "of what a conversation holds together the largest is ended, and its command is told why, once",
-  async () => {
-    const watch = createConversationWatch(300 * megabyte);
-    const [small, large, alone] = [await holder(120), await holder(220), await holder(250)];
-    const [first, second, other] = [watch.add("a", small.pid), watch.add("a", large.pid), watch.add("b", alone.pid)];
-    await eventually("one has ended", () => large.exitCode !== null || large.signalCode !== null);
-    expect(await second.hit()).toBe("memory 300 MB of all commands of the conversation together");
-    expect([await second.hit(), await first.hit(), await other.hit()]).toEqual([undefined, undefined, undefined]);
-    expect([small.exitCode, alone.exitCode]).toEqual([null, null]);
-    for (const bound of [first, second, other]) await bound.remove();
-  },
-);
+test.if(linux)("a conversation's largest process is ended, and its command reports why, once", async () => {
+  const watch = createConversationWatch(300 * megabyte);
+  const [small, large, alone] = [await holder(120), await holder(220), await holder(250)];
+  const [first, second, other] = [watch.add("a", small.pid), watch.add("a", large.pid), watch.add("b", alone.pid)];
+  await eventually("one has ended", () => large.exitCode !== null || large.signalCode !== null);
+  expect(await second.hit()).toBe("memory 300 MB of all commands of the conversation together");
+  expect([await second.hit(), await first.hit(), await other.hit()]).toEqual([undefined, undefined, undefined]);
+  expect([small.exitCode, alone.exitCode]).toEqual([null, null]);
+  for (const bound of [first, second, other]) await bound.remove();
+});
 
-test.if(linux)("what processes share counts once", async () => {
+test.if(linux)("memory that processes share counts once", async () => {
   const watch = createConversationWatch(300 * megabyte);
   const many = await holder(150, 4);
   const bound = watch.add("a", many.pid);

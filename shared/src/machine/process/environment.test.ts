@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { sandboxEnvironment } from "./environment.ts";
 
-test("the environment holds what it is built of and what is named, and nothing of the server's", () => {
+test("the environment has the base variables and the named ones, and nothing of the server's", () => {
   const kept = { ...process.env };
   Object.assign(process.env, { OPENAI_API_KEY: "canary", HTTP_PROXY: "canary", LD_PRELOAD: "", HOME: "/canary" });
   try {

@@ -16,7 +16,7 @@ console.log(
 );
 `;
 
-test("a script of ours reads no settings where it is started, so that nobody's files become its code", async () => {
+test("our own script reads no settings where it is started, so that no foreign file becomes its code", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-script-"));
   try {
     await Bun.write(join(home, "bunfig.toml"), 'preload = ["./evil.ts"]');
@@ -32,7 +32,7 @@ test("a script of ours reads no settings where it is started, so that nobody's f
 });
 
 test.if(process.getuid?.() === 0)(
-  "a script of ours never runs as root, also when its code lies where others do not come",
+  "our own script never runs as root, even if other users cannot reach its code",
   async () => {
     const home = await mkdtemp(join(tmpdir(), "manyhands-script-"));
     try {
@@ -59,7 +59,7 @@ test.if(process.getuid?.() === 0)(
   },
 );
 
-test("a script of ours works in its folder and, where the kernel can hold it, nowhere else", async () => {
+test("our own script works in its folder and, if the kernel can enforce it, nowhere else", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-script-"));
   try {
     const [code, folder] = [join(home, "code"), join(home, "work")];
@@ -75,14 +75,14 @@ test("a script of ours works in its folder and, where the kernel can hold it, no
   }
 });
 
-test("our code and what it imports lie below the workspace, or below the outermost node_modules around the package", () => {
+test("our code and its imports are below the workspace, or below the outermost node_modules around the package", () => {
   const room = "manyhands/shared/src/machine/sandbox";
   expect(codeFolder("/home/me/manyhands/shared/src/machine/sandbox")).toBe("/home/me/manyhands");
   expect(codeFolder(`/home/me/team/node_modules/${room}`)).toBe("/home/me/team/node_modules");
   expect(codeFolder(`/team/node_modules/.pnpm/manyhands@1/node_modules/${room}`)).toBe("/team/node_modules");
 });
 
-test("a script of ours finds what is installed beside the package, and reads nothing else of the project", async () => {
+test("our own script finds what is installed beside the package, and reads nothing else of the project", async () => {
   const project = await mkdtemp(join(tmpdir(), "manyhands-script-"));
   try {
     const code = join(project, "node_modules");

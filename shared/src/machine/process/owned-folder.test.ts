@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startOf } from "../kernel/process-table.ts";
 import { makeOwnedFolder } from "./owned-folder.ts";
 
-test("a folder of a process that has ended is taken away by the next of its purpose, and no other", async () => {
+test("the folder of an ended process is removed by the next one with its purpose, and no other is", async () => {
   const parent = await mkdtemp(join(tmpdir(), "manyhands-owned-"));
   const ended = Bun.spawn(["true"]);
   await ended.exited;

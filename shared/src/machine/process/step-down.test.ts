@@ -6,7 +6,7 @@ import { openWayArgv } from "./step-down.ts";
 
 const user = { uid: 65534, gid: 65534 };
 
-test("a way is opened to each path below a closed folder, but to none that lies in another", async () => {
+test("a path is opened to each folder below a closed one, but to none inside another", async () => {
   const closed = await mkdtemp(join(tmpdir(), "manyhands-ways-"));
   await chmod(closed, 0o700);
   const [one, inOne, other] = [join(closed, "one"), join(closed, "one", "in"), join(closed, "one-more")];

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(workspace, { recursive: true }));
 
-test("the names are those that are there when the first sandbox starts, until the last has ended", async () => {
+test("the guarded names are those present when the first sandbox starts, until the last has ended", async () => {
   const names = createProtectedNames();
   await mkdir(at(".vscode"));
   const first = await names.guard(workspace);
@@ -27,7 +27,7 @@ test("the names are those that are there when the first sandbox starts, until th
   expect((await names.guard(workspace)).names).toEqual([...guardedFiles, ".git", ".git/hooks", ".vscode"]);
 });
 
-test("all are read-only but `.git`, of which only the name is held", async () => {
+test("all are read-only except `.git`, of which only the name is guarded", async () => {
   await mkdir(at(".git", "hooks"), { recursive: true });
   const { argv } = await createProtectedNames().guard(workspace);
   const writable = argv.flatMap((word, index) => (word === "--bind" ? [argv[index + 1]] : []));
@@ -35,7 +35,7 @@ test("all are read-only but `.git`, of which only the name is held", async () =>
   expect(argv.indexOf(at(".git"))).toBeLessThan(argv.indexOf(at(".git", "hooks")));
 });
 
-test("what was replaced while sandboxes run is a mount point in none of them, and is left out from then on", async () => {
+test("a name replaced while sandboxes run is a mount point in none of them, and is left out from then on", async () => {
   const names = createProtectedNames();
   await mkdir(at(".git", "hooks"), { recursive: true });
   await writeFile(at(".envrc"), "");
@@ -49,7 +49,7 @@ test("what was replaced while sandboxes run is a mount point in none of them, an
   expect((await names.guard(workspace)).names).toEqual([...guardedFiles]);
 });
 
-test("links are not guarded, nor what lies below one", async () => {
+test("links are not guarded, nor anything below one", async () => {
   await mkdir(at("real", "hooks"), { recursive: true });
   await symlink("real", at(".git"));
   await symlink("nowhere", at(".bashrc"));
@@ -57,7 +57,7 @@ test("links are not guarded, nor what lies below one", async () => {
   expect(names).toEqual(guardedFiles.filter((name) => name !== ".bashrc"));
 });
 
-test("what is guarded only where it exists can be left out, once, and the rest stays", async () => {
+test("names guarded only if they exist can be left out, once, and the rest stays", async () => {
   await mkdir(at(".idea"));
   const names = createProtectedNames();
   const guard = await names.guard(workspace);
@@ -65,7 +65,7 @@ test("what is guarded only where it exists can be left out, once, and the rest s
   expect((await names.guard(workspace)).names).toEqual([...guardedFiles]);
 });
 
-test("placeholders go with the last sandbox, files that hold something stay", async () => {
+test("placeholders are removed with the last sandbox, files with content stay", async () => {
   await writeFile(at(".bashrc"), "mine");
   const names = createProtectedNames();
   const guards = await Promise.all([names.guard(workspace), names.guard(workspace)]);
@@ -76,7 +76,7 @@ test("placeholders go with the last sandbox, files that hold something stay", as
   expect(await readdir(workspace)).toEqual([".bashrc"]);
 });
 
-test("a placeholder that holds something by now is none any more, and stays", async () => {
+test("a placeholder that has content by now no longer counts as one, and stays", async () => {
   const guard = await createProtectedNames().guard(workspace);
   await rm(at(".profile"));
   await writeFile(at(".profile"), "the person's own");
@@ -96,7 +96,7 @@ test("a sandbox that starts while the last one leaves has its placeholders", asy
   }
 });
 
-test("a repository without rights gets those of its owner back, and nothing behind a link does", async () => {
+test("a repository without permissions gets those of its owner back, and nothing behind a link does", async () => {
   await mkdir(at(".git", "hooks"), { recursive: true });
   await chmod(at(".git"), 0o000);
   await mkdir(at("other"));

@@ -9,7 +9,7 @@ import type { SandboxLimits } from "./sandbox.ts";
 const tiers = await availableTiers();
 const megabyte = 2 ** 20;
 
-test("sizes are told in words", () => {
+test("sizes are written in words", () => {
   expect([0, 1, 1024, 1536, 50 * megabyte, 2 ** 31].map(bytesInWords)).toEqual([
     "0 bytes",
     "1 bytes",
@@ -44,7 +44,7 @@ describe.each(tiers)("tier %s", (tier) => {
     await leavesNothing();
   });
 
-  test("what runs beside a command leaves it the number of processes that it may have", async () => {
+  test("processes beside a command do not reduce the number it may have", async () => {
     const threads = "import threading as t, time\nfor _ in range(150): t.Thread(target=time.sleep, args=(3,)).start()";
     const started = Promise.withResolvers<void>();
     const beside = runCommand(
@@ -66,14 +66,14 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(outcome.limit ?? outcome.stderr).toMatch(/^memory 256 MB$|MemoryError/);
   });
 
-  test("an allocation shared among processes counts together, where the sandbox says that it does", async () => {
+  test("memory shared among processes is summed, if the sandbox says so", async () => {
     if (!open.sandbox.description.includes("by control group")) return;
     const each = "python3 -c 'x = b\"1\" * (100 * 2 ** 20); import time; time.sleep(2)' & ";
     const outcome = await attack(`${each.repeat(4)} wait`, { memoryBytes: 256 * megabyte, wallMs: 15_000 });
     expect(outcome.limit).toBe("memory 256 MB");
   });
 
-  test("commands and sessions of a conversation have one bound together, another conversation has its own", async () => {
+  test("commands and sessions of a conversation share one limit, another conversation has its own", async () => {
     const small = await openTier(tier === "srt" ? "bwrap" : tier, { limits: { memoryBytes: 400 * megabyte } });
     const other = await small.folder("other");
     const hold = (megabytes: number, workspace: string) => {
@@ -99,12 +99,12 @@ describe.each(tiers)("tier %s", (tier) => {
     }
   });
 
-  test("a loop ends with its processor time", async () => {
+  test("a loop ends at its limit of processor time", async () => {
     const outcome = await attack("while :; do :; done", { cpuSeconds: 1, wallMs: 8000 });
     expect(outcome.limit).toBe("CPU time 1 s");
   });
 
-  test("endless output is cut off, told head and tail, and costs the server no memory", async () => {
+  test("endless output is cut to head and tail, and costs the server no memory", async () => {
     const before = process.memoryUsage().rss;
     const outcome: CommandOutcome = await attack("yes", { outputBytes: 20 * megabyte, wallMs: 10_000 });
     expect(outcome.limit).toBe("output 20 MB");
@@ -123,7 +123,7 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(outcome.cut).toBe(true);
   });
 
-  test("a file stops growing at its size", async () => {
+  test("a file stops growing at its size limit", async () => {
     const outcome = await attack("exec cat /dev/zero > big", { fileBytes: 8 * megabyte, wallMs: 8000 });
     expect(outcome.limit).toBe("file size 8 MB");
     expect((await stat(join(open.workspace, "big"))).size).toBe(8 * megabyte);
@@ -146,7 +146,7 @@ describe.each(tiers)("tier %s", (tier) => {
     await leavesNothing();
   });
 
-  test("an abort kills everything, keeps what was heard, and rejects with its own reason", async () => {
+  test("an abort kills everything, keeps the output, and rejects with its own reason", async () => {
     const controller = new AbortController();
     const reason = new Error("canceled by the person");
     let heard = "";
@@ -171,7 +171,7 @@ describe.each(tiers)("tier %s", (tier) => {
     await leavesNothing();
   });
 
-  test("closing the sandbox ends what runs, and refuses what comes later", async () => {
+  test("closing the sandbox ends running commands, and refuses later ones", async () => {
     const other = await openTier(tier === "srt" ? "bwrap" : tier);
     const { exited } = await other.sandbox.spawn({ argv: ["sleep", mark], workspace: other.workspace });
     const preparing = other.sandbox.spawn({ argv: ["sleep", mark], workspace: other.workspace });
@@ -188,7 +188,7 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(await late.catch((error) => error.code)).toBe("sandbox_unavailable");
   });
 
-  test("commands at once in one workspace each keep their temporary folder until they end", async () => {
+  test("concurrent commands in one workspace each keep their temporary folder until they end", async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 6 }, (_, index) => attack(`sleep 0.${index}; touch "$TMPDIR/${index}" && echo kept`, {})),
     );
@@ -205,7 +205,7 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(heard).toBe(6_000_000);
   });
 
-  test("exit codes, both outputs and the input arrive as they are", async () => {
+  test("exit codes, both outputs and the input arrive unchanged", async () => {
     const outcome = await runCommand(
       open.sandbox,
       { argv: ["bash", "-c", "cat; printf err >&2; exit 7"], workspace: open.workspace },

@@ -17,14 +17,14 @@ function scan(text: string, size: number, token = "token") {
   return { output, payload };
 }
 
-test("the mark is found and cut out however the stream is chopped", () => {
+test("the marker is found and cut out however the stream is split", () => {
   const text = "one\x1e two \x1etoken\x1e \x1etok\x1etoken:3:/a b\x1e";
   for (let size = 1; size <= text.length; size++) {
     expect(scan(text, size)).toEqual({ output: "one\x1e two \x1etoken\x1e \x1etok", payload: "3:/a b" });
   }
 });
 
-test("output is passed on at once as long as it cannot be the mark", () => {
+test("output is passed on at once as long as it cannot be the marker", () => {
   const scanner = createMarkScanner();
   scanner.expect("token");
   const feed = (text: string) => Buffer.from(scanner.feed(Buffer.from(text)).output).toString();
@@ -33,7 +33,7 @@ test("output is passed on at once as long as it cannot be the mark", () => {
   expect(feed("yo")).toBe("\x1etokyo");
 });
 
-test("what follows the mark belongs to the next token", () => {
+test("text after the marker belongs to the next token", () => {
   const scanner = createMarkScanner();
   scanner.expect("one");
   expect(scanner.feed(Buffer.from("a\x1eone:\x1eb\x1etwo:9\x1e")).payload).toBe("");
@@ -42,7 +42,7 @@ test("what follows the mark belongs to the next token", () => {
   expect([Buffer.from(output).toString(), payload]).toEqual(["b", "9"]);
 });
 
-test("a mark that never ends is output after all", () => {
+test("a marker that never ends is output after all", () => {
   const text = `\x1etoken:${"x".repeat(20_000)}`;
   const { output, payload } = scan(text, 1000);
   expect(payload).toBeUndefined();

@@ -3,7 +3,7 @@ import { createOutputWindow } from "./output-window.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test("a short output is kept as it is, whatever pieces it comes in", () => {
+test("a short output is kept unchanged, whatever pieces it comes in", () => {
   const whole = bytes("ä€𝄞 short enough to be kept whole, with letters of several bytes: ü");
   for (let size = 1; size <= whole.length; size++) {
     const window = createOutputWindow(40);
@@ -13,14 +13,14 @@ test("a short output is kept as it is, whatever pieces it comes in", () => {
   }
 });
 
-test("of a long output the beginning and the end are kept, and the gap is named", () => {
+test("of a long output the beginning and the end are kept, and the gap is noted", () => {
   const window = createOutputWindow(4);
   for (const piece of ["abc", "def", "ghijklmnop", "q", "", "rstuvwxyz"]) window.push(bytes(piece));
   expect(window.text()).toBe("abcd\n[… 18 bytes left out …]\nwxyz");
   expect([window.total, window.cut]).toEqual([26, true]);
 });
 
-test("what was pushed may be overwritten afterwards", () => {
+test("a pushed chunk may be overwritten afterwards", () => {
   const window = createOutputWindow(4);
   const piece = bytes("abcdefgh");
   window.push(piece);

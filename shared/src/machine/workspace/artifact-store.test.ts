@@ -14,7 +14,7 @@ async function folderForTest() {
   };
 }
 
-test("content comes back by its hash, and the same content is kept once", async () => {
+test("content is found by its hash, and equal content is stored once", async () => {
   await using folder = await folderForTest();
   const store = createArtifactStore(folder.path);
   const first = await store.put(new TextEncoder().encode("hello"), { name: "a.csv" });
@@ -30,7 +30,7 @@ test("content comes back by its hash, and the same content is kept once", async 
   expect(await (await store.get(first.sha256))?.text()).toBe("hello");
 });
 
-test("the hash is of the whole content, in however many pieces it comes", async () => {
+test("the hash is of the whole content, however many pieces it comes in", async () => {
   await using folder = await folderForTest();
   const store = createArtifactStore(folder.path);
   const pieces = ["he", "", "l", "lo"].map((piece) => new TextEncoder().encode(piece));
@@ -49,7 +49,7 @@ test("the hash is of the whole content, in however many pieces it comes", async 
   expect(await (await store.get(stored.sha256))?.text()).toBe("hello");
 });
 
-test("what is not here, or no hash at all, is undefined", async () => {
+test("missing content, or an invalid hash, gives undefined", async () => {
   await using folder = await folderForTest();
   await writeFile(join(folder.path, "secret"), "s");
   const store = createArtifactStore(folder.path);
@@ -57,7 +57,7 @@ test("what is not here, or no hash at all, is undefined", async () => {
     expect(await store.get(sha256)).toBeUndefined();
 });
 
-test("content above the bound is refused while it streams, and leaves nothing", async () => {
+test("content above the limit is refused while it streams, and leaves nothing", async () => {
   await using folder = await folderForTest();
   const store = createArtifactStore(folder.path, { maxBytes: 1000 });
   let pulled = 0;
@@ -73,7 +73,7 @@ test("content above the bound is refused while it streams, and leaves nothing", 
   expect(folder.files()).toHaveLength(1);
 });
 
-test("the same content put many times at once is kept once", async () => {
+test("the same content put many times at once is stored once", async () => {
   await using folder = await folderForTest();
   const store = createArtifactStore(folder.path);
   await Promise.all(Array.from({ length: 10 }, () => store.put(new Uint8Array(100_000), { name: "x" })));
@@ -104,7 +104,7 @@ test("a file of the workspace is stored by its name, without holding it in memor
   expect(await (await store.get(kept.sha256))?.slice(0, 9).text()).toBe("manyhands");
 });
 
-test("a file that is led outside is not stored", async () => {
+test("a file that leads outside is not stored", async () => {
   await using folder = await folderForTest();
   await using place = await workspaceForTest();
   await symlink("/etc/passwd", join(place.workspace.root, "report.txt"));

@@ -17,7 +17,7 @@ async function setUp() {
   return { root, home: place.home, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
 }
 
-test("paths inside are resolved, relative, absolute, through inner symlinks, or not there yet", async () => {
+test("inside paths are resolved: relative, absolute, through inner symlinks, or not existing yet", async () => {
   await using place = await setUp();
   const { root } = place;
   const cases = {
@@ -35,7 +35,7 @@ test("paths inside are resolved, relative, absolute, through inner symlinks, or 
   for (const [path, inside] of Object.entries(cases)) expect(await confinedPath(root, path)).toBe(join(root, inside));
 });
 
-test("paths outside are refused, by dots, absolute, or through a symlink, dangling and circular ones too", async () => {
+test("outside paths are refused: by dots, absolute, or through a symlink, dangling and circular ones too", async () => {
   await using place = await setUp();
   const { root, home } = place;
   const outside = [
@@ -55,7 +55,7 @@ test("paths outside are refused, by dots, absolute, or through a symlink, dangli
     await expect(confinedPath(root, path), path).rejects.toMatchObject({ code: "forbidden" });
 });
 
-test("names that no file should have are refused", async () => {
+test("invalid file names are refused", async () => {
   await using place = await setUp();
   for (const path of ["a\0b", "a\nb", "a\u001b[31mb", "n".repeat(256), "d/".repeat(3000)])
     await expect(confinedPath(place.root, path)).rejects.toMatchObject({ code: "invalid_input" });

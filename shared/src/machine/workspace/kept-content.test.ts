@@ -6,7 +6,7 @@ import { keepContent, keepOnly, keptContent } from "./kept-content.ts";
 
 const hashOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
-test("what nothing names goes, but not what was kept since, be it for the first time or once more", async () => {
+test("unreferenced content is removed, but not content stored since, new or again", async () => {
   await using place = await workspaceForTest();
   const { workspace } = place;
   const folder = join(workspace.metaRoot, "content");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { changedFiles, listFiles, removedFiles } from "./list-files.ts";
 
-test("a listing has files in natural order, without our own, caches and what symlinks lead to", async () => {
+test("a listing has files in natural order, without our own, caches and the targets of symlinks", async () => {
   await using place = await workspaceForTest();
   const { root } = place.workspace;
   await place.workspace.spill("x", "text");
@@ -32,7 +32,7 @@ test("a listing says when it was cut short", async () => {
   expect((await listFiles(place.workspace, { most: 4 })).complete).toBe(true);
 });
 
-test("new, altered and removed files are told from the rest", async () => {
+test("new, changed and removed files are distinguished from the rest", async () => {
   await using place = await workspaceForTest();
   const { root } = place.workspace;
   for (const name of ["same", "longer", "touched"]) await writeFile(join(root, name), "x");

@@ -7,7 +7,7 @@ import { openWorkspace } from "./open-workspace.ts";
 const nobody = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0;
 
-test("a workspace is the same again for its principal and context, and another for another's same context", async () => {
+test("a workspace is the same for the same principal and context, and different for another principal's same context", async () => {
   await using place = await workspaceForTest();
   const { home } = place;
   const again = await openWorkspace({ home, principal: "alice", contextId: "c1" });
@@ -16,7 +16,7 @@ test("a workspace is the same again for its principal and context, and another f
   expect(bobs.root).not.toBe(again.root);
 });
 
-test("where principal ends and context begins matters", async () => {
+test("the boundary between principal and context matters", async () => {
   await using place = await workspaceForTest();
   const { home } = place;
   const one = await openWorkspace({ home, principal: "a", contextId: "bc" });

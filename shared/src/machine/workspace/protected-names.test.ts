@@ -22,7 +22,7 @@ test("files that would take effect outside the sandbox are protected, in any fol
   expect(paths.filter((path) => !isProtected(path))).toEqual([]);
 });
 
-test("ordinary files are not, whatever they are like", () => {
+test("ordinary files are not protected, however similar their names", () => {
   const paths = [
     "a.txt",
     ".gitignore",

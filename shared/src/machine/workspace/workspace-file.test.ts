@@ -14,7 +14,7 @@ test("a FIFO is refused at once and not waited for", async () => {
   await expect(openFile(place.workspace, "pipe")).rejects.toMatchObject({ code: "unsupported" });
 });
 
-test("a folder is no file", async () => {
+test("a folder is not a file", async () => {
   await using place = await workspaceForTest();
   await mkdir(join(place.workspace.root, "d"));
   await expect(openFile(place.workspace, "d")).rejects.toMatchObject({ code: "unsupported" });
@@ -68,7 +68,7 @@ test("a file swapped for a symlink between the check and the opening is not foll
   await expect(openFile(swapping, "f")).rejects.toMatchObject({ code: "forbidden" });
 });
 
-test.if(process.platform === "linux")("a held folder stays the same folder when its path is taken over", async () => {
+test.if(process.platform === "linux")("an open folder stays the same folder when its path is replaced", async () => {
   await using place = await workspaceForTest();
   const { root } = place.workspace;
   await mkdir(join(root, "d"));
@@ -79,7 +79,7 @@ test.if(process.platform === "linux")("a held folder stays the same folder when 
   expect(await Bun.file(join(root, "moved/new")).text()).toBe("x");
 });
 
-test("saving writes the whole file, makes its folders, and replaces or refuses what is there", async () => {
+test("saving writes the whole file, creates its folders, and replaces or refuses an existing file", async () => {
   await using place = await workspaceForTest();
   const { workspace } = place;
   expect(await saveFile(workspace, "a/b/c.txt", new Blob(["one"]).stream())).toBe("a/b/c.txt");

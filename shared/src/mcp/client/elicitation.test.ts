@@ -29,7 +29,7 @@ test("a question says which server asks, quotes its words, and points out what l
   expect(questionOf("shop", one)).not.toContain("secret");
 });
 
-test("an address is shown, and not opened by us", () => {
+test("an address is shown, and never opened by us", () => {
   const question = questionOf("shop", {
     mode: "url",
     message: "Pay",
@@ -42,7 +42,7 @@ test("an address is shown, and not opened by us", () => {
   });
 });
 
-test("answers are lines, JSON or the one value, in the kind that was asked for", () => {
+test("answers are lines, JSON or the single value, in the requested type", () => {
   const content = { user: "ann", password: "a: b", remember: true };
   expect(answerOf("user: ann\n- Password: a: b\nremember = yes", form)).toEqual({
     result: { action: "accept", content },
@@ -51,7 +51,7 @@ test("answers are lines, JSON or the one value, in the kind that was asked for",
   expect(answerOf(" 0 ", one)).toEqual({ result: { action: "accept", content: { count: 0 } } });
 });
 
-test("values may stand in one line, and bounds are shown and held", () => {
+test("values may stand in one line, and limits are shown and enforced", () => {
   const properties = {
     people: { type: "integer" as const, minimum: 1, maximum: 25 },
     language: { type: "string" as const, enum: ["de", "zh"] },
@@ -65,14 +65,14 @@ test("values may stand in one line, and bounds are shown and held", () => {
   expect(answerOf("people: 26", asked)).toEqual({ problem: 'people cannot be "26".' });
 });
 
-test("what does not fit is told, refusals and silence are passed on", () => {
+test("invalid answers are reported, refusals and silence are passed on", () => {
   expect(answerOf("many", one)).toEqual({ problem: 'count cannot be "many".' });
   expect(answerOf("user: ann", form)).toEqual({ problem: "There was no value for password." });
   expect(answerOf("Decline.", form)).toEqual({ result: { action: "decline" } });
   expect(answerOf(undefined, form)).toEqual({ result: { action: "cancel" } });
 });
 
-test("what is left out has the value the server names for that", () => {
+test("an omitted value has the server's default", () => {
   const properties = {
     name: { type: "string" as const, default: "Joe" },
     age: { type: "integer" as const, default: 0 },

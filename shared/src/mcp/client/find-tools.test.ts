@@ -14,7 +14,7 @@ const tools = [
 const search = async (query: string) =>
   (await findTools(tools).call({ query }, { signal: new AbortController().signal } as ToolContext)).text;
 
-test("tools are found by what they do, the best first, and are the task's from then on", async () => {
+test("tools are found by what they do, the best first, and are available to the task from then on", async () => {
   const text = await search("create an issue");
   expect(text).toMatch(/- git__createIssue: .*\n- git__list_issues: /);
   expect(foundTools(tools, [{ name: "find_tools", text }]).map(({ name }) => name)).toEqual([
@@ -35,7 +35,7 @@ test("words that nearly all tools have find nothing, and a word is found in its 
   expect(await found("when do they feed the seals")).toEqual(["feeding_list"]);
 });
 
-test("nothing found is said, and a tool that was called stays", async () => {
+test("an empty result is reported, and a tool that was called stays", async () => {
   expect(await search("xylophone")).toContain("No tool fits");
   expect(foundTools(tools, [{ name: "mail__send", text: "sent" }]).map(({ name }) => name)).toEqual(["mail__send"]);
 });

@@ -21,7 +21,7 @@ const tool = (name: string, over: object = {}) => ({
   ...over,
 });
 
-test("what is seen first is approved, by whichever process; a change of text, schema or annotation is not", async () => {
+test("a definition first seen is approved, by any process; a change of text, schema or annotation is not", async () => {
   const file = join(home, "first.json");
   expect(await createPins(file).changed(server, [tool("a"), tool("b")])).toEqual(new Set());
   const later = createPins(file);
@@ -39,7 +39,7 @@ test("what is seen first is approved, by whichever process; a change of text, sc
   expect(await later.changed(server, [tool("a", { description: "New." })])).toEqual(new Set());
 });
 
-test("a change stays unapproved though new tools come with it, until it is approved itself", async () => {
+test("a change stays unapproved, even if new tools come with it, until it is approved itself", async () => {
   const pins = createPins(join(home, "with-new.json"));
   const [was, is, more] = [tool("a"), tool("a", { description: "Reads and tells." }), tool("c")];
   await pins.changed(server, [was]);
@@ -65,7 +65,7 @@ test("two processes that approve at the same time keep both approvals", async ()
   expect(Object.keys(await Bun.file(file).json()).sort()).toEqual(names);
 });
 
-test("servers seen at the same time do not push each other out, and a broken file is not taken for an empty one", async () => {
+test("servers seen at the same time do not overwrite each other, and a broken file does not count as empty", async () => {
   const file = join(home, "many.json");
   const pins = createPins(file);
   const servers = Array.from({ length: 10 }, (_, n) => ({ ...server, name: `s${n}` }));

@@ -12,7 +12,7 @@ const asked = {
   maxTokens: 1_000_000,
 };
 
-test("the model is told which server asks and sees its words as data; the answer is bounded", async () => {
+test("the model learns which server asks and sees its words as data; the answer is limited", async () => {
   const inquiries: Inquiry[] = [];
   const answer = await sample("tickets", asked, async (inquiry) => {
     inquiries.push(inquiry);

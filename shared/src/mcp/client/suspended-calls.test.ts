@@ -9,7 +9,7 @@ async function asking(call: SuspendedCall): Promise<CallOutcome> {
   return { type: "result", result: { content: [{ type: "text", text: action }] } };
 }
 
-test("letting go of a conversation ends the calls that wait in it for an answer, and those of no other", async () => {
+test("releasing a conversation ends its calls that wait for an answer, and those of no other", async () => {
   await using ours = await workspaceForTest();
   await using theirs = await workspaceForTest();
   const held = createSuspendedCalls();

@@ -76,7 +76,7 @@ function toolsOf(tools: readonly Tool[], rest: Partial<DirectToolsDeps> = {}) {
 
 const risky: Tool = { ...say, risk: async (input) => `it says ${JSON.stringify(input)}` };
 
-test("a risky call is made only with a person's yes to this very call", async () => {
+test("a risky call is made only with a person's yes to this exact call", async () => {
   const tools = toolsOf([risky]);
   const asked = await tools.call("say", { what: "a" }, call);
   expect(asked).toMatchObject({
@@ -95,14 +95,14 @@ test("a risky call is made only with a person's yes to this very call", async ()
   expect(await tools.call("say", { what: "a" }, call, yes)).toMatchObject({ result: { content: [{ text: "a" }] } });
 });
 
-test("a client that cannot ask a person is told what to do instead", async () => {
+test("for a client that cannot ask a person, the result says what to do instead", async () => {
   const refused = await toolsOf([risky]).call("say", { what: "a" }, { ...call, client: { elicitation: { url: {} } } });
   expect(refused).toMatchObject({
     result: { isError: true, content: [{ text: expect.stringContaining("Give the agent the whole task") }] },
   });
 });
 
-test("with `deny` it is never made, whoever says yes; with `allow` nobody is asked", async () => {
+test("with `deny` a risky call is never made, whoever says yes; with `allow` nobody is asked", async () => {
   const asked = await toolsOf([risky]).call("say", { what: "a" }, call);
   const denied = await toolsOf([risky], { risky: "deny" }).call("say", { what: "a" }, call, decided(asked, true));
   expect(denied).toMatchObject({
@@ -112,7 +112,7 @@ test("with `deny` it is never made, whoever says yes; with `allow` nobody is ask
   expect(made).toMatchObject({ result: { isError: false } });
 });
 
-test("what a call's tool asked the model is told with its result and counted, also where the tool failed", async () => {
+test("the model usage of a call's tool is in its result and counted, even if the tool failed", async () => {
   const asks: Tool = {
     ...say,
     async call(_, { ask }) {
@@ -152,7 +152,7 @@ test("long texts go to a file, and images come as images", async () => {
   expect(await readFile(join(root, path), "utf8")).toBe("x".repeat(2000));
 });
 
-test("calls that change something wait for each other in a workspace, and for no other", async () => {
+test("calls that change something wait for each other within a workspace, not across workspaces", async () => {
   const running: string[] = [];
   const most: Record<string, number> = {};
   const slow = defineTool({
@@ -176,7 +176,7 @@ test("calls that change something wait for each other in a workspace, and for no
   expect(JSON.stringify(outcomes)).toContain('"2"');
 });
 
-test("a tool that asks the model gets its answer, and not beyond the bound of one call", async () => {
+test("a tool that asks the model gets its answer, within the limit of one call", async () => {
   const ask = { instructions: "One word.", text: "which?", maxOutputTokens: 300 };
   const asks: Tool = { ...say, call: async (_, context) => ({ text: await context.ask(ask), isError: false }) };
   expect(await toolsOf([asks]).call("say", {}, call)).toMatchObject({
@@ -187,7 +187,7 @@ test("a tool that asks the model gets its answer, and not beyond the bound of on
   );
 });
 
-test("what a tool asks of a person is an error, and an abort is no result", async () => {
+test("a tool's question to a person is an error, and an abort is not a result", async () => {
   const wants: Tool = {
     ...say,
     call: async () => ({ text: "", isError: false, asks: { question: "?", state: null } }),
@@ -197,14 +197,14 @@ test("what a tool asks of a person is an error, and an abort is no result", asyn
   await expect(toolsOf([say]).call("say", { what: "a" }, { ...call, signal })).rejects.toThrow("gone");
 });
 
-test("tools of a task are not there", async () => {
+test("tools that belong to a task are absent", async () => {
   const waits: Tool = { ...say, name: "waits", callDurably: async () => ({ text: "", isError: false }) };
   const tools = toolsOf([say, waits, { ...say, name: "terminate", endsTask: true }]);
   expect(tools.list().map(({ name }) => name)).toEqual(["say"]);
   expect([tools.has("say"), tools.has("waits"), tools.has("terminate")]).toEqual([true, false, false]);
 });
 
-test("what calls have taken in counts for the next ones of their caller, also in the next process, and for no other", async () => {
+test("sources taken in by calls count for their caller's next ones, in the next process too, and for no other caller", async () => {
   const seen: (readonly string[])[] = [];
   const watcher: Tool = { ...say, risk: async (_, { takenIn }) => void seen.push(takenIn) };
   const tools = [watcher, { ...say, name: "bash" }, { ...say, name: "web_fetch", brings: ["web"] }];
@@ -215,7 +215,7 @@ test("what calls have taken in counts for the next ones of their caller, also in
   expect(seen).toEqual([[], ["say", "web", "bash"], []]);
 });
 
-test("calls at the same time all count for the next one", async () => {
+test("concurrent calls all count for the next one", async () => {
   const seen: (readonly string[])[] = [];
   const watcher: Tool = { ...say, risk: async (_, { takenIn }) => void seen.push(takenIn) };
   const names = Array.from({ length: 10 }, (_, n) => `reads_${n}`);
@@ -227,7 +227,7 @@ test("calls at the same time all count for the next one", async () => {
   expect(seen[0]?.toSorted()).toEqual(names);
 });
 
-test("where the note of what calls have taken in is damaged, the next ones count as having taken in a task of somebody else's", async () => {
+test("if the record of sources is damaged, the next calls count as having taken in someone else's task", async () => {
   const seen: (readonly string[])[] = [];
   const watcher: Tool = { ...say, risk: async (_, { takenIn }) => void seen.push(takenIn) };
   const within = { ...call, contextId: "damaged" };

@@ -65,7 +65,7 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
     has: (name) => tools.some((tool) => tool.name === name),
     async call(name, input, { principal, contextId = ownContext, ...call }, given = nothing) {
       const tool = tools.find((one) => one.name === name);
-      if (tool === undefined) return told(failure(`There is no tool named ${JSON.stringify(name)}.`));
+      if (tool === undefined) return asOutcome(failure(`There is no tool named ${JSON.stringify(name)}.`));
       const workspace = await deps.openWorkspace(principal, contextId);
       const place = { principal, contextId, workspace };
       const make = () => guarded(tool, input, place, { deps, given, spend, takenIn, ...call });
@@ -101,14 +101,14 @@ async function guarded(tool: Tool, input: unknown, place: CallPlace, making: Mak
   const known = risk === undefined ? undefined : { sentence: risk, way: deps.risky };
   const { approval } = planCall(call, tool, deps.approval, known);
   const why = risk === undefined ? "" : ` It would: ${risk}`;
-  if (approval === "deny") return told(failure(`Not allowed by the configuration of this agent.${why}`));
+  if (approval === "deny") return asOutcome(failure(`Not allowed by the configuration of this agent.${why}`));
   if (approval !== "ask") return made(tool, input, place, making);
   const code = codeOf(call.name, call.arguments, risk, place);
   if (given.state !== undefined && given.state !== code)
     throw invalidParams("The requestState is not that of this call.");
   const allowed = given.state === undefined ? undefined : personsDecision(given);
   if (allowed === undefined) return ask(call, risk, code, making);
-  if (!allowed) return told(failure("The person did not allow the call; it was not made."));
+  if (!allowed) return asOutcome(failure("The person did not allow the call; it was not made."));
   return made(tool, input, place, making);
 }
 
@@ -116,7 +116,7 @@ function ask(call: ToolCall, risk: string | undefined, code: string, { client }:
   const message = `Allow this call?\n\n${risk === undefined ? "" : `${risk}\n\n`}${call.name} ${call.arguments}`;
   if (asksPeople(client)) return decision(message, code);
   const advice = "Give the agent the whole task instead: its run asks, and run_answer answers.";
-  return told(
+  return asOutcome(
     failure(
       `Not done: a person has to decide about this call, and this client cannot ask one. ${advice} It was:\n\n${message}`,
     ),
@@ -132,7 +132,7 @@ async function made(tool: Tool, input: unknown, place: CallPlace, making: Making
   const usage = () => inquiries.usage.reduce((sum, each) => addUsage(sum, usageOfAnswers({ usage: each })), noUsage);
   try {
     const result = await performed(tool, input, place, { ...making, account, key, ask: inquiries.ask });
-    return told(result, inquiries.usage.length > 0 ? usage() : undefined);
+    return asOutcome(result, inquiries.usage.length > 0 ? usage() : undefined);
   } finally {
     spend(usage());
   }
@@ -201,7 +201,7 @@ function listed({ name, description, inputSchema }: Tool): McpTool {
 }
 
 /** The result. If the model was asked, it includes the usage, since no run reports it. */
-function told({ text, images = [], isError }: ToolResult, usage?: TaskUsage): DirectOutcome {
+function asOutcome({ text, images = [], isError }: ToolResult, usage?: TaskUsage): DirectOutcome {
   const shown = images.map(({ data, mediaType }) => ({ type: "image" as const, data, mimeType: mediaType }));
   const content = [{ type: "text" as const, text }, ...shown];
   return { result: { content, isError, ...(usage && { _meta: { [usageKey]: usage } }) } };

@@ -9,7 +9,7 @@ async function after(id: string, store: ReturnType<ReturnType<typeof createEvent
   return sent;
 }
 
-test("what came after an event in its stream is told again, and nothing of another stream or session", async () => {
+test("events after a given one in its stream are repeated, and none of another stream or session", async () => {
   const memory = createEventMemory();
   const [one, other] = [memory.open(), memory.open()];
   const first = await one.storeEvent("s", message("a"));
@@ -21,7 +21,7 @@ test("what came after an event in its stream is told again, and nothing of anoth
   expect(await after(first, other)).toEqual([]);
 });
 
-test("beyond its bound the oldest is forgotten, never the newest, and all of a session that ended", async () => {
+test("beyond the limit the oldest event is dropped, never the newest, and all of an ended session", async () => {
   const memory = createEventMemory(200);
   const [one, other] = [memory.open(), memory.open()];
   const ids = [];

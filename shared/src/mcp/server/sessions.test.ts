@@ -52,7 +52,7 @@ async function statusOf(sessions: Sessions, begun: Response): Promise<number> {
   return response.status;
 }
 
-test("where all sessions are busy one more is refused, and none of them ends for it", async () => {
+test("if all sessions are busy, one more is refused, and none of them ends for it", async () => {
   const { sessions, bugs } = open();
   const [first, ...others] = await fill(sessions);
   if (first === undefined) throw new Error("There is no session.");
@@ -62,7 +62,7 @@ test("where all sessions are busy one more is refused, and none of them ends for
   expect(bugs).toEqual([]);
 });
 
-test("one more takes the place of the session that has rested longest, not of an older one in mid-call", async () => {
+test("one more replaces the session idle longest, not an older one in mid-call", async () => {
   const { sessions, bugs } = open();
   const [busy, used, rests, later] = await fill(sessions);
   if (!busy || !used || !rests || !later) throw new Error("There are too few sessions.");

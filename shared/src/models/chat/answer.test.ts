@@ -18,7 +18,7 @@ async function read(...deltas: object[]) {
 
 const call = (rest: object) => ({ tool_calls: [rest] });
 
-test("a think part at the beginning is reasoning, wherever the stream breaks it", async () => {
+test("a leading think block is reasoning, wherever the stream splits it", async () => {
   const { answer, told } = await read(
     ...["\n<th", "ink>2 + 2", " < 5</th", "ink>\n\nFour", ", not <think>five</think>."].map((content) => ({ content })),
   );
@@ -32,7 +32,7 @@ test("a think part at the beginning is reasoning, wherever the stream breaks it"
   ]);
 });
 
-test("a think part that never ends, and a text that only begins like one, lose nothing", async () => {
+test("an unclosed think block, and text that only starts like one, lose nothing", async () => {
   expect((await read({ content: "<think>hm</thi" })).answer).toMatchObject({ reasoning: "hm</thi", text: "" });
   expect((await read({ content: "<thi" })).answer).toMatchObject({ reasoning: "", text: "<thi" });
   expect((await read({ content: " <b>x" })).answer).toMatchObject({ reasoning: "", text: " <b>x" });
@@ -60,7 +60,7 @@ test("the older form of a single call is a call", async () => {
   expect(answer.toolCalls).toEqual([{ id: "", name: "bash", arguments: '{"n":1}' }]);
 });
 
-test("calls without an index are told apart by id or name", async () => {
+test("calls without an index are distinguished by id or name", async () => {
   const { answer } = await read(
     call({ id: "x", function: { name: "a", arguments: '{"n":' } }),
     call({ function: { arguments: "1}" } }),
@@ -74,7 +74,7 @@ test("calls without an index are told apart by id or name", async () => {
   ]);
 });
 
-test("calls that all claim index 0 are told apart, and a repeated name is not a new call", async () => {
+test("calls that all claim index 0 are distinguished, and a repeated name is not a new call", async () => {
   const { answer } = await read(
     call({ index: 0, id: "x", function: { name: "a", arguments: '{"n"' } }),
     call({ index: 0, id: "x", function: { name: "a", arguments: ":1}" } }),

@@ -25,7 +25,7 @@ test("any client of the protocol can use the server, streamed or not", async () 
   await server.close();
 });
 
-test("what is no request of the protocol is answered with an error object", async () => {
+test("an invalid request is answered with an error object", async () => {
   const server = await startScriptedModel([]);
   const post = (text: string) => fetch(`${server.url}/chat/completions`, { method: "POST", body: text });
   for (const text of ["", "nonsense", "{}", '{"model":"x","messages":[]}']) {
@@ -37,7 +37,7 @@ test("what is no request of the protocol is answered with an error object", asyn
   await server.close();
 });
 
-test("a taken port is an error that says so", async () => {
+test("a port in use is an error that says so", async () => {
   const first = await startScriptedModel([]);
   const port = Number(new URL(first.url).port);
   const second = startChatServer({ port, models: [], answer: () => ({}) });

@@ -12,7 +12,7 @@ const hidden: [string, string, string][] = [
     "The task-force asked for a monkey_business model",
   ],
 ];
-test("a word that is not the whole key stays, and so does one that is too short for a key", () => {
+test("a word that is not the whole key stays, and so does one too short to be a key", () => {
   expect(redactKeys("hunter22 and my-hunter2x-key", "hunter22")).toBe("[key] and my-hunter2x-key");
   expect(redactKeys("nonetheless, Ollama/ollama-3 has none of it", "ollama")).toBe(
     "nonetheless, Ollama/ollama-3 has none of it",

@@ -61,7 +61,7 @@ test("tools, calls and results go to a model without function calling as plain t
   expect(results).toBe("Result of bash (call_1):\na.txt\nResult of bash (call_2):\nError: no such command");
 });
 
-test("calls in its text become tool calls, and are not told as text", async () => {
+test("calls in its text become tool calls, and are not emitted as text", async () => {
   const text = `I list them.\n\n${block('{"name": "bash", "arguments": {"command": "ls -a"}}')}\n`;
   const { events } = await ask({ text });
   const told = events.flatMap((event) => (event.type === "text-delta" ? [event.text] : []));
@@ -79,7 +79,7 @@ test("calls in its text become tool calls, and are not told as text", async () =
   });
 });
 
-test("text with code in it that is no call comes through whole", async () => {
+test("text with code that is not a call passes through whole", async () => {
   const text = 'Use this:\n```json\n{"name": "my-package"}\n```\nand `a < b`.';
   const { events } = await ask({ text });
   const told = events.flatMap((event) => (event.type === "text-delta" ? [event.text] : []));
@@ -87,7 +87,7 @@ test("text with code in it that is no call comes through whole", async () => {
   expect(events.at(-1)).toMatchObject({ reply: { text, finish: "stop", toolCalls: [] } });
 });
 
-test("a call that was cut off is left out of the reply", async () => {
+test("a truncated call is left out of the reply", async () => {
   const { events } = await ask({
     text: '```tool_call\n{"name": "bash", "arguments": {"command": "rm',
     finish: "length",
@@ -124,7 +124,7 @@ const written: [string, string, object][] = [
     { name: "bash", arguments: '{"name": "bash", "arguments": oh no' },
   ],
 ];
-test.each(written)("%s is taken as a call", (_, text, call) => {
+test.each(written)("%s counts as a call", (_, text, call) => {
   const taken = takeCalls(`Before.\n${text}`, ["bash"]);
   expect(taken.text).toBe("Before.");
   expect(taken.toolCalls).toHaveLength(1);
@@ -136,7 +136,7 @@ test("several calls keep their order", () => {
   expect(takeCalls(text, []).toolCalls.map((call) => call.name)).toEqual(["a", "b", "c"]);
 });
 
-test("an answer of blanks is passed on in time that grows with its length", async () => {
+test("an answer of blanks is passed on in linear time", async () => {
   const blanks = " ".repeat(100_000);
   async function* answer(): AsyncGenerator<Exclude<ModelEvent, { type: "retry" | "reply" }>, ModelAnswer> {
     for (const text of [blanks, blanks, "x"]) yield { type: "text-delta", text };

@@ -3,7 +3,7 @@ import { watch, within } from "./watchdog.ts";
 
 const silent = new Promise<never>(() => {});
 
-test("what does not come in time fails as unavailable, and an abort gives its own reason", async () => {
+test("an answer that is late fails as unavailable, and an abort gives its own reason", async () => {
   const inTime = within(Promise.resolve(7), 1000, new AbortController().signal);
   expect(await inTime).toBe(7);
   const late = within(silent, 5, new AbortController().signal);
@@ -18,7 +18,7 @@ test("what does not come in time fails as unavailable, and an abort gives its ow
   );
 });
 
-test("items that say nothing do not start the shorter limit, and a slow reader is not a stall", async () => {
+test("empty items do not start the shorter limit, and a slow reader is not a stall", async () => {
   async function* source() {
     yield "";
     await Bun.sleep(60);

@@ -30,7 +30,7 @@ const turn: readonly ModelMessage[] = [
   { role: "assistant", text: "A cat.", toolCalls: [] },
 ];
 
-test("a model that sees gets images as data URLs, those of tools after all results of the turn", () => {
+test("a model with vision gets images as data URLs, those of tools after all results of the turn", () => {
   const url = { type: "image_url", image_url: { url: "data:image/png;base64,aGk=" } };
   expect(params({ capabilities: { vision: true } }, { messages: turn }).messages as unknown[]).toEqual([
     { role: "system", content: "Be brief." },
@@ -50,14 +50,14 @@ test("a model that sees gets images as data URLs, those of tools after all resul
   ]);
 });
 
-test("a model that does not see is told where images were, in plain strings", () => {
+test("a model without vision gets plain strings that say where images were", () => {
   const { messages } = params({}, { messages: turn });
   expect(messages[1]?.content).toBe("What is this?\n[an image was here; this model cannot see images]");
   expect(JSON.stringify(messages)).not.toContain("base64");
   expect(JSON.stringify(messages.at(-2))).toContain("screenshot: [an image was here");
 });
 
-test("tools go without their schema's dialect, and a tool choice only when it says something", () => {
+test("tools are sent without their schema's dialect, and a tool choice only if it matters", () => {
   const plain = params({}, { tools });
   expect(plain.tools).toEqual([
     { type: "function", function: { name: "bash", description: "Runs.", parameters: { type: "object" } } },

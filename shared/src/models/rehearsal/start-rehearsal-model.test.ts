@@ -117,7 +117,7 @@ const toolSets: [string, string[], string][] = [
   ["without a shell", ["python_execute", "terminate"], "with Python's csv module and with SQL in Python's sqlite3"],
   ["with nothing but a shell", ["bash"], "with awk and with sort, grep and cut"],
 ];
-test.each(toolSets)("%s it finds other ways to the same figures", async (_, names, ways) => {
+test.each(toolSets)("%s the model finds other ways to the same figures", async (_, names, ways) => {
   const { end } = await play(pick(...names));
   expect(end.summary).toContain("76,704.20 from 215 orders");
   const text = await report();
@@ -125,13 +125,13 @@ test.each(toolSets)("%s it finds other ways to the same figures", async (_, name
   expect(text).toContain("| East | 21,317.35 | 58 | 367.54 |");
 });
 
-test.each([[["python_execute"]], [["bash"]]])("the question of the guides is counted out with %p", async (names) => {
+test.each([[["python_execute"]], [["bash"]]])("the guides' question is computed with %p", async (names) => {
   const { called, end } = await play(pick(...names), "How many primes are below 1000?");
   expect(called).toEqual(names);
   expect(end.summary).toBe("There are 168 primes below 1000.");
 });
 
-test("the figures follow the file that is really there", async () => {
+test("the figures come from the actual file", async () => {
   const head = "order_id,date,region,product,quantity,unit_price,status";
   await Bun.write(join(folder, "orders.csv"), `${head}\n1,2025-03-01,Moon,Rock,2,10.50,completed\n`);
   const { end } = await play(real);
@@ -140,14 +140,14 @@ test("the figures follow the file that is really there", async () => {
   expect(await report()).toContain("- Nothing.");
 });
 
-test("a Python that fails is replaced by another way, and said so", async () => {
+test("a failing Python is replaced by another way, and the report says so", async () => {
   const { messages, end } = await play({ ...real, python_execute: () => "Error: python3: command not found" });
   expect(end.status).toBe("success");
   expect(JSON.stringify(messages)).toContain("That gave no figures (Error: python3: command not found).");
   expect(await report()).toContain("with awk and with sort, grep and cut");
 });
 
-test("two ways that differ are told and settled by a third", async () => {
+test("two ways that differ are reported and settled by a third", async () => {
   const wrong = async (args: Args) => ((await real.bash?.(args)) ?? "").replace("2131735", "2131736");
   const { messages, end } = await play({ ...real, bash: wrong });
   expect(JSON.stringify(messages)).toContain("The two differ: 76,704.20 against 76,704.21. I need a third.");
@@ -182,7 +182,7 @@ test("a missing file and missing tools end in a failure that names them", async 
   expect(noShell.called).toEqual(["terminate"]);
 });
 
-test("a server restarted before every turn goes on in the same conversation", async () => {
+test("a server restarted before every turn continues the same conversation", async () => {
   const { end } = await play(real, ordersReport.task, async () => {
     await server.close();
     server = await startRehearsalModel({ pace: 0 });
@@ -220,7 +220,7 @@ test("a further question after the task is refused, and the task itself can be g
   expect(again.toolCalls[0]?.name).toBe("planning");
 });
 
-test("it goes by its own name, costs nothing and answers to no other", async () => {
+test("it has its own name, costs nothing and answers to no other name", async () => {
   const model = modelOf(server.url);
   expect([model.name, model.provider]).toEqual(["rehearsal", "rehearsal"]);
   const { usage } = await ask(model, [user("Hello?")], []);
@@ -231,7 +231,7 @@ test("it goes by its own name, costs nothing and answers to no other", async () 
   expect(ask(other, [user("Hello?")], [])).rejects.toMatchObject({ code: "model_rejected" });
 });
 
-test("its words come one after the other, at the pace asked for", async () => {
+test("its words stream one after the other, at the requested pace", async () => {
   const slow = await startRehearsalModel({ pace: 5 });
   const times: number[] = [];
   const request = { messages: [user("Hello?")], tools: [], toolChoice: "auto" } as const;

@@ -5,7 +5,7 @@ import { estimateText } from "../../models/tokens.ts";
 import { createSnapshotStates } from "../observation/snapshot-state.ts";
 import { browserTools } from "./browser-tools.ts";
 
-test("what a model is told of thirty tools costs each request less than 2,300 tokens, and a ref in it is a plain text", async () => {
+test("the definitions of thirty tools cost each request less than 2,300 tokens, and a ref in them is plain text", async () => {
   const policy = { allow: [], deny: [], only: [] };
   const browsers = createBrowsers({ ...browserDefaults, folder: "/nonexistent", policy });
   const tools = browserTools({

@@ -88,7 +88,7 @@ async function inside(workspace: Workspace, command: string): Promise<string> {
 const hasGit = Bun.which("git") !== null;
 
 test.if(hasGit)(
-  "a repository is cloned with its files as they are, the newest commits, and git at work in it",
+  "a repository is cloned with its files unchanged and its newest commits, and git works in it",
   async () => {
     const { workspace, text, isError } = await clone({ url: `${host}/ann/app`, into: "app", depth: 2 });
     expect({ text, isError }).toMatchObject({ isError: false, text: expect.stringContaining("into app/") });
@@ -105,7 +105,7 @@ test.if(hasGit)(
 );
 
 test.if(hasGit)(
-  "what is changed in a clone is a patch from its folder, without what is git's, committed or not",
+  "changes in a clone become a patch from its folder, without git's own files, committed or not",
   async () => {
     const { workspace } = await clone({ url: `${host}/ann/app` });
     await inside(
@@ -120,7 +120,7 @@ test.if(hasGit)(
   },
 );
 
-test.if(hasGit)("a branch, a tag or a commit is what is checked out", async () => {
+test.if(hasGit)("a branch, a tag or a commit can be checked out", async () => {
   const at = async (input: Record<string, unknown>) => {
     const { workspace, text } = await clone({ url: `${host}/ann/app.git`, ...input });
     return { text, head: await inside(workspace, "cd app; git log -1 --format=%s; git branch --show-current") };
@@ -137,7 +137,7 @@ test.if(hasGit)("a branch, a tag or a commit is what is checked out", async () =
   expect((await at({ ref: "a".repeat(40) })).text).toContain("The server says");
 });
 
-test.if(hasGit)("a repository that moved is followed, and the rest asked for where it is now", async () => {
+test.if(hasGit)("a moved repository is followed, and later requests go to its new address", async () => {
   const before = git.asked.length;
   expect((await clone({ url: `${host}/ann/moved` })).text).toContain("into moved/");
   expect(git.asked.slice(before)).toEqual([
@@ -148,7 +148,7 @@ test.if(hasGit)("a repository that moved is followed, and the rest asked for whe
   ]);
 });
 
-test.if(hasGit)("links of a repository that lead outside are left out, and that is said", async () => {
+test.if(hasGit)("links in a repository that lead outside are left out, and the result says so", async () => {
   await git.make(
     "odd/links",
     "ln -s /etc/passwd out; ln -s ../../up up; echo a > a; ln -s a in; git add . && git commit -qm x",
@@ -158,7 +158,7 @@ test.if(hasGit)("links of a repository that lead outside are left out, and that 
   expect(await inside(workspace, "cd links; git status --short; cat in")).toBe("D out\n D up\na");
 });
 
-test.if(hasGit)("a repository made to trouble whoever clones it is refused, and nothing is left of it", async () => {
+test.if(hasGit)("a malicious repository is refused, and nothing is left of it", async () => {
   await git.make("bad/bomb", bomb);
   const { workspace, text, isError } = await clone({ url: `${host}/bad/bomb` });
   expect({ text, isError }).toEqual({ isError: true, text: expect.stringMatching(/larger|more than/) });
@@ -173,7 +173,7 @@ tree=$(for n in 0 1 2 3 4 5 6 7 8 9; do printf '100644 blob %s\\tf%s\\n' $blob $
 for level in 1 2 3 4 5; do tree=$(for n in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\td%s\\n' $tree $n; done | git mktree); done
 git update-ref refs/heads/main $(git commit-tree $tree -m x)`;
 
-test("an archive's files come into a folder of its name, and what is changed there is a patch from that folder", async () => {
+test("an archive's files go into a folder of its name, and changes there become a patch from that folder", async () => {
   const none: Sandbox = { ...place.sandbox, tier: "none" };
   for (const [url, sandbox] of [
     [`${host}/ann/app.tar.gz`, place.sandbox],
@@ -194,7 +194,7 @@ test("an archive's files come into a folder of its name, and what is changed the
   expect((await clone({ url: `${host}/ann/app` }, none)).text).toContain("git is not installed");
 });
 
-test("what leads elsewhere, is not there or is no archive is refused, and leaves nothing", async () => {
+test("an address that redirects elsewhere, is missing or is not an archive is refused, and leaves nothing", async () => {
   const refused: Record<string, string> = {
     [`${host}/ann/inside`]: "not public",
     [`${host}/ann/inside.tar.gz`]: "not public",
@@ -216,7 +216,7 @@ test("what leads elsewhere, is not there or is no archive is refused, and leaves
   expect((await clone({ url: `${host}/ann/app`, ref: "../../x" })).text).toContain("must be the name of a branch");
 });
 
-test("an address names an archive, or a repository with its host's archives", () => {
+test("an address names an archive or a repository", () => {
   const archiveOf = (address: string, ref = "HEAD") => {
     const source = sourceAddress(address);
     return source.kind === "archive" ? source.url : source.archive?.(ref);
@@ -252,7 +252,7 @@ test("an address names an archive, or a repository with its host's archives", ()
     expect(() => sourceAddress(bad), bad).toThrow(AppError);
 });
 
-test.if(Bun.which("openssl") !== null)("a certificate that nobody vouches for is refused", async () => {
+test.if(Bun.which("openssl") !== null)("an untrusted certificate is refused", async () => {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-tls-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];

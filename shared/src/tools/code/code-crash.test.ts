@@ -76,7 +76,7 @@ const put =
     for (const [path, text] of Object.entries(what)) await writeFile(join(root, path), text);
   };
 
-test("a patch killed at any moment leaves no half file, and repeated is made whole and can be taken back", async () => {
+test("a patch killed at any moment leaves no half-written file, completes when repeated, and can be undone", async () => {
   let kills = 0;
   for await (const { workspace, killed } of afterEachKill(put(files), "apply_patch", { patch })) {
     kills += Number(killed);
@@ -92,7 +92,7 @@ test("a patch killed at any moment leaves no half file, and repeated is made who
   expect(kills).toBeGreaterThan(15);
 });
 
-test("a patch that cannot be made, killed at any moment and repeated, leaves all as it was", async () => {
+test("a patch that cannot be applied, killed at any moment and repeated, changes nothing", async () => {
   let kills = 0;
   for await (const { workspace, killed } of afterEachKill(put(files), "apply_patch", { patch: blocked })) {
     kills += Number(killed);
@@ -103,7 +103,7 @@ test("a patch that cannot be made, killed at any moment and repeated, leaves all
   expect(kills).toBeGreaterThan(20);
 });
 
-test("an archive whose unpacking is killed at any moment is there whole or not at all", async () => {
+test("an archive whose unpacking is killed at any moment exists whole or not at all", async () => {
   const entries = new Map([
     ["p/a.txt", "a\n"],
     ["p/b/c.txt", "c\n"],
@@ -119,7 +119,7 @@ test("an archive whose unpacking is killed at any moment is there whole or not a
   expect(kills).toBeGreaterThan(4);
 });
 
-test("a restoring that is killed at any moment is complete once it is repeated, and can still be taken back", async () => {
+test("a restore killed at any moment completes when repeated, and can still be undone", async () => {
   const checkpoints = createCheckpoints();
   const prepare = async (workspace: Workspace) => {
     await put(files)(workspace);

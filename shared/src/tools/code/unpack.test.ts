@@ -86,7 +86,7 @@ test.each(kinds.filter(([, program]) => Bun.which(program)))(
   },
 );
 
-test("what lies loose in an archive goes into a folder named after it, or the one asked for, which must be free", async () => {
+test("an archive without a top folder is unpacked into one named after it, or into the requested one, which must not exist", async () => {
   const tar = await tarOf([
     { name: "a.txt", content: "a\n" },
     { name: "./b/c.txt", content: "c\n" },
@@ -203,7 +203,7 @@ test("a header that claims to be huge does not fill the memory", async () => {
   expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 ** 2);
 });
 
-test("zip files that lie, are cut short or encrypted, and files that are no archive, are refused", async () => {
+test("zip files with false headers, truncated or encrypted ones, and files that are not archives are refused", async () => {
   run(
     "python3",
     "-c",

@@ -22,7 +22,7 @@ async function draw(items: unknown, options: Record<string, unknown> = {}) {
   return scene.call(dataVisualization(scene), { json_path: "charts.json", ...options });
 }
 
-test("a PNG has the size of its chart, and chart and findings lie beside it", async () => {
+test("a PNG has the size of its chart, and chart and findings are stored beside it", async () => {
   const { text, isError } = await draw([{ csvFilePath: "sales.csv", chartTitle: "Sales" }], { output_type: "png" });
   expect(isError).toBe(false);
   expect(text).toContain("visualization/sales.png");
@@ -34,7 +34,7 @@ test("a PNG has the size of its chart, and chart and findings lie beside it", as
   expect(await scene.read("visualization/sales.md")).toStartWith("## Sales Insights\n1. ");
 });
 
-test("an SVG holds title, axis titles with units and labels, Chinese ones too", async () => {
+test("an SVG contains title, axis titles with units and labels, Chinese ones too", async () => {
   const items = [
     { csvFilePath: "sales.csv", chartTitle: "Sales" },
     { csvFilePath: "地区.csv", chartTitle: "各地区销售额占比", chart: "pie" },
@@ -48,7 +48,7 @@ test("an SVG holds title, axis titles with units and labels, Chinese ones too", 
   for (const label of [">各地区销售额占比<", ">华东<"]) expect(chinese).toContain(label);
 });
 
-test("an HTML page holds picture and data, names no other place and runs nothing", async () => {
+test("an HTML page contains picture and data, links to no other place and runs nothing", async () => {
   await draw([{ csvFilePath: "evil.csv", chartTitle: "<b>T</b>" }], { output_type: "html" });
   const html = await scene.read("visualization/evil.html");
   expect(html).toContain("<svg");
@@ -64,7 +64,7 @@ const lineAYear = "Drawn: line, x = month, 4 series (2021, 2022, 2023, 2024), 48
 /** Sales that peak in July and grow every year. */
 const sold = (year: number, month: number) => 100 * (year - 2020) - Math.abs(month - 6);
 
-test("monthly totals, a line a year, in each natural shape: every line is drawn along the months, and what was drawn is said", async () => {
+test("monthly totals with one line per year, in each natural layout, are drawn along the months, and the result says what was drawn", async () => {
   const wide = (labels: readonly (string | number)[]) => [
     "month,2021,2022,2023,2024",
     ...labels.map((month, at) => [month, ...years.map((year) => sold(year, at))].join()),
@@ -105,7 +105,7 @@ test("monthly totals, a line a year, in each natural shape: every line is drawn 
   expect(axis).toEqual([">Jan<", ">Feb<", ">Jul<", ">Dec<"]);
 });
 
-test("what a table leaves open is refused with its columns and how to name them, never guessed", async () => {
+test("ambiguous columns are never guessed: the refusal lists them and says how to name them", async () => {
   await scene.write("open-long.csv", "year,month,sales\n2023,Jan,1\n2023,Feb,2\n2024,Jan,3\n2024,Feb,4\n");
   await scene.write("shared.csv", "month,units\n2024-01,1\n2024-01,9\n2024-02,3\n");
   await scene.write("text.csv", "month,units\n2024-01,1\n2024-02,n/a\n");
@@ -133,7 +133,7 @@ test("what a table leaves open is refused with its columns and how to name them,
   expect(text).toContain('"chart": "line", "x": "month", "y": "sales", "series": "year", "aggregate": "sum"');
 });
 
-test("rows that share a place become one value as asked, and findings are about what is drawn", async () => {
+test("rows at the same place become one value as requested, and findings are about what is drawn", async () => {
   const days = Array.from(
     { length: 40 },
     (_, at) => `2024-0${1 + Math.floor(at / 10)},${at % 2 ? "N" : "S"},${at},${at === 7 ? 900 : 5}`,
@@ -166,7 +166,7 @@ test("rows that share a place become one value as asked, and findings are about 
   expect(text).not.toContain("stock has");
 });
 
-test("a chart that is drawn again takes the place of the former, with its pictures and marked copies; another title is another chart", async () => {
+test("a redrawn chart replaces the former one, with its pictures and marked copies; another title is another chart", async () => {
   await scene.write("again.csv", await scene.read("sales.csv"));
   const item = { csvFilePath: "again.csv", chartTitle: "Again" };
   await draw([item], { output_type: "png" });
@@ -192,14 +192,14 @@ test("a chart that is drawn again takes the place of the former, with its pictur
     expect({ stale, there: await scene.exists(`visualization/${stale}`) }).toEqual({ stale, there: false });
 });
 
-test("a picture has the name that was asked for", async () => {
+test("a picture has the requested name", async () => {
   const item = { csvFilePath: "sales.csv", chartTitle: "Named", name: "revenue chart.png" };
   const { text } = await draw([item, { ...item, name: "../outside" }], { output_type: "png" });
   expect(text).toContain("is a file's name, without folders\n  → at [1].name");
   expect((await draw([item], { output_type: "png" })).text).toContain("visualization/revenue chart.png");
 });
 
-test("the picture is shown to whoever sees, whatever kind of file was asked for", async () => {
+test("a model with vision sees the picture, whatever file type was requested", async () => {
   for (const output_type of ["png", "svg", "html"]) {
     const { images } = await draw([{ csvFilePath: "sales.csv", chartTitle: output_type }], { output_type });
     expect(images).toHaveLength(1);
@@ -209,7 +209,7 @@ test("the picture is shown to whoever sees, whatever kind of file was asked for"
   }
 });
 
-test("of more lines than can be told apart the largest are drawn", async () => {
+test("if there are too many lines to distinguish, the largest are drawn", async () => {
   const months = Array.from({ length: 8 }, (_, at) => `2024-0${at + 1}`);
   const rows = months.flatMap((month) => Array.from({ length: 15 }, (_, at) => `${month},P${at},${100 + at}`));
   await scene.write("lines.csv", `month,product,units\n${rows.join("\n")}\n`);
@@ -236,7 +236,7 @@ test("insight mode draws the picked findings into a copy, says which, and leaves
   expect(none.text).toContain("There is no chart visualization/none.png");
 });
 
-test("a missing file, an empty one and one without numbers are each told, and the rest is drawn", async () => {
+test("a missing file, an empty one and one without numbers are each reported, and the rest is drawn", async () => {
   await scene.write("visualization/beside.csv", "a,n\nx,1\ny,3\n");
   await scene.write("empty-rows.csv", "a,n\n");
   await scene.write("no-numbers.csv", "city\nBerlin\nRome\nBerlin\n");
@@ -248,7 +248,7 @@ test("a missing file, an empty one and one without numbers are each told, and th
   expect(text).toContain("## no-numbers.csv\nChart saved in: visualization/no-numbers.html");
 });
 
-test("of more names than can be told apart the first are drawn, which is said", async () => {
+test("if there are too many names to distinguish, the first are drawn, and the result says so", async () => {
   const rows = Array.from({ length: 90 }, (_, at) => `A rather long product name, number ${at};${90 - at}`);
   await scene.write("many.csv", `product;units\n${rows.join("\n")}\n`);
   const { text } = await draw([{ csvFilePath: "many.csv", chartTitle: "Many" }], { output_type: "svg" });
@@ -263,7 +263,7 @@ test("a spec of the model's own is drawn with the file's data", async () => {
   expect(await scene.read("visualization/own.svg")).toContain(">Own axis<");
 });
 
-test("hostile specs are refused, and do not keep the good chart from being drawn", async () => {
+test("hostile specs are refused, and the good chart is still drawn", async () => {
   const reach = (spec: unknown) => ({ csvFilePath: "evil.csv", chartTitle: "evil", spec });
   const items = [
     reach({ data: { url: "file:///etc/passwd" }, mark: "bar" }),
@@ -330,20 +330,20 @@ test("data from an address is refused wherever a spec names it", async () => {
   expect(text.match(/A chart loads nothing: take out spec\./g)).toHaveLength(5);
 });
 
-test("a spec that makes up a billion rows is stopped by its memory", async () => {
+test("a spec that generates a billion rows is stopped by the memory limit", async () => {
   const spec = { layer: [{ data: { sequence: { start: 0, stop: 1e9 } }, mark: "point" }] };
   const { text } = await draw([{ csvFilePath: "sales.csv", chartTitle: "Bomb", spec }]);
   expect(text).toContain("more than 1.5 GB");
 }, 30_000);
 
-test("a JSON file of another shape is said to be wrong where it is", async () => {
+test("a JSON file that does not fit is refused with the place of the error", async () => {
   expect((await draw([{ csvFilePath: "sales.csv" }])).text).toContain("chartTitle");
   await scene.write("broken.json", "[{");
   const broken = await scene.call(dataVisualization(scene), { json_path: "broken.json" });
   expect(broken.text).toStartWith("broken.json is not JSON");
 });
 
-test("preparation runs Python, and tells when no JSON file was named", async () => {
+test("preparation runs Python, and says when no JSON file was named", async () => {
   const said: string[] = [];
   const python = defineTool({
     name: "python_execute",

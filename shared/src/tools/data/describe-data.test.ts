@@ -10,7 +10,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 
 const describe = (path: string) => scene.call(describeData(scene), { path });
 
-test("a CSV file is told by rows, types, missing values, ranges and first rows", async () => {
+test("a CSV file is described by rows, types, missing values, ranges and first rows", async () => {
   await scene.write("a b.csv", "day,n,note\n2024-01-01,0,x\n2024-01-02,4,\n");
   const { text } = await describe("a b.csv");
   expect(text).toContain("a b.csv: 2 rows, 3 columns");
@@ -20,7 +20,7 @@ test("a CSV file is told by rows, types, missing values, ranges and first rows",
   expect(text).toContain("2024-01-02 | 4 | NULL");
 });
 
-test("distinct values are counted where there are not very many rows", async () => {
+test("distinct values are counted unless there are very many rows", async () => {
   await scene.write("cities.csv", "inhabitants\n449000\n489000\n408000\n");
   const { text } = await describe("cities.csv");
   expect(text).toContain("| distinct | least");
@@ -57,7 +57,7 @@ test("a small file that unpacks to one huge line is stopped by the limits", asyn
   expect(text.length).toBeLessThan(5_000);
 }, 30_000);
 
-test("what is no table, empty, missing or outside is said so", async () => {
+test("a file that is not a table, is empty, missing or outside is reported as such", async () => {
   await scene.write("x.pdf", "%PDF");
   await scene.write("x.xlsx", "PK");
   await scene.write("empty.csv", "");
@@ -75,7 +75,7 @@ async function odd(...lines: readonly string[]): Promise<string[]> {
   return (/^Odd:\n((?:- .*\n)+)/m.exec(text)?.[1] ?? "").split("\n").flatMap((line) => line.replace(/^- /, "") || []);
 }
 
-test("tidy data has nothing odd", async () => {
+test("tidy data has no oddities", async () => {
   const lines = Array.from(
     { length: 40 },
     (_, at) => `2024-01-${String((at % 28) + 1).padStart(2, "0")},${at},name ${at}`,
@@ -84,7 +84,7 @@ test("tidy data has nothing odd", async () => {
   expect((await describe("odd.csv")).text).toContain("Nothing odd was found.");
 });
 
-test("dates that cannot be, cannot be read, are of several forms or out of order are told, with an example", async () => {
+test("impossible, unreadable, mixed-format or unordered dates are reported, with an example", async () => {
   const days = Array.from({ length: 20 }, (_, at) => `2024-03-${String(at + 1).padStart(2, "0")}`);
   expect(await odd("day,n", ...days.map((day, at) => `${at === 5 ? "2024-02-30" : day},${at}`))).toEqual([
     "day: 1 date that cannot be, such as '2024-02-30'",
@@ -103,7 +103,7 @@ test("dates that cannot be, cannot be read, are of several forms or out of order
   );
 });
 
-test("rows that are there twice, and keys that are", async () => {
+test("duplicate rows and duplicate keys are reported", async () => {
   const rows = Array.from({ length: 30 }, (_, at) => `${at},${at * 2}`);
   expect(await odd("order_id,n", ...rows, "3,6", "4,99")).toEqual([
     "1 row that came before, the same in every column",
@@ -111,7 +111,7 @@ test("rows that are there twice, and keys that are", async () => {
   ]);
 });
 
-test("numbers kept as text, mixed types, blanks, stand-ins and spellings", async () => {
+test("numbers stored as text, mixed types, blanks, placeholders and spelling variants are reported", async () => {
   const rows = Array.from({ length: 20 }, (_, at) => at);
   expect(await odd("price,k", ...rows.map((at) => `"${at === 3 ? "n/a" : `1,${100 + at}`}",${at}`))).toEqual([
     "price: numbers kept as text: 19 of 20 are numbers, the rest is not, such as 'n/a'; 19 of them cannot be cast as they are, such as '1,100'",
@@ -128,7 +128,7 @@ test("numbers kept as text, mixed types, blanks, stand-ins and spellings", async
   ]);
 });
 
-test("of numbers kept as text the range is told, as the alphabet's hides a total and a reversal", async () => {
+test("for numbers stored as text the numeric range is given, because alphabetical order hides a total and a reversal", async () => {
   const rows = Array.from(
     { length: 40 },
     (_, at) => `${at === 7 ? "-31" : at === 9 ? "979069.18" : at === 11 ? "n/a" : 100 + at},${at}`,
@@ -138,7 +138,7 @@ test("of numbers kept as text the range is told, as the alphabet's hides a total
   );
 });
 
-test("a mean is told with the digits that mean something", async () => {
+test("a mean has only its significant digits", async () => {
   await scene.write("means.csv", "a,b\n0.1,1\n0.2,1\n0.7,2\n");
   const { text } = await describe("means.csv");
   expect(text).toContain("| 0.1 | 0.7 | 0.333333\n");
@@ -152,7 +152,7 @@ test("outliers and a few negative values are counted", async () => {
   ]);
 });
 
-test("a few values below zero are not odd where what is measured may be below zero", async () => {
+test("a few negative values are not odd in a measure that may be negative", async () => {
   const winter = (name: string) => [
     `${name},k`,
     ...Array.from({ length: 80 }, (_, at) => `${at < 3 ? -2 - at : at % 9},${at}`),

@@ -20,7 +20,7 @@ test("a query over a CSV file answers with columns, types, rows and their number
   expect(text).toBe("region | total\nVARCHAR | HUGEINT\nnorth | 15\nsouth | 20\n[2 rows]");
 });
 
-test("0, an empty text and NULL are three things", async () => {
+test("0, an empty text and NULL are distinct", async () => {
   const { text } = await sql("FROM 'people.json'");
   expect(text.split("\n").slice(2)).toEqual(["李 | 0", " | NULL", "[2 rows]"]);
 });
@@ -32,7 +32,7 @@ test("COPY writes Parquet into the workspace, which the next query reads", async
   expect((await sql("SELECT count(*) AS n FROM 'sales.parquet'")).text).toContain("\n3\n");
 });
 
-test("what a PIVOT writes is told in rows, and of several statements the last that has a result", async () => {
+test("a PIVOT's output is counted in rows, and of several statements the last one with a result is shown", async () => {
   await scene.write("years.csv", "year,month,n\n2023,1,5\n2023,2,6\n2024,1,7\n2024,2,8\n2024,3,9\n");
   const pivot = "PIVOT 'years.csv' ON year USING sum(n) GROUP BY month";
   expect((await sql(`COPY (${pivot} ORDER BY month) TO 'wide.csv'`)).text).toBe("Done: 3 rows.");
@@ -44,12 +44,12 @@ test("what a PIVOT writes is told in rows, and of several statements the last th
   ).toContain("\n3\n");
 });
 
-test("a table lasts from call to call", async () => {
+test("a table persists between calls", async () => {
   expect((await sql("CREATE TABLE kept AS FROM 'sales.csv'")).isError).toBe(false);
   expect((await sql("SELECT max(amount) AS most FROM kept")).text).toContain("20");
 });
 
-test("of a long result the head is shown and the whole is in a CSV file", async () => {
+test("of a long result the head is shown, and a CSV file has all of it", async () => {
   const { text } = await sql("SELECT i, 'a,\"b' AS t FROM range(3000) r(i)");
   const path = /all: (\S+)\]/.exec(text)?.[1] ?? "";
   expect(text).toContain("[3000 rows, 50 shown");
@@ -70,7 +70,7 @@ test("an error is the database's own, with the place", async () => {
   expect(text).toContain('Candidate bindings: "amount"');
 });
 
-test("a file that is not UTF-8 is refused with the way to make it so, and not with one that loses rows", async () => {
+test("a file that is not UTF-8 is refused with a way to convert it that loses no rows", async () => {
   await Bun.write(
     join(scene.workspace.root, "gbk.csv"),
     new Uint8Array([...Buffer.from("a,b\n"), 0xc9, 0xcf, 0x2c, 0x31, 0x0a]),
@@ -137,7 +137,7 @@ test("an endless join is stopped at its limit, and the next query is answered", 
   expect((await sql("SELECT 1 AS one")).isError).toBe(false);
 });
 
-test("a query for more memory than there is fails by its limit, and the next is answered", async () => {
+test("a query that needs too much memory fails at its limit, and the next is answered", async () => {
   const { text, isError } = await sql("SELECT list(repeat('x', 1000) || i) FROM range(10000000) t(i)");
   expect(isError).toBe(true);
   expect(text).toStartWith("Out of Memory Error");
@@ -157,7 +157,7 @@ test("an abort ends the query with the signal's own reason", async () => {
   expect((await sql("SELECT 1 AS one")).isError).toBe(false);
 });
 
-test("what only reads may be repeated, anything else may not", () => {
+test("statements that only read may be repeated, others may not", () => {
   for (const text of ["SELECT 1", "with a as (select 1) from a", " FROM 'x.csv';", "DESCRIBE t", "SUMMARIZE 'x.csv'"])
     expect(sqlEffect(text)).toBe("pure");
   for (const text of [

@@ -24,11 +24,11 @@ async function missingHere(names: readonly string[]): Promise<readonly string[]>
   return missing;
 }
 
-test("what is missing is named", async () => {
+test("missing programs are named", async () => {
   expect(await missingHere(["bash", "no-such-program"])).toContain("no-such-program");
 });
 
-test("there is no desktop unless it is enabled, and where it cannot be had that is said", async () => {
+test("there is no desktop unless it is enabled; if it is not available, that is reported", async () => {
   const { sandbox, close } = await openTier("auto");
   expect(await openDesktop({ ...enabled, enabled: false }, sandbox)).toEqual({ tools: [], close: expect.anything() });
   const { tools, note, close: closeDesktop } = await openDesktop(enabled, sandbox);
@@ -40,7 +40,7 @@ test("there is no desktop unless it is enabled, and where it cannot be had that 
   await close();
 });
 
-test("without a sandbox, or in one that has no sockets of its own, there is no desktop", async () => {
+test("without a sandbox, or in one without its own sockets, there is no desktop", async () => {
   for (const mode of ["off", "landlock"] as const) {
     const { sandbox, close } = await openTier(mode);
     const { tools, note } = await openDesktop(enabled, sandbox);
@@ -72,7 +72,7 @@ describe.each(displayable)("a display on tier %s", (tier) => {
     await open.close();
   });
 
-  test("what is typed arrives as it is, and no shell of ours reads it", async () => {
+  test("typed text arrives unchanged, and no shell parses it", async () => {
     const shown = "until xdotool search --onlyvisible --class xterm >shown; do sleep 0.1; done";
     const command = `exec xterm -geometry 80x24+0+0 -e bash -c '${shown}; IFS= read -r line; printf %s "$line" >typed'`;
     expect(await call({ action: "launch", command })).toEqual({
@@ -106,7 +106,7 @@ describe.each(displayable)("a display on tier %s", (tier) => {
     await fileSays("events", "state 0x4, keycode 54 (keysym 0x63, c)");
   });
 
-  test("a screenshot is seen and saved, and shows what is there", async () => {
+  test("a screenshot is returned and saved, and shows the screen", async () => {
     await call({ action: "move_to", x: 700, y: 500 });
     const { text, images, isError } = await call({ action: "screenshot" });
     const path = /saved as (screenshots\/screenshot_\d{8}_\d{6}_\d{3}\.png)\.$/.exec(text)?.[1] ?? "";
@@ -118,7 +118,7 @@ describe.each(displayable)("a display on tier %s", (tier) => {
     expect(saved.length).toBeGreaterThan(1500);
   });
 
-  test("a program that cannot be started is told with what it said", async () => {
+  test("a program that fails to start is reported with its output", async () => {
     expect(await call({ action: "launch", command: "no-such-program --at-all" })).toMatchObject({
       isError: true,
       text: expect.stringContaining("no-such-program: command not found"),
@@ -128,7 +128,7 @@ describe.each(displayable)("a display on tier %s", (tier) => {
     expect(await call({ action: "typing", text: "a\0b" })).toMatchObject({ isError: true });
   });
 
-  test("how the system's programs look is there for them to read", async () => {
+  test("programs find the system's themes and fonts", async () => {
     const { text } = await call({ action: "launch", command: "ls /etc/X11/app-defaults" });
     expect(text.split("\n")).toContain("XTerm");
   });

@@ -29,7 +29,7 @@ test.each([
   expect(keysymsOf(keys)).toBe(keysyms);
 });
 
-test.each(["f25", "constructor", "enter click 1", "--file", "13", ""])("%j is no key, and that is said", (name) => {
+test.each(["f25", "constructor", "enter click 1", "--file", "13", ""])("%j is refused as an unknown key", (name) => {
   expect(() => keysymOf(name)).toThrow(AppError);
   expect(() => keysymOf(name)).toThrow("There is no key");
 });

@@ -83,7 +83,7 @@ const cases = [
 ];
 
 test.each(cases)(
-  "$name, killed at any moment, leaves the old file or the new one, and repeated is made once",
+  "$name, killed at any moment, leaves the old file or the new one, and takes effect once when repeated",
   async ({ input, before, earlier, after, undone }) => {
     const start = earlier.length === 0 ? before : earlier.length === 1 ? create.file_text : "two two?";
     const kills = await atEveryChange(async (crashAt) => {
@@ -104,7 +104,7 @@ test.each(cases)(
   },
 );
 
-test("after a kill another edit goes on from what is there, and undoing everything gives the first content", async () => {
+test("after a kill another edit continues from the current state, and undoing everything restores the first content", async () => {
   const kills = await atEveryChange(async (crashAt) => {
     await using place = await crashed("one two three", [], replace, crashAt);
     const found = await place.content();

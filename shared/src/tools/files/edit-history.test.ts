@@ -33,14 +33,14 @@ test("an edit of a file that has changed since it was read is refused and leaves
   expect(await Bun.file(place.file).text()).toBe("by a command");
 });
 
-test("an edit where a folder has come to be is refused", async () => {
+test("an edit of a path that has become a folder is refused", async () => {
   await using place = await setUp();
   await mkdir(place.file);
   const edit = { key: "k", text: "done", before: null, after: encode("x") };
   await expect((await place.history()).commit(edit)).rejects.toMatchObject({ code: "conflict" });
 });
 
-test("a history is bounded: the oldest of many edits are forgotten, with their snapshots", async () => {
+test("a history is limited: the oldest edits are dropped, with their snapshots", async () => {
   await using place = await setUp();
   await writeFile(place.file, "0");
   const history = await place.history();
@@ -51,7 +51,7 @@ test("a history is bounded: the oldest of many edits are forgotten, with their s
   expect(history.answerTo("k105")).toBe("done");
 });
 
-test("large snapshots are forgotten before they are many", async () => {
+test("large snapshots are dropped before they accumulate", async () => {
   await using place = await setUp();
   const content = (n: number) => Buffer.alloc(9 * 1024 ** 2, String(n));
   await writeFile(place.file, content(0));

@@ -15,7 +15,7 @@ test("nothing in a replacement is special, and tabs stay tabs", () => {
   expect(replaceText("a\tb\tc", "\tb", "\t$&$1$`", "f").text).toBe("a\t$&$1$`\tc");
 });
 
-test("a text that is found more than once is refused with the line of each place, also when it spans lines", () => {
+test("a text that occurs more than once is refused with the line of each place, even if it spans lines", () => {
   expect(() => replaceText("x\ny\nx\ny\n", "x\ny", "z", "f")).toThrow(
     "No replacement was performed. Multiple occurrences of old_str `x\ny` in lines [1, 3]. Please ensure it is unique",
   );
@@ -30,7 +30,7 @@ test("a text that is not found, empty, or the same as the new one is refused", (
   expect(() => replaceText("a", "a", "a", "f")).toThrow("is the same as old_str");
 });
 
-test("Windows line endings are found by plain ones and kept", () => {
+test("plain line endings match Windows ones, which are kept", () => {
   const text = "one\r\ntwo\r\nthree\r\n";
   expect(replaceText(text, "one\ntwo\n", "1\n2\n", "f").text).toBe("1\r\n2\r\nthree\r\n");
   expect(replaceText(text, "two\r\nthree", "2\r\n3", "f").text).toBe("one\r\n2\r\n3\r\n");
@@ -38,7 +38,7 @@ test("Windows line endings are found by plain ones and kept", () => {
   expect(insertText(text, 4, "end").text).toBe("one\r\ntwo\r\nthree\r\n\r\nend");
 });
 
-test("in a text of mixed line endings those outside the edit stay as they are", () => {
+test("in a text with mixed line endings, those outside the edit stay unchanged", () => {
   const text = "a\r\nb\nc\r\nd\ne\n";
   expect(replaceText(text, "c\nd", "C\nD", "f").text).toBe("a\r\nb\nC\nD\ne\n");
   expect(insertText(text, 3, "x").text).toBe("a\r\nb\nc\r\nx\nd\ne\n");
@@ -58,7 +58,7 @@ test("an insertion shows four lines before and after", () => {
   expect([snippet, firstLine]).toEqual(["2\n3\n4\n5\nnew\n6\n7\n8\n9", 2]);
 });
 
-test("a line that is not there is refused with those that are", () => {
+test("a line number out of range is refused with the valid range", () => {
   for (const line of [-1, 4])
     expect(() => insertText("a\nb\nc", line, "x")).toThrow(
       `Invalid \`insert_line\` parameter: ${line}. It should be within the range of lines of the file: [0, 3]`,

@@ -34,7 +34,7 @@ async function setUp() {
 
 const shownSize = async (data: string | undefined) => await new Bun.Image(Buffer.from(data ?? "", "base64")).metadata();
 
-test("an image is shown, known by its content and not by its name", async () => {
+test("an image is shown, recognized by its content and not by its name", async () => {
   await using place = await setUp();
   await place.put("chart.txt", await picture(30, 20).png().bytes());
   const { text, images, isError } = await place.see("chart.txt");
@@ -42,7 +42,7 @@ test("an image is shown, known by its content and not by its name", async () => 
   expect(await shownSize(images?.[0]?.data)).toEqual({ width: 30, height: 20, format: "png" });
 });
 
-test("a large photograph is made smaller and stays a photograph", async () => {
+test("a large photograph is scaled down and stays a JPEG", async () => {
   await using place = await setUp();
   await place.put("photo.jpg", await picture(4000, 3000).jpeg().bytes());
   const { text, images } = await place.see("photo.jpg");
@@ -50,13 +50,13 @@ test("a large photograph is made smaller and stays a photograph", async () => {
   expect(await shownSize(images?.[0]?.data)).toEqual({ width: 1440, height: 1080, format: "jpeg" });
 });
 
-test("WebP is shown as what every model takes", async () => {
+test("WebP is shown in a format every model accepts", async () => {
   await using place = await setUp();
   await place.put("a.webp", await picture(8, 8).webp().bytes());
   expect((await place.see("a.webp")).images?.[0]?.mediaType).toBe("image/png");
 });
 
-test("what is no image is refused by its content", async () => {
+test("a file that is not an image is refused by its content", async () => {
   await using place = await setUp();
   await place.put("fake.png", Buffer.from("just text"));
   await place.put("empty.png", Buffer.alloc(0));
@@ -71,7 +71,7 @@ test("what is no image is refused by its content", async () => {
   expect((await place.see("/etc/passwd")).text).toContain("outside the workspace");
 });
 
-test("a file above 10 MB, and a small one that claims a billion pixels, cost nothing", async () => {
+test("a file above 10 MB, and a small one that claims a billion pixels, are refused cheaply", async () => {
   await using place = await setUp();
   const png = Buffer.from(await picture(10, 10).png().bytes());
   await place.put("long.png", Buffer.concat([png, Buffer.alloc(10 * 1024 ** 2)]));
@@ -98,7 +98,7 @@ test("a cancellation ends the decoding with the signal's own reason", async () =
   expect(await seeing).toBe(reason);
 });
 
-test("an image is made as small as a model's provider looks at it, in the process of its own", async () => {
+test("an image is scaled to what the model's provider processes, in the separate process", async () => {
   const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   const large = await new Bun.Image(Buffer.from(pixel, "base64")).resize(1_200, 800).jpeg().bytes();
   const shown = await showImage(new Uint8Array(large), AbortSignal.timeout(20_000), { width: 300, height: 200 });

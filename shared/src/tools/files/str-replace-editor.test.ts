@@ -31,7 +31,7 @@ const replace = (path: string, old_str: string, new_str: string) => ({
   new_str,
 });
 
-test("a file is created with its folders, viewed, edited, and taken back step by step until it is gone", async () => {
+test("a file is created with its folders, viewed, edited, and undone step by step until it is gone", async () => {
   await using place = await setUp();
   const { text, read, call } = place;
   const path = "src/new/a.py";
@@ -66,7 +66,7 @@ test("a file is created with its folders, viewed, edited, and taken back step by
   expect(await place.exists(path)).toBe(false);
 });
 
-test("a file is replaced whole when that is asked for, keeps its permissions, and comes back by an undo", async () => {
+test("a file is replaced on request, keeps its permissions, and an undo restores it", async () => {
   await using place = await setUp();
   await place.write("run.sh", "old\n");
   await chmod(join(place.root, "run.sh"), 0o755);
@@ -89,7 +89,7 @@ test("an absolute path inside the workspace works as a relative one does", async
   expect(await place.read("a.txt")).toBe("");
 });
 
-test("faults are told in the known words", async () => {
+test("errors use OpenManus's words", async () => {
   await using place = await setUp();
   await place.write("a.txt", "x\nx\n");
   await mkdir(join(place.root, "d"));
@@ -144,7 +144,7 @@ test("a FIFO is refused without waiting", async () => {
   expect(await place.text(replace("pipe", "a", "b"))).toBe("The path pipe is not a regular file.");
 });
 
-test("files that would take effect outside the sandbox are not written, by a symlinked folder neither", async () => {
+test("files that would take effect outside the sandbox are not written, not even through a symlinked folder", async () => {
   await using place = await setUp();
   await mkdir(join(place.root, ".git/hooks"), { recursive: true });
   await symlink(".git/hooks", join(place.root, "innocent"));
@@ -162,7 +162,7 @@ test("files that would take effect outside the sandbox are not written, by a sym
   expect(await readdir(join(place.root, ".git/hooks"))).toEqual([]);
 });
 
-test("edits of one file made at once all take effect, also by another name of it", async () => {
+test("concurrent edits of one file all take effect, even under another of its names", async () => {
   await using place = await setUp();
   await place.write("n.txt", Array.from({ length: 20 }, (_, n) => `line-${n}.\n`).join(""));
   await symlink("n.txt", join(place.root, "alias"));
@@ -173,7 +173,7 @@ test("edits of one file made at once all take effect, also by another name of it
   expect(await place.read("n.txt")).toBe(Array.from({ length: 20 }, (_, n) => `edited-${n}.\n`).join(""));
 });
 
-test("two creations at once: one wins, the other is told", async () => {
+test("of two concurrent creations one wins, the other fails", async () => {
   await using place = await setUp();
   const results = await Promise.all(
     ["one", "two"].map((file_text) => place.call({ command: "create", path: "a", file_text })),
@@ -181,7 +181,7 @@ test("two creations at once: one wins, the other is told", async () => {
   expect(results.map((result) => result.isError).sort()).toEqual([false, true]);
 });
 
-test("a call repeated with its key is answered the same and not made twice", async () => {
+test("a call repeated with its key gets the same answer and is not made twice", async () => {
   await using place = await setUp();
   await place.write("a.txt", "1\n");
   const insert = { command: "insert", path: "a.txt", insert_line: 1, new_str: "2" };
@@ -208,7 +208,7 @@ test("the edit history outlives the process", async () => {
   }
 });
 
-test("an undo never overwrites what something else wrote since", async () => {
+test("an undo never overwrites what another program has written since", async () => {
   await using place = await setUp();
   await place.write("a.txt", "one");
   await place.call(replace("a.txt", "one", "two"));
@@ -276,7 +276,7 @@ test("a file of 1 GB is viewed in parts without being loaded, and not edited", a
   expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 1024 ** 2);
 });
 
-test("a long file is cut after a whole line, and the note tells how to read on", async () => {
+test("a long file is cut after a whole line, and the note says how to read on", async () => {
   await using place = await setUp();
   await place.write("a.txt", Array.from({ length: 2_000 }, (_, line) => `line ${line + 1}`).join("\n"));
   let from = 1;
@@ -380,7 +380,7 @@ test("edited and created files belong to the workspace's user", async () => {
     expect((await stat(join(workspace.root, path))).uid).toBe(expected as number);
 });
 
-test("a file that vanishes meanwhile is no reason to fail oddly", async () => {
+test("a file that vanishes meanwhile gives a clear error", async () => {
   await using place = await setUp();
   await place.call({ command: "create", path: "a", file_text: "1" });
   await rm(join(place.root, "a"));
@@ -392,7 +392,7 @@ test("a file that vanishes meanwhile is no reason to fail oddly", async () => {
   expect(await place.exists("a")).toBe(false);
 });
 
-test("views are without effect, edits may be repeated", () => {
+test("views are pure, edits may be repeated", () => {
   const editor = createStrReplaceEditor();
   expect(editor.effect({ command: "view", path: "a" })).toBe("pure");
   expect(editor.effect({ command: "create", path: "a", file_text: "" })).toBe("idempotent");

@@ -39,7 +39,7 @@ const context = durableContextForTest();
 
 const said = (...parts: Part[]): UserMessage => ({ messageId: "m2", parts });
 
-test("the question is told as an event with the wait, and the answer's text comes back", async () => {
+test("the question is emitted with the wait, and the answer's text is the result", async () => {
   const { run, events, waits, answer } = waitingRun();
   const result = askHuman().callDurably?.({ inquire: "Which year?" }, run, context);
   expect(events).toEqual([{ type: "question-asked", question: "Which year?", kind: "question" }]);
@@ -65,7 +65,7 @@ test("files, links and data of the answer are named", async () => {
   );
 });
 
-test("an agent that may not wait for ever is told that nobody answered", async () => {
+test("an agent with a time limit learns that nobody answered", async () => {
   const { run, timeOut } = waitingRun();
   const result = askHuman().callDurably?.({ inquire: "Anyone?" }, run, { ...context, answerMs: 1000 });
   timeOut();
@@ -79,7 +79,7 @@ test("an answer in time wins over the timeout", async () => {
   expect(await result).toEqual({ text: "", isError: false });
 });
 
-test("a question without words asks nobody", async () => {
+test("an empty question is not asked", async () => {
   const { run, events } = waitingRun();
   for (const input of [{ inquire: "" }, {}, "text"]) {
     const result = await askHuman().callDurably?.(input, run, context);
@@ -88,7 +88,7 @@ test("a question without words asks nobody", async () => {
   expect(events).toEqual([]);
 });
 
-test("without a run that can wait it fails and does not hang", async () => {
+test("without a run that can wait, the tool fails and does not hang", async () => {
   await using place = await workspaceForTest();
   expect((await askHuman().call({ inquire: "?" }, contextForTest(place.workspace))).isError).toBe(true);
 });

@@ -4,7 +4,7 @@ import { contextForTest } from "../../testing/tool-context.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { createChatCompletion } from "./create-chat-completion.ts";
 
-test("without a shape the answer is text", async () => {
+test("without a schema the answer is text", async () => {
   await using place = await workspaceForTest();
   const tool = createChatCompletion();
   expect(tool.inputSchema).toMatchObject({ type: "object", properties: { response: { type: "string" } } });
@@ -15,7 +15,7 @@ test("without a shape the answer is text", async () => {
   });
 });
 
-test("an answer of the shape ends the task with its data, and falsy values are values", async () => {
+test("an answer that fits the schema ends the task with its data, and falsy values are values", async () => {
   await using place = await workspaceForTest();
   const context = contextForTest(place.workspace);
   const tool = createChatCompletion(z.strictObject({ city: z.string(), people: z.int() }));
@@ -33,14 +33,14 @@ test("an answer of the shape ends the task with its data, and falsy values are v
     expect((await createChatCompletion(shape).call({ response }, context)).end?.data).toBe(response);
 });
 
-test("an answer of another shape goes back to the model", async () => {
+test("an answer that does not fit the schema goes back to the model", async () => {
   await using place = await workspaceForTest();
   const tool = createChatCompletion(z.array(z.number()));
   const result = await tool.call({ response: ["one"] }, contextForTest(place.workspace));
   expect([result.isError, result.end]).toEqual([true, undefined]);
 });
 
-test("a JSON Schema with references serves as shape", async () => {
+test("a JSON Schema with references is accepted", async () => {
   await using place = await workspaceForTest();
   const tool = createChatCompletion({
     $schema: "https://json-schema.org/draft/2020-12/schema",

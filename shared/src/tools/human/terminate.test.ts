@@ -3,7 +3,7 @@ import { contextForTest } from "../../testing/tool-context.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { terminate } from "./terminate.ts";
 
-test("it ends the task with its status and summary", async () => {
+test("terminate ends the task with its status and summary", async () => {
   await using place = await workspaceForTest();
   const context = contextForTest(place.workspace);
   expect(await terminate.call({ status: "failure", summary: "No such site." }, context)).toEqual({
@@ -14,7 +14,7 @@ test("it ends the task with its status and summary", async () => {
   expect((await terminate.call({ status: "success" }, context)).end).toEqual({ status: "success", summary: "" });
 });
 
-test("another status does not end it", async () => {
+test("any other status does not end the task", async () => {
   await using place = await workspaceForTest();
   const result = await terminate.call({ status: "done" }, contextForTest(place.workspace));
   expect([result.isError, result.end]).toEqual([true, undefined]);

@@ -32,7 +32,7 @@ test("an element that a page moved is still itself", async () => {
   expect(await page().title()).toBe("Delete Ann");
 });
 
-test("an element whose words were replaced is refused, before and after a new look", async () => {
+test("an element whose text was replaced is refused, before and after a new observation", async () => {
   const ref = refOf(await desk.open("/list"), 'button "Delete Ann"');
   await page().evaluate("list.querySelector('button').textContent = 'Delete Carol'");
   for (const look of [false, true]) {
@@ -46,7 +46,7 @@ test("an element whose words were replaced is refused, before and after a new lo
   expect(await page().title()).toBe("");
 });
 
-test("a ref of before the browser was closed says that the page is gone, not that the ref was wrong", async () => {
+test("a ref from before the browser was closed says that the page is gone, not that the ref was wrong", async () => {
   await using fresh = await startDesk({ "/list": `<ul id=list>${list(["Ann"])}</ul>${script}` });
   const { text, isError } = await fresh.call("click_element", { ref: "e5" });
   expect(isError).toBe(true);
@@ -55,7 +55,7 @@ test("a ref of before the browser was closed says that the page is gone, not tha
   expect((await fresh.call("click_element", { ref: "e500" })).text).toContain("There is no element e500");
 });
 
-test("the same button of a page loaded again is another", async () => {
+test("the same button on a reloaded page is another element", async () => {
   const ref = refOf(await desk.open("/same"), 'button "Delete"');
   await desk.call("refresh");
   expect(await click(ref)).toMatchObject({ isError: true });
@@ -65,7 +65,7 @@ test("the same button of a page loaded again is another", async () => {
   expect(await page().title()).toBe("");
 });
 
-test("a clickable without a name is known by its words", async () => {
+test("a clickable element without a name is identified by its text", async () => {
   const ref = refOf(await desk.open("/card"), "Delete Ann");
   await page().evaluate("document.querySelector('div').textContent = 'Delete Bob'");
   await desk.see();
@@ -73,7 +73,7 @@ test("a clickable without a name is known by its words", async () => {
   expect(await page().title()).toBe("");
 });
 
-test("a button in a frame is clicked, and refused once the frame was loaded again", async () => {
+test("a button in a frame is clicked, and refused once the frame was reloaded", async () => {
   const ref = refOf(await desk.open("/frame"), 'button "Inner"');
   expect(await click(ref)).toMatchObject({ isError: false });
   expect(await page().title()).toBe("inner");
@@ -86,7 +86,7 @@ test("a button in a frame is clicked, and refused once the frame was loaded agai
   expect(await page().title()).toBe("");
 });
 
-test("a button in a shadow root is clicked, and refused once it is called otherwise", async () => {
+test("a button in a shadow root is clicked, and refused once its name changed", async () => {
   const ref = refOf(await desk.open("/shade"), 'button "One"');
   expect(await click(ref)).toMatchObject({ isError: false });
   await page().evaluate("document.title = ''; host.shadowRoot.firstChild.textContent = 'Two'");
@@ -94,14 +94,14 @@ test("a button in a shadow root is clicked, and refused once it is called otherw
   expect(await page().title()).toBe("");
 });
 
-test("a field stays itself whatever is typed into it", async () => {
+test("a field keeps its ref whatever is typed into it", async () => {
   const ref = refOf(await desk.open("/typed"), 'textbox "Name"');
   for (const text of ["Ann", "", "Bob"])
     expect(await desk.call("input_text", { ref, text })).toMatchObject({ isError: false });
   expect(refOf((await desk.see()).text, 'textbox "Name"')).toBe(ref);
 });
 
-test("a ref that was never given, or is in another tab, is refused with what to do", async () => {
+test("a ref that was never given, or belongs to another tab, is refused with advice", async () => {
   expect(await click("e999999")).toMatchObject({ isError: true, text: expect.stringContaining("browser_snapshot") });
   const ref = refOf(await desk.open("/typed"), 'button "Send"');
   const here = desk.browsing().active().id;

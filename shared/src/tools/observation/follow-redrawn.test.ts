@@ -51,7 +51,7 @@ for (const [path, words] of [
   ["/cells", "BobEditDelete"],
   ["/divs", "Bobabout BobDelete"],
 ] as const)
-  test(`a button of a row stays itself when the rows of ${path.slice(1)} are drawn anew, come, go or are sorted`, async () => {
+  test(`a row's button keeps its ref when the rows of ${path.slice(1)} are redrawn, added, removed or sorted`, async () => {
     const ref = inRow(await desk.open(path), path === "/cells" ? "| " : "Bob");
     const bob = path === "/cells" ? inRow((await desk.see()).text, "Bob") : ref;
     for (const [index, names] of [
@@ -69,7 +69,7 @@ for (const [path, words] of [
     expect(await click(bob)).toMatchObject({ isError: true, text: expect.stringContaining("Look again") });
   });
 
-test("a look at what was drawn anew has the refs of before, and marks only what is new", async () => {
+test("an observation of redrawn elements has the earlier refs, and marks only what is new", async () => {
   const before = await desk.open("/list");
   await page().evaluate("draw(['Ann', 'Bob', 'Carol'])");
   const after = (await desk.see()).text;
@@ -98,14 +98,14 @@ for (const [path, row, draw, why] of refusals)
       expect(await title()).toBe("");
     });
 
-test("a button is refused when the page went on to another address meanwhile", async () => {
+test("a button is refused when the page has moved to another address meanwhile", async () => {
   const ref = inRow(await desk.open("/list"), "Bob");
   await page().evaluate("history.pushState(null, '', '/other'); draw(['Ann', 'Bob'])");
   expect(await click(ref)).toMatchObject({ isError: true, text: expect.stringContaining("Look again") });
   expect(await title()).toBe("");
 });
 
-test("the fields of a form that is drawn anew stay themselves, whatever was typed", async () => {
+test("the fields of a redrawn form keep their refs, whatever was typed", async () => {
   const text = await desk.open("/form");
   const [name, street, send] = ['textbox "Name"', 'textbox "Street"', 'button "Send"'].map((one) => refOf(text, one));
   expect(await desk.call("input_text", { ref: name, text: "Ann" })).toMatchObject({ isError: false });
@@ -115,7 +115,7 @@ test("the fields of a form that is drawn anew stay themselves, whatever was type
   expect(await click(send ?? "")).toMatchObject({ isError: false });
 });
 
-test("a button in a frame stays itself when the frame draws its list anew", async () => {
+test("a button in a frame keeps its ref when the frame redraws its list", async () => {
   const ref = inRow(await desk.open("/frame"), "Bob");
   await page().evaluate("frames[0].draw(['Bob', 'Ann'])");
   expect(await click(ref)).toMatchObject({ isError: false });

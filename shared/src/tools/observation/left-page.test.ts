@@ -16,7 +16,7 @@ afterAll(() => desk[Symbol.asyncDispose]());
 
 const goTo = async (path: string) => (await desk.call("go_to_url", { url: desk.url + path })).text;
 
-test("the result of an act that leaves a page keeps its address, title and first facts; what acts and what is hidden is left out", async () => {
+test("the result of an action that leaves a page keeps its address, title and first facts, without controls and hidden text", async () => {
   await desk.open("/prices");
   const terms = refOf((await desk.see()).text, '"Terms"');
   const { text } = await desk.call("click_element", { ref: terms });
@@ -33,14 +33,14 @@ test("the result of an act that leaves a page keeps its address, title and first
   expect(digest).not.toMatch(/\[e\d+\]/);
 });
 
-test("what the conversation keeps already is not told again: of a page told once, or that a snapshot told", async () => {
+test("a digest omits what an earlier digest or snapshot in the conversation already has", async () => {
   await desk.open("/prices");
   expect(await goTo("/terms")).not.toContain("12,50 EUR a month");
   await desk.call("snapshot");
   expect(await goTo("/prices")).not.toContain("Cancel at any time");
 });
 
-test("a digest has its bound, and a page that is only loaded again or never looked at has none", async () => {
+test("a digest has a size limit, and a page that was only reloaded or never observed has no digest", async () => {
   await desk.open("/long");
   expect((await desk.call("refresh")).text).not.toContain("web-content");
   await desk.see();

@@ -17,7 +17,7 @@ export type Detail = {
   /** Also writes the refs of elements that are not actionable, and the addresses of links. */
   readonly allRefs: boolean;
   /** Whether many similar rows out of view are collapsed. */
-  readonly projections: boolean;
+  readonly collapsed: boolean;
 };
 
 const longestName = 100;
@@ -35,7 +35,7 @@ export function linesOf(items: readonly Item[], detail: Detail): readonly Line[]
     if (row === undefined && !isDropdown(item)) addAll(item.children, depth + 1, lines.length - 1, item.ref);
   };
   const addAll = (children: readonly Item[], depth: number, parent: number, within: string | undefined) => {
-    const shown = detail.projections ? collapsedRuns(children) : children.map((item) => ({ item, more: 0 }));
+    const shown = detail.collapsed ? collapsedRuns(children) : children.map((item) => ({ item, more: 0 }));
     for (const { item, more } of shown) {
       if (item !== undefined) add(item, depth, parent);
       if (more === 0) continue;

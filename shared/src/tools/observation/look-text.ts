@@ -40,9 +40,9 @@ const fewLines = 60;
  * similar ones are collapsed.
  */
 function linesOfLook({ items }: PageLook, tokens: number): readonly Line[] {
-  const short = linesOf(items, { allRefs: false, projections: true });
+  const short = linesOf(items, { allRefs: false, collapsed: true });
   if (short.length > fewLines) return short;
-  const rich = linesOf(items, { allRefs: true, projections: false });
+  const rich = linesOf(items, { allRefs: true, collapsed: false });
   return rich.reduce((sum, { text }) => sum + estimateText(text), 0) < tokens / 2 ? rich : short;
 }
 

@@ -62,7 +62,7 @@ lines</textarea><input type=password aria-label=Key value="secret ">`,
 });
 afterAll(() => desk[Symbol.asyncDispose]());
 
-test("a page is shown with where it is, its elements, their states and refs, frames and shadow roots included", async () => {
+test("an observation shows a page's address, its elements, their states and refs, frames and shadow roots included", async () => {
   const text = await desk.open("/form");
   expect(text).toContain(`Page: ${desk.url}/form`);
   expect(text).toContain("Window: 1280×800 px; all of it is in view");
@@ -79,7 +79,7 @@ test("a page is shown with where it is, its elements, their states and refs, fra
   expect(text).toMatch(/- button "Shaded" \[e\d+\]/);
 });
 
-test("what cannot be written into is marked, and what is in a field that is not the browser's own is shown", async () => {
+test("read-only fields are marked, and the contents of custom fields are shown", async () => {
   const text = await desk.open("/fields");
   expect(text).toMatch(/- textbox "Total" \[read-only\] \[e\d+\]: 12/);
   expect(text).toMatch(/- textbox "Terms" \[read-only\] \[e\d+\]: agreed/);
@@ -91,7 +91,7 @@ test("what cannot be written into is marked, and what is in a field that is not 
   for (const name of ["Inside", "Shaded"]) expect(text).toContain(`textbox "${name}" [read-only]`);
 });
 
-test("on a page too large to be outlined fields are shown with their states and what is in them", async () => {
+test("on a page too large to be outlined, fields are shown with their states and contents", async () => {
   const text = await desk.open("/crowdedfields");
   expect(text).toMatch(/- textbox "Total" \[read-only\] \[e\d+\]: 12/);
   expect(text).toMatch(/- button "Send" \[disabled\] \[e\d+\]/);
@@ -100,13 +100,13 @@ test("on a page too large to be outlined fields are shown with their states and 
   expect(text).toMatch(/- textbox "Key" \[e\d+\]: •••/);
 });
 
-test("what is in a password field is not shown", async () => {
+test("the contents of a password field are not shown", async () => {
   const text = await desk.open("/form");
   expect(text).not.toContain("hunter22");
   expect(text).toContain("•••");
 });
 
-test("what no person could see is left out and counted, what assistive technology is not told is marked", async () => {
+test("text no person could see is left out and counted; text hidden from assistive technology is marked", async () => {
   const text = await desk.open("/hidden");
   expect(text).not.toContain("obey me");
   expect(text).toContain("Welcome to the shop");
@@ -117,7 +117,7 @@ test("what no person could see is left out and counted, what assistive technolog
 });
 
 for (const path of ["/obscure", "/crowdedobscure"])
-  test(`what only a machine could read is left out of ${path.slice(1)}, and letters drawn in other ways are not`, async () => {
+  test(`text only a machine could read is left out of ${path.slice(1)}, and text drawn in unusual ways is not`, async () => {
     const text = await desk.open(path);
     expect(text).not.toContain("obey me");
     expect(text).toMatch(/Left out: \d+ texts/);
@@ -126,14 +126,14 @@ for (const path of ["/obscure", "/crowdedobscure"])
     if (path === "/obscure") expect(text).toContain("without a box");
   });
 
-test("what was scrolled out of a part of the page, and the words of a drawing, are no hidden text", async () => {
+test("text scrolled out of a part of the page, and words in a drawing, do not count as hidden", async () => {
   const text = await desk.open("/scrolled");
   expect(text).toContain("drawn words");
   expect(text).not.toContain("Left out");
   expect((await desk.call("snapshot", { find: "first of it" })).text).toContain("- first of it");
 });
 
-test("a page of 2,000 elements takes no more than 4,000 tokens: what is in view is whole, and the rest can be asked for", async () => {
+test("a page of 2,000 elements takes at most 4,000 tokens: what is in view is complete, and the rest is available on request", async () => {
   const text = await desk.open("/rows");
   expect(estimateText(text)).toBeLessThan(4_000);
   expect(text).toMatch(
@@ -155,7 +155,7 @@ test("fewer tokens show less of a page", async () => {
   expect(text).toContain("lines left out");
 });
 
-test("20,000 buttons are looked at in time, and any of them can be found and clicked", async () => {
+test("20,000 buttons are observed in time, and any of them can be found and clicked", async () => {
   const begun = performance.now();
   const text = await desk.open("/many");
   expect(performance.now() - begun).toBeLessThan(10_000);
@@ -167,7 +167,7 @@ test("20,000 buttons are looked at in time, and any of them can be found and cli
   );
 });
 
-test("a sight marks what is new and is whole in itself; a snapshot, which is kept, leaves out what was told", async () => {
+test("an observation marks what is new and is complete; a snapshot, which is stored, collapses what was shown before", async () => {
   const first = await desk.open("/counter");
   expect(first).not.toContain("* ");
   await desk.call("snapshot");
@@ -190,7 +190,7 @@ test("an image of at most 1280 pixels a side comes along for a model that sees",
   expect((await desk.see()).images ?? []).toEqual([]);
 });
 
-test("a dialog is shown in place of the page it holds up", async () => {
+test("a dialog is shown instead of the page it blocks", async () => {
   const before = await desk.open("/ask");
   const clicked = await desk.call("click_element", { ref: refOf(before, "Ask") });
   expect(clicked.text).toContain('A confirm dialog opened and holds the page up: "Really?"');
@@ -200,7 +200,7 @@ test("a dialog is shown in place of the page it holds up", async () => {
   expect((await desk.see()).text).toContain('button "Ask"');
 });
 
-test("icons and shapes without a label are listed with where they are and what they are beside, and can be clicked", async () => {
+test("icons and shapes without a label are listed with their place and the text beside them, and can be clicked", async () => {
   const text = await desk.open("/icons");
   expect(text).toMatch(/span\.star \[e\d+\]: 12×12 px at \d+,\d+, rgb\(255, 215, 0\), beside "Letter from Ann"/);
   expect(text).toMatch(/circle \[e\d+\]: 20×20 px .*red/);
@@ -209,11 +209,11 @@ test("icons and shapes without a label are listed with where they are and what t
   expect((await desk.call("click_element", { ref: refOf(text, "span.star") })).isError).toBe(false);
 });
 
-test("a long text is cut with how much is missing", async () => {
+test("a long text is cut, with the length of the missing part", async () => {
   expect(await desk.open("/long")).toMatch(/… \(\+2,?\d+ characters\)/);
 });
 
-test("what acts without a word is described where it stands, under one ref", async () => {
+test("a control without words is described in its place, under one ref", async () => {
   const text = await desk.open("/toolbar");
   expect(text).toMatch(/- button \[e\d+\]: \(no label: button#del i\.icon\.trash, \d+×\d+ px/);
   expect(text).toMatch(/- button \[e\d+\]: \(no label: button\[data-action=save\]/);
@@ -224,7 +224,7 @@ test("what acts without a word is described where it stands, under one ref", asy
   for (const words of ["trash", "div.star", "span.icon.gear"]) expect(text.split(words)).toHaveLength(2);
 });
 
-test("an empty field that takes one form only tells it", async () => {
+test("an empty field that accepts only one format shows it", async () => {
   const text = await desk.open("/dates");
   expect(text).toMatch(/"From" \[e\d+\]: \(empty, written like 2026-01-31\)/);
   expect(text).toMatch(/"Until" \[e\d+\]: 2026-04-01/);
@@ -233,7 +233,7 @@ test("an empty field that takes one form only tells it", async () => {
   expect(text).toMatch(/"Inside" \[e\d+\]: \(empty, written like 2026-01\)/);
 });
 
-test("blanks at the ends of what is in a field are shown, those of a password are not", async () => {
+test("leading and trailing spaces in a field are shown, those of a password are not", async () => {
   const text = await desk.open("/toolbar");
   expect(text).toMatch(/- textbox "Name" \[e\d+\]: "Ann "\n/);
   expect(text).toMatch(/- textbox "Plain" \[e\d+\]: Bob\n/);

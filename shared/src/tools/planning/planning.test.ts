@@ -72,7 +72,7 @@ test("an update keeps status and notes by a step's text, wherever it moves, one 
   expect(await call({ command: "update", plan_id: "p1", title: "Voyage" })).toContain("Plan: Voyage (ID: p1)");
 });
 
-test("faults are told in the known words", async () => {
+test("errors use OpenManus's words", async () => {
   await using place = await setUp();
   const cases: [object, string][] = [
     [{ command: "list" }, "No plans available. Create a plan with the 'create' command."],
@@ -112,7 +112,7 @@ test("unknown fields, commands and statuses are refused", async () => {
   for (const input of wrong) expect((await place.result(input)).isError).toBe(true);
 });
 
-test("a call repeated with its key is answered the same and carried out once", async () => {
+test("a call repeated with its key gets the same answer and is carried out once", async () => {
   await using place = await setUp();
   const nameless = { command: "create", title: "Trip", steps: ["Go"] };
   const first = await place.call(nameless, "run/1");
@@ -141,7 +141,7 @@ test("calls made at once all take effect", async () => {
   expect(await place.call({ command: "get" })).toContain("Progress: 3/3 steps completed (100.0%)");
 });
 
-test("only reading commands are without effect", () => {
+test("only reading commands are pure", () => {
   const tool = createPlanning();
   expect(tool.effect({ command: "list" })).toBe("pure");
   expect(tool.effect(made)).toBe("idempotent");

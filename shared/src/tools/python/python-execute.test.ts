@@ -37,34 +37,37 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(imported).toStartWith("all there");
   });
 
-  test.each([false, true])("both outputs, tracebacks and exit codes are told (session: %p)", async (session) => {
-    const more = { session };
-    expect(await python("if __name__ == '__main__':\n  print('main')", more)).toBe("main\n[exit code 0, T]");
-    const both = "import sys\nprint('out')\nprint('err', file=sys.stderr)";
-    expect(await python(both, more)).toBe("out\n[stderr]\nerr\n[exit code 0, T]");
-    const failing = await python("def f():\n    return 1 / 0\nprint('before')\nf()", more);
-    expect(failing).toContain("return 1 / 0");
-    expect(failing).toMatch(/^before\n\[stderr\]\nTraceback[\s\S]*line 4, in <module>[\s\S]*ZeroDivisionError/);
-    expect(failing).not.toContain("<string>");
-    expect(failing).toEndWith("[exit code 1, T]");
-    expect(await python("x = (", more)).toContain("SyntaxError");
-    expect(await python("raise SystemExit(7)", more)).toBe("[exit code 7, T]");
-    expect(await python("raise SystemExit", more)).toBe("(no output: print what you want to see)\n[exit code 0, T]");
-    expect(await python("import sys; sys.exit('no')", more)).toBe("no\n[exit code 1, T]");
-    expect(await python("input()", more)).toContain("EOFError");
-    expect(await python("import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))))", more)).toContain(
-      "__main__.A",
-    );
-  });
+  test.each([false, true])(
+    "both outputs, tracebacks and exit codes are in the result (session: %p)",
+    async (session) => {
+      const more = { session };
+      expect(await python("if __name__ == '__main__':\n  print('main')", more)).toBe("main\n[exit code 0, T]");
+      const both = "import sys\nprint('out')\nprint('err', file=sys.stderr)";
+      expect(await python(both, more)).toBe("out\n[stderr]\nerr\n[exit code 0, T]");
+      const failing = await python("def f():\n    return 1 / 0\nprint('before')\nf()", more);
+      expect(failing).toContain("return 1 / 0");
+      expect(failing).toMatch(/^before\n\[stderr\]\nTraceback[\s\S]*line 4, in <module>[\s\S]*ZeroDivisionError/);
+      expect(failing).not.toContain("<string>");
+      expect(failing).toEndWith("[exit code 1, T]");
+      expect(await python("x = (", more)).toContain("SyntaxError");
+      expect(await python("raise SystemExit(7)", more)).toBe("[exit code 7, T]");
+      expect(await python("raise SystemExit", more)).toBe("(no output: print what you want to see)\n[exit code 0, T]");
+      expect(await python("import sys; sys.exit('no')", more)).toBe("no\n[exit code 1, T]");
+      expect(await python("input()", more)).toContain("EOFError");
+      expect(
+        await python("import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))))", more),
+      ).toContain("__main__.A");
+    },
+  );
 
-  test("a call is a program of its own, files stay, and code of any size is taken", async () => {
+  test("each call is a separate program, files persist, and code of any size is accepted", async () => {
     await python("x = 1; open('made.txt', 'w').write('ü')");
     expect(await Bun.file(join(open.workspace, "made.txt")).text()).toBe("ü");
     expect(await python("print(x)")).toContain("NameError");
     expect(await python(`# ${"x".repeat(500_000)}\nprint('ü')`)).toBe("ü\n[exit code 0, T]");
   });
 
-  test("a session keeps its state, also over a timeout, and tells when it could not", async () => {
+  test("a session keeps its state, even after a timeout, and says when it could not", async () => {
     const session = true;
     await python("x = 41", { session });
     expect(await python("print(x + 1)", { session })).toBe("42\n[exit code 0, T]");
@@ -84,7 +87,7 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(performance.now() - started).toBeLessThan(3000);
   });
 
-  test("long output is cut for the model and whole in a file", async () => {
+  test("long output is cut for the model and kept in full in a file", async () => {
     const text = await python("for i in range(100000): print(i)");
     expect(text.length).toBeLessThan(70_000);
     const path = /\[whole output, 588890 bytes: (\S+)\]/.exec(text)?.[1] ?? "";

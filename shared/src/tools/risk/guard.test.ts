@@ -98,7 +98,7 @@ function refIn(seen: string, line: string): string {
 const risk = ({ workspace, tools, said }: Opened, name: string, input: object) =>
   tools.find((tool) => tool.name === name)?.risk?.(input, riskContextForTest(workspace, { said }));
 
-test("clicks and Enter that buy or delete are told by what is pressed; others are free", async () => {
+test("clicks and Enter that buy or delete are recognized by what is pressed; others are free", async () => {
   const open = await conversation("clicks", "/");
   const click = (line: string) => risk(open, "browser_click_element", { ref: refIn(open.seen, line) });
   const { host } = site.url;
@@ -130,7 +130,7 @@ async function clicksOn(open: Opened, ...selectors: string[]) {
   return found;
 }
 
-test("what a page's code calls a button, its icon or its form tells what it does, where its words do not", async () => {
+test("if a button's words do not say what it does, its names in the page's code, its icon or its form do", async () => {
   const open = await conversation("code", "/code");
   const { host } = site.url;
   for (const [selector, said] of [
@@ -160,7 +160,7 @@ test("what a page's code calls a button, its icon or its form tells what it does
     expect(free[1]).toBeUndefined();
 });
 
-test("a button that only those who cannot see are told the name of is judged by it", async () => {
+test("a button whose name only screen readers announce is judged by that name", async () => {
   const open = await conversation("spoken", "/code");
   const click = (line: string) => risk(open, "browser_click_element", { ref: refIn(open.seen, line) });
   expect(await click('button "Publish"')).toBe(`Click “Publish” on ${site.url.host}`);
@@ -172,7 +172,7 @@ test("a button that only those who cannot see are told the name of is judged by 
   expect(await risk(open, "browser_click_element", { ref })).toBe(`Click “Delete all drafts” on ${site.url.host}`);
 });
 
-test("the name by which an element is seen is judged though its own words do not hold it", () => {
+test("an element is judged by its visible name even if its own text does not contain it", () => {
   const action = {
     tag: "div",
     type: "",
@@ -190,13 +190,13 @@ test("the name by which an element is seen is judged though its own words do not
   expect(judgeClick({ ...place, name: "Next" }, undefined)).toBeUndefined();
 });
 
-test("Enter in a field is judged by the form it sends, also where the form has only a sign for a button", async () => {
+test("Enter in a field is judged by the form it sends, even if the form's button is only an icon", async () => {
   const open = await conversation("enter", "/code");
   await open.browsing.active().page.locator("#mail").focus();
   expect(await risk(open, "browser_send_keys", { keys: "Enter" })).toContain("clicks “action /send”");
 });
 
-test("a button without words that sent something when it was clicked is asked about the next time, and so is one that deleted", async () => {
+test("a button without words that sent or deleted something when clicked needs a person the next time", async () => {
   const open = await conversation("sent", "/code");
   const { page } = open.browsing.active();
   for (const [selector, method] of [
@@ -214,7 +214,7 @@ test("a button without words that sent something when it was clicked is asked ab
   }
 });
 
-test("a password that the user gave for the site the user named is typed without a question, and nowhere else", async () => {
+test("a password that the user gave is typed without a question on the site the user named, and nowhere else", async () => {
   const open = await conversation("login", "/login");
   const password = 'textbox "Password"';
   const write = (text: string, said: string[]) =>
@@ -237,7 +237,7 @@ test("a password that the user gave for the site the user named is typed without
     ]);
 });
 
-test("the links of a page of strangers may be clicked and opened so often that they carry little", async () => {
+test("links of an unnamed site may be clicked and opened only as often as they carry little data", async () => {
   const open = await conversation("many", "/many");
   const opening = (n: number) => ({ url: `${other.url.origin}/p/${n}` });
   const tool = open.tools.find(({ name }) => name === "browser_download");
@@ -256,7 +256,7 @@ test("the links of a page of strangers may be clicked and opened so often that t
   expect(await risk(open, "browser_click_element", { ref: refIn(open.seen, 'link "3"') })).toContain("Go on at");
 });
 
-test("keys, drawings and pointing tell a page that nobody named something too", async () => {
+test("keys, drawing and pointing also carry data to a page that nobody named", async () => {
   const open = await conversation("keys", "/many");
   const said = ["on somewhere.example"];
   expect(await risk({ ...open, said }, "browser_send_keys", { keys: "s e c" })).toContain("Press keys on");
@@ -269,7 +269,7 @@ test("keys, drawings and pointing tell a page that nobody named something too", 
   expect(await risk(open, "browser_drag", way)).toBeUndefined();
 });
 
-test("a click at a point and keys are judged by what is there", async () => {
+test("clicks at a point and keys are judged by the element there", async () => {
   const open = await conversation("points", "/");
   const { page } = open.browsing.active();
   const box = await page.getByRole("button", { name: "Pay now" }).boundingBox();
@@ -284,7 +284,7 @@ test("a click at a point and keys are judged by what is there", async () => {
   expect(await keys("s e c")).toContain("Type into the password field “Password”");
 });
 
-test("what a site shows once a password was given there is not for everybody", async () => {
+test("what a site shows after a password was given there counts as private", async () => {
   const open = await conversation("signed-in", "/");
   const { page } = open.browsing.active();
   const show = (body: string) => (route: Route) => route.fulfill({ contentType: "text/html", body });
@@ -306,7 +306,7 @@ test("what a site shows once a password was given there is not for everybody", a
   expect(await use("browser_input_text", name)).toContain("shop.example");
 });
 
-test("fields for secrets are told by their kind", async () => {
+test("fields for secrets are recognized by their kind", async () => {
   const open = await conversation("secrets", "/");
   const write = (line: string) => risk(open, "browser_input_text", { ref: refIn(open.seen, line), text: "x" });
   expect(await write('textbox "Password"')).toBe(`Type into the password field “Password” on ${site.url.host}`);
@@ -330,7 +330,7 @@ test("accepting a dialog that deletes needs a person, and nothing can be judged 
   expect(await risk(open, "browser_click_element", input)).toContain("while its dialog is open");
 });
 
-test("on a page in scope, another host's frame and a form that goes there are not in scope", async () => {
+test("on a page in scope, another host's frame and a form that submits there are out of scope", async () => {
   const open = await conversation("frames", "/frame");
   await open.browsing.active().page.frameLocator("iframe").getByLabel("Inner").waitFor();
   open.seen = await open.look();
@@ -347,7 +347,7 @@ test("on a page in scope, another host's frame and a form that goes there are no
   expect(await risk({ ...open, said }, "browser_click_element", join)).toBeUndefined();
 });
 
-test("a link that only gives back what was typed is no address a page gave", async () => {
+test("a link that only returns typed text does not count as given by a page", async () => {
   const open = await conversation("echo", "/echo");
   const url = `${other.url.origin}/?d=TYPED`;
   const written = await conversation("echo-written", "/echo");
@@ -364,7 +364,7 @@ test("a link that only gives back what was typed is no address a page gave", asy
   );
 });
 
-test("that something was read outlives the process; a conversation that read nothing may choose its first hosts", async () => {
+test("having read something outlives the process; a conversation that read nothing may choose its first hosts", async () => {
   const open = await conversation("memory", "/");
   const url = `${other.url.origin}/?d=1`;
   const after = async (name: string) => {
@@ -398,7 +398,7 @@ test("a page that was opened and closed within one turn counts as read", async (
   expect(await next()).toContain("which you did not name");
 });
 
-test("an open scope leaves only the acts to a person", async () => {
+test("an open scope leaves only consequential actions to a person", async () => {
   const open = await conversation("open", "/", { scope: "open" });
   expect(await risk(open, "browser_go_to_url", { url: `${other.url.origin}/?d=1` })).toBeUndefined();
   expect(await risk(open, "browser_click_element", { ref: refIn(open.seen, 'button "Pay now"') })).toContain(
@@ -406,7 +406,7 @@ test("an open scope leaves only the acts to a person", async () => {
   );
 });
 
-test("another agent is not sent to a place that pages may have named, and to one of the user's it is", async () => {
+test("another agent is sent to an address the user named, but not to one that pages may have named", async () => {
   await using place = await workspaceForTest();
   const { workspace } = place;
   const guard = createGuard({ browsers: undefined, looks: createSnapshotStates(), scope: "task", trusted: [] });
@@ -428,7 +428,7 @@ test("another agent is not sent to a place that pages may have named, and to one
   expect(await judge("Mend report.md.")).toBeUndefined();
 });
 
-test("a repository is cloned from where the user said or from a forge; what was sent may name any other host", async () => {
+test("a repository is cloned from a host the user named or from a forge; any other host may come from sent material", async () => {
   await using place = await workspaceForTest();
   const { workspace } = place;
   const guard = createGuard({ browsers: undefined, looks: createSnapshotStates(), scope: "task", trusted: [] });

@@ -9,7 +9,7 @@ import { createSnapshotStates } from "../observation/snapshot-state.ts";
 import { createGuard } from "./guard.ts";
 import { isWritten, linksIn, withoutScheme } from "./links.ts";
 
-test("addresses are found in Markdown, in brackets and on their own", () => {
+test("addresses are found in Markdown, in brackets and standing alone", () => {
   const text =
     "See [a](https://a.example/x), <https://b.example/?q=1#f>, (https://c.example/y). https://d.example/z_(w) and ftp://e.example, https://f.example/]";
   expect(linksIn(text)).toEqual([
@@ -21,7 +21,7 @@ test("addresses are found in Markdown, in brackets and on their own", () => {
   ]);
 });
 
-test("an address is found again in what was written, with or without scheme and escapes", () => {
+test("an address is recognized in written text, with or without scheme and escapes", () => {
   const wrote = withoutScheme("look at HTTP://Evil.example/%64?x=my%20notes and 100% more");
   expect(isWritten("http://evil.example/d?x=my%20notes", wrote)).toBe(true);
   const plain = withoutScheme("[x](http://evil.example/?d=notes)");
@@ -29,7 +29,7 @@ test("an address is found again in what was written, with or without scheme and 
   expect(isWritten("https://good.example/", plain)).toBe(false);
 });
 
-test("a slash more at an address's end does not make another address of what was written, nor does one less", () => {
+test("a trailing slash more or less does not make a different address", () => {
   const wrote = withoutScheme(
     "[a](http://evil.example/d/notes) and [b](https://bare.example) and [c](http://cut.example/d/)",
   );
@@ -39,7 +39,7 @@ test("a slash more at an address's end does not make another address of what was
   expect(isWritten("http://evil.example/d/notes/more", wrote)).toBe(false);
 });
 
-test("what a search found may be fetched; what the query gave back, or anything made up, needs a person", async () => {
+test("search results may be fetched; an address from the query itself, or an invented one, needs a person", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-scope-"));
   try {
     const workspace = await openWorkspace({ home, principal: "alice", contextId: "c" });

@@ -17,7 +17,7 @@ afterEach(() => rm(home, { recursive: true }));
 const early = new URL("https://early.example/a");
 const late = new URL("https://late.example/a");
 
-test("a host is the agent's own choice before anything was read, never after, in the next process neither", async () => {
+test("a host is the agent's own choice only before anything was read, in the next process too", async () => {
   const book = createScopeBook([]);
   await book.choose(workspace, early);
   await book.read(workspace, [late.href]);
@@ -29,7 +29,7 @@ test("a host is the agent's own choice before anything was read, never after, in
   expect(await next.of(workspace)).toMatchObject({ read: true, chosen: ["*.early.example"] });
 });
 
-test("of a book that is damaged nothing is taken for chosen, nor may anything be chosen any more", async () => {
+test("a damaged record counts no host as chosen and allows no new choices", async () => {
   await createScopeBook([]).choose(workspace, early);
   await Bun.write(join(workspace.metaRoot, "browser-scope.json"), "{");
   const book = createScopeBook([]);
@@ -37,7 +37,7 @@ test("of a book that is damaged nothing is taken for chosen, nor may anything be
   expect(await book.of(workspace)).toMatchObject({ read: true, chosen: [] });
 });
 
-test("what was spent and where a secret was given are known to the next process too", async () => {
+test("the spent budget and the hosts that got a secret are known to the next process too", async () => {
   const book = createScopeBook([]);
   await book.spend(workspace, [{ site: "late.example", bits: 5 }]);
   await book.spend(workspace, [{ site: "late.example", bits: 2 }]);
@@ -47,7 +47,7 @@ test("what was spent and where a secret was given are known to the next process 
   expect(await Promise.all([early, late].map((url) => next.isSignedIn(workspace, url)))).toEqual([true, false]);
 });
 
-test("a reader of the book finds it whole at every moment, and calls at once lose nothing of what they spent", async () => {
+test("a reader always finds the record whole, and concurrent calls lose nothing of what they spent", async () => {
   const book = createScopeBook([]);
   const spend = () => book.spend(workspace, [{ site: "site.example", bits: 1 }]);
   await spend();

@@ -21,7 +21,7 @@ describe.each(tiers)("tier %s", (tier) => {
   });
   afterAll(() => shell.close());
 
-  test("a job in the background returns at once, lives on, and survives the interruption of others", async () => {
+  test("a background job returns at once, keeps running, and survives the interruption of other commands", async () => {
     expect(await shell.bash(`sleep ${mark} & sleep ${mark}`, 0.3)).toContain("stopped at its limit: wall time 0.3 s");
     expect(await shell.bash("jobs -r")).toContain("Running");
     expect(await shell.bash("sleep 77", 0.3)).toContain("exit code 130");

@@ -42,7 +42,7 @@ describe("the bash tool", () => {
     ["PS1=prompt; PS2=more; PROMPT_COMMAND='echo noise'", expect.stringContaining("exit code 0")],
     ["bash -c 'kill -SEGV $$'", ending(139)],
     ["while :; do break; done; for x in 1 2; do :; done &&\n\n true", ending(0)],
-  ])("%j behaves, and so does the call after it", async (command, expected) => {
+  ])("%j works, and so does the call after it", async (command, expected) => {
     expect(await shell.bash(command)).toEqual(expected);
     expect(await shell.bash("echo after")).toBe(`after\n${ending(0)}`);
   });
@@ -55,7 +55,7 @@ describe("the bash tool", () => {
     },
   );
 
-  test("a shell that cannot be interrupted is replaced, and that is said", async () => {
+  test("a shell that cannot be interrupted is replaced, and the result says so", async () => {
     const text = await shell.bash("trap '' INT; while :; do :; done", 0.2);
     expect(text).toBe(
       "[stopped at its limit: wall time 0.2 s, T; it could not be interrupted, so the shell was ended]",
@@ -78,31 +78,26 @@ describe("the bash tool", () => {
     expect(await shell.bash("echo on")).toBe(`${note}\non\n${ending(0)}`);
   });
 
-  test("a script that ends with `exit` has not failed unless its status says so", async () => {
+  test("a script that ends with `exit` fails only if its status says so", async () => {
     expect(await shell.call({ command: "echo done; exit 0" })).toMatchObject({ isError: false });
     expect(await shell.call({ command: "exit 4" })).toMatchObject({ isError: true });
     await shell.bash("true");
   });
-  test.if(Bun.which("git") !== null)(
-    "git does not take what the sandbox puts into a workspace for the task's",
-    async () => {
-      const folder = await shell.tier.folder("repository");
-      const workspace = { ...shell.context.workspace, root: folder };
-      const run = async (command: string) => (await shell.call({ command }, { workspace })).text;
-      await run("mkdir .manyhands; echo x > .manyhands/x; echo y > y.txt; git init -q");
-      expect(await run("git status --porcelain")).toStartWith("?? y.txt\n[exit code 0");
-      expect(await run("git add -A && git -c user.name=a commit -qm first && git ls-files")).toStartWith(
-        "y.txt\n[exit",
-      );
-    },
-  );
+  test.if(Bun.which("git") !== null)("git ignores the files that the sandbox adds to a workspace", async () => {
+    const folder = await shell.tier.folder("repository");
+    const workspace = { ...shell.context.workspace, root: folder };
+    const run = async (command: string) => (await shell.call({ command }, { workspace })).text;
+    await run("mkdir .manyhands; echo x > .manyhands/x; echo y > y.txt; git init -q");
+    expect(await run("git status --porcelain")).toStartWith("?? y.txt\n[exit code 0");
+    expect(await run("git add -A && git -c user.name=a commit -qm first && git ls-files")).toStartWith("y.txt\n[exit");
+  });
 
-  test("an exit trap has its say", async () => {
+  test("an exit trap runs", async () => {
     expect(await shell.bash("trap 'echo bye' EXIT; exit")).toStartWith("bye\n[the shell ended with exit code 0");
     await shell.bash("true");
   });
 
-  test("of a long output the model sees head and tail, and the whole is in a file", async () => {
+  test("the model sees the head and tail of a long output, and a file has the full output", async () => {
     const text = await shell.bash("seq 200000; echo end >&2");
     expect(text.length).toBeLessThan(70_000);
     expect(text).toContain("bytes left out");
@@ -112,7 +107,7 @@ describe("the bash tool", () => {
     expect(whole).toContain("end\n");
   });
 
-  test("endless output is stopped at its bound, with the session kept", async () => {
+  test("endless output is stopped at its limit, and the session is kept", async () => {
     await shell.bash("KEPT=yes");
     expect(await shell.bash("yes")).toContain("stopped at its limit: output 50 MB");
     expect(await shell.bash("echo $KEPT")).toBe(`yes\n${ending(0)}`);
@@ -155,7 +150,7 @@ describe("the bash tool", () => {
     expect(await shell.call({})).toMatchObject({ isError: true, text: expect.stringContaining("Nothing to do") });
   });
 
-  test("after a restart of the server the conversation is told that its shell is gone", async () => {
+  test("after a restart of the server the conversation learns that its shell is gone", async () => {
     const again = createShellSessions(shell.tier.sandbox);
     const { text } = await bashTool({ sessions: again }).call({ command: "echo on" }, shell.context);
     expect(text).toStartWith("[new shell, earlier state is lost: the server was restarted]\non\n");
@@ -173,7 +168,7 @@ describe("the bash tool", () => {
     await brief.close();
   });
 
-  test("of too many shells the one that was not used the longest is closed, and none that works", async () => {
+  test("if there are too many shells, the one idle longest is closed, never one that is running a command", async () => {
     const few = createShellSessions(shell.tier.sandbox, { most: 2 });
     const run = async (name: string, command: string) => {
       const root = await shell.tier.folder(`few-${name}`);
@@ -191,7 +186,7 @@ describe("the bash tool", () => {
     await few.close();
   });
 
-  test("a shell that works is neither waited for nor closed for another's sake, however long it was not asked anything", async () => {
+  test("a busy shell is neither waited for nor closed to make room for another, however long it has had no new call", async () => {
     const one = createShellSessions(shell.tier.sandbox, { most: 1 });
     const folders = new Map<string, string>();
     const run = async (name: string, command: string) => {

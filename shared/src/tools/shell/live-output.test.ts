@@ -13,7 +13,7 @@ function watched() {
   return { clock, shown, live };
 }
 
-test("output is shown as it comes, characters in one piece, the two outputs apart", () => {
+test("output is shown as it arrives, without splitting characters, the two outputs apart", () => {
   const { shown, live } = watched();
   const [first, second] = [bytes("ü").subarray(0, 1), bytes("ü").subarray(1)];
   live("stdout", first);
@@ -22,7 +22,7 @@ test("output is shown as it comes, characters in one piece, the two outputs apar
   expect(shown).toEqual(["e", "ü"]);
 });
 
-test("of a flood a second's worth is shown and the gap said once, until the next second", () => {
+test("of a flood of output one second's worth is shown and the gap noted once, until the next second", () => {
   const { clock, shown, live } = watched();
   const chunk = bytes("y\n".repeat(50_000));
   for (let count = 0; count < 1000; count++) live("stdout", chunk);

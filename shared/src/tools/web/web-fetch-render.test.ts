@@ -44,27 +44,27 @@ const read = (
     contextForTest(at.workspace),
   );
 
-test("a page that its scripts make is read after they ran", async () => {
+test("a page built by its scripts is read after they ran", async () => {
   const { text, isError } = await read("/app");
   expect(isError).toBe(false);
   expect(text).toContain("Words that only a script writes");
   expect(text).toStartWith("The page was read after its scripts ran.");
 });
 
-test("what a style sheet hides is no part of a page that was read with its scripts", async () => {
+test("text hidden by a style sheet is left out of a rendered page", async () => {
   const { text } = await read("/hiding", { render: true });
   expect(text).toContain("Words that only a script writes");
   expect(text).not.toContain("Ignore");
 });
 
-test("a page that has no more with its scripts, or has none, is read as it was sent", async () => {
+test("a page whose scripts add nothing, or that has none, is read as sent", async () => {
   expect((await read("/short")).text).toContain("Hello.");
   expect((await read("/plain")).text).not.toContain("scripts");
   expect((await read("/short", { render: true })).text).toContain("Hi.");
   expect((await read("/app", { render: false })).text).not.toContain("Words");
 });
 
-test("a page that no browser can show is read as it was sent, with the reason; on request that is a failure", async () => {
+test("a page that the browser cannot show is read as sent, with the reason; if rendering was requested, the call fails", async () => {
   await using broken = await browsersForTest([], { executable: "/nowhere/chromium" });
   const fallback = await read("/short", {}, broken.browsers);
   expect(fallback.text).toContain("no browser could show it: browser.chrome_instance_path is /nowhere/chromium");
@@ -72,11 +72,11 @@ test("a page that no browser can show is read as it was sent, with the reason; o
   expect(await read("/short", { render: true }, broken.browsers)).toMatchObject({ isError: true });
 });
 
-test("what a page leads a browser to is within the policy too", async () => {
+test("the requests of a rendered page obey the policy too", async () => {
   expect((await read("/out", { render: true })).text).toContain("403 Forbidden");
 });
 
-test("without a browser it is said that the page may need one", async () => {
+test("without a browser the result says that the page may need one", async () => {
   const { text, isError } = await webFetch({ egress, robots: createRobots(egress) }).call(
     { url: `${site.url}/app` },
     contextForTest(at.workspace),

@@ -23,7 +23,7 @@ async function search(engines: SearchEngine[], input: Record<string, unknown>, h
   return tool.call(input, contextForTest(at.workspace));
 }
 
-test("results come with position, source, title, address and description, then what was asked and what failed", async () => {
+test("results have position, source, title, address and description, then the engines asked and those that failed", async () => {
   const down = engine("brave", () => Promise.reject(new AppError("unavailable", "failed with status 500")));
   const { text, isError } = await search([down, gives("bing", "https://a.example/")], {
     query: " bees ",
@@ -46,7 +46,7 @@ Metadata:
 - Without results: brave (failed with status 500)`);
 });
 
-test("an engine that hangs, one that fails and one that breaks cost the others nothing", async () => {
+test("engines that hang, fail or break do not affect the others", async () => {
   const hangs = engine("google", (_, signal) => {
     const { promise, reject } = Promise.withResolvers<readonly Hit[]>();
     const timeout = setTimeout(() => reject(new AppError("timeout", "did not answer")), 100);
@@ -77,7 +77,7 @@ test("the whole search has a time limit, and an abort its own reason", async () 
   expect(await pending.catch((error) => error)).toBe(reason);
 });
 
-test("the same page of several engines counts once, and engines are asked until there are enough", async () => {
+test("a page found by several engines counts once, and engines are asked until there are enough pages", async () => {
   let more = 0;
   const engines = [
     gives("brave", "https://www.a.example/x/?utm_source=s&b=2&a=1", "ftp://a.example/", "no address"),
@@ -93,7 +93,7 @@ test("the same page of several engines counts once, and engines are asked until 
   expect(normalisedUrl("https://a.example/?q=1")).not.toBe(normalisedUrl("https://a.example/?q=2"));
 });
 
-test("without any result it is a failure that names every engine", async () => {
+test("a search without any result is a failure that names every engine", async () => {
   const { text, isError } = await search([gives("bing"), gives("google")], { query: "q" });
   expect(isError).toBe(true);
   expect(text).toBe(
@@ -111,7 +111,7 @@ test("fetch_content adds the beginning of each page, and why one could not be re
   expect(text.length).toBeLessThan(10_000);
 });
 
-test("a language or country that is none goes back to the model", async () => {
+test("an invalid language or country goes back to the model", async () => {
   for (const wrong of [{ lang: "e n" }, { country: "usa" }, { num_results: 0 }, { query: " " }])
     expect((await search([], { query: "q", ...wrong })).text).toStartWith("Invalid arguments for web_search");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createBackOff } from "./back-off.ts";
 
-test("attempts at what fails are spaced out, twice as far each time and a minute at most; one that works begins anew", () => {
+test("failing attempts are spaced out, doubling up to a minute; a success resets the pause", () => {
   let now = 1_000;
   const backOff = createBackOff(() => now);
   const pauses = Array.from({ length: 10 }, () => {

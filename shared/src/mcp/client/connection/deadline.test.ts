@@ -17,7 +17,7 @@ async function endOf(deadline: Deadline, beat: () => void = () => undefined): Pr
   }
 }
 
-test("silence ends a call, and progress puts the end off", async () => {
+test("silence ends a call, and progress extends it", async () => {
   expect(await endOf(createDeadline("slow", 50, 10_000, never))).toBeLessThan(500);
   const deadline = createDeadline("busy", 100, 10_000, never);
   const begun = performance.now();
@@ -29,13 +29,13 @@ test("silence ends a call, and progress puts the end off", async () => {
   deadline.end();
 });
 
-test("progress without end does not put the end off for ever", async () => {
+test("endless progress does not extend a call for ever", async () => {
   const deadline = createDeadline("endless", 100, 200, never);
   expect(await endOf(deadline, () => deadline.go())).toBeGreaterThanOrEqual(190);
   expect(deadline.signal.reason).toMatchObject({ code: "timeout", message: expect.stringContaining("endless") });
 });
 
-test("the time stands still while a person is asked, and goes on where it was", async () => {
+test("the timeout pauses while a person is asked, and then resumes", async () => {
   const deadline = createDeadline("asking", 100, 150, never);
   deadline.pause();
   await Bun.sleep(250);
@@ -45,7 +45,7 @@ test("the time stands still while a person is asked, and goes on where it was", 
   expect(left).toBeGreaterThanOrEqual(130);
 });
 
-test("a call that is called off ends with the caller's own reason", () => {
+test("a cancelled call ends with the caller's own reason", () => {
   const caller = new AbortController();
   const deadline = createDeadline("any", 1_000, 1_000, caller.signal);
   caller.abort(new Error("called off"));

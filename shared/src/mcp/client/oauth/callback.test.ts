@@ -3,7 +3,7 @@ import { startCallback } from "./callback.ts";
 
 const { signal } = new AbortController();
 
-test("of those who come back with a state the first is believed; the state is worth nothing after that, nor is any other", async () => {
+test("the first callback with a state is accepted; that state is invalid afterwards, and so is any other", async () => {
   using callback = startCallback();
   const come = async (query: string) => (await fetch(`${callback.url}?${query}`)).status;
   expect(await come("state=mine&code=early")).toBe(404);
@@ -14,7 +14,7 @@ test("of those who come back with a state the first is believed; the state is wo
   expect(await answer).toEqual({ code: "first", iss: "https://signs.example" });
 });
 
-test("who comes back without a code has refused, in one line of plain words", async () => {
+test("a callback without a code is a refusal, in one line of plain words", async () => {
   using callback = startCallback();
   const answer = callback.answer("mine", signal);
   answer.catch(() => undefined);

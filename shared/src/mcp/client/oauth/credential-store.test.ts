@@ -9,7 +9,7 @@ import { createCredentialStore } from "./credential-store.ts";
 const home = await mkdtemp(join(tmpdir(), "manyhands-credentials-"));
 afterAll(() => rm(home, { recursive: true }));
 
-test("two processes that keep tokens at the same time keep them all", async () => {
+test("two processes that store tokens at the same time keep them all", async () => {
   const entries = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`s${n}`, { url: `https://s${n}.example` }]));
   const servers = parseServers(JSON.stringify({ mcpServers: entries }), "mcp.json", {}).filter(
     (server) => !isProgram(server),

@@ -49,7 +49,7 @@ test.each([
   expect(() => parse(servers)).toThrow(message);
 });
 
-test("a secret is in no message", () => {
+test("no message contains a secret", () => {
   const entry = { url: "https://x.example", headers: { Authorization: variable("TOKEN") }, timeout: variable("TOKEN") };
   try {
     parse({ s: entry }, { TOKEN: "canary" });
@@ -59,7 +59,7 @@ test("a secret is in no message", () => {
   }
 });
 
-test("paths that begin with a dot go from the folder of the file, wherever the program is started", () => {
+test("paths that start with a dot are relative to the file's folder, wherever the program is started", () => {
   const entry = { command: "bun", cwd: "./src/mcp", read: ["./node_modules", "../shared", "/usr/share"], write: ["."] };
   const [server] = parseServers(JSON.stringify({ mcpServers: { s: entry } }), "/home/me/team/mcp.json", {});
   expect(server).toMatchObject({

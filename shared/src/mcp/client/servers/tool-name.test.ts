@@ -6,25 +6,25 @@ test("a name that fits is the server's and the tool's own", () => {
   expect(mountedName("github", "create_issue")).toBe("github__create_issue");
 });
 
-test("what is too long loses of the server's part, never of the tool's", () => {
+test("a name that is too long is shortened in the server's part, never in the tool's", () => {
   const name = mountedName(`/usr/local/lib/${"very-long-".repeat(6)}`, "read_multiple_files");
   expect(name.length).toBeLessThanOrEqual(64);
   expect(name).toMatch(/^usr_local_lib_very.*__read_multiple_files_[0-9a-f]{6}$/);
 });
 
-test("of two servers whose long names begin alike, each tool has a name of its own", () => {
+test("the tools of two servers whose long names start alike have different names", () => {
   const tool = "read_the_contents_of_many_files_of_a_repository_at_once";
   const names = ["files-of-ann", "files-of-bob"].map((server) => mountedName(server, tool));
   expect(new Set(names).size).toBe(2);
 });
 
-test("characters that providers refuse are replaced, and two tools do not become one by that", () => {
+test("characters that providers refuse are replaced, without merging two tools", () => {
   const [one, two, three] = ["a.b", "a/b", "a_b"].map((tool) => mountedName("s", tool));
   expect(new Set([one, two, three]).size).toBe(3);
   expect(one).toMatch(/^s__a_b_[0-9a-f]{6}$/);
 });
 
-test("every name is one that providers take, and no two pairs share one", async () => {
+test("every name is one that providers accept, and no two pairs share one", async () => {
   const part = fc.string({ unit: fc.constantFrom(..."ab_-. 1"), minLength: 1, maxLength: 70 });
   const taken = new Map<string, string>();
   await fc.assert(

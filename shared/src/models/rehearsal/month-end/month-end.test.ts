@@ -55,7 +55,7 @@ const project = (...runs: string[]): Tools => ({
   run_tests: () => runs.shift() ?? "",
 });
 
-test("the repair is told by the tests that were run: mended, still failing, or nothing to mend", async () => {
+test("the repair is judged by the tests that ran: fixed, still failing, or nothing to fix", async () => {
   const task = doing(monthEndSteps.repair);
   const mended = await play(task, project("2 of 5 tests failed.", "All 5 tests passed."));
   expect(mended.end).toMatchObject({ status: "success", summary: expect.stringContaining("All 5 tests passed.") });
@@ -74,7 +74,7 @@ const form = (page: number, value = "") =>
   `- heading "Page ${page}"\n- textbox "Full name" [e${page}5]${value}\n- button "${page === 3 ? "Register" : "Next"}" [e${page}8]`;
 const register = `${doing(monthEndSteps.register)}\nRegister at http://127.0.0.1:9/ and enter:\n   - Full name: Ada Lund\nThen go on.`;
 
-test("the form is filled by what the page shows: a stale ref and a page that is gone are looked at again", async () => {
+test("the form is filled from what the page shows: after a stale ref or a lost page it takes a new snapshot", async () => {
   const pages = [form(1), form(1), form(1, ": Ada Lund"), "Page: about:blank", form(1), form(1, ": Ada Lund")];
   const acts = ["", "Set it", "e15 is no longer valid. Look again", "Set it", "Clicked", "", "Set it", "Clicked"];
   const act = () => acts.shift() ?? "";
@@ -101,7 +101,7 @@ test("the form is filled by what the page shows: a stale ref and a page that is 
   });
 });
 
-test("a site that cannot be opened is no registration", async () => {
+test("a site that cannot be opened gives no registration", async () => {
   const refuse = () => "127.0.0.1 is in a private network.";
   const tools = {
     browser_fill_form: refuse,
@@ -115,7 +115,7 @@ test("a site that cannot be opened is no registration", async () => {
 const brief = (agents: string) =>
   `The agents:\n${agents}\n\nThe task:\n${monthEndGoal}\n1. Analyse orders.csv.\n2. Register at http://127.0.0.1:9/ as Ada.`;
 
-test("the plan has a step for each agent that can do its part, and names what is left out", async () => {
+test("the plan has a step for each agent that can do its part, and names what is omitted", async () => {
   const able = "- manus: Does it.\n- data-analysis: Counts.\n- browser: Operates pages.";
   const whole = await decide("planning", brief(able));
   expect(whole.steps).toMatchObject([{ id: "analyse" }, { id: "register" }, { depends_on: ["analyse", "register"] }]);
@@ -124,14 +124,14 @@ test("the plan has a step for each agent that can do its part, and names what is
   expect(without.steps).toMatchObject([{ id: "analyse" }, { agent: "manus" }]);
 });
 
-test("the whole task is held against the steps that completed", async () => {
+test("the completed steps are checked against the whole task", async () => {
   const results = (outcome: string) =>
     `${brief("").replace("The agents:\n\n\n", "")}\n\nWhat came of the steps:\n\nStep a by data-analysis, completed: A\n\nStep r by browser, ${outcome}: R`;
   expect(await decide("check_task", results("completed"))).toEqual({ missing: [] });
   expect(await decide("check_task", results("blocked"))).toMatchObject({ missing: [{ what: "the registration" }] });
 });
 
-test("a step is done by what its files say, not by what its report claims", async () => {
+test("a step is done if its files show it, not if its report claims it", async () => {
   const figures = (cents: number) =>
     JSON.stringify({
       rows: 1,
@@ -153,7 +153,7 @@ test("a step is done by what its files say, not by what its report claims", asyn
   expect(await decide("check_step", repair)).toMatchObject({ verdict: "not_met" });
 });
 
-test("figures that come out otherwise the third time are no report", async () => {
+test("figures that differ the third time give no report", async () => {
   const counted = (cents: number) =>
     `RESULT {"rows": 1, "cancelled": 0, "duplicates": [], "returns": [], "unpriced": [], "regions": {"Moon": {"cents": ${cents}, "orders": 1}}, "months": {"2026-01": ${cents}}}`;
   const { end } = await play(doing(monthEndSteps.report), {
@@ -162,7 +162,7 @@ test("figures that come out otherwise the third time are no report", async () =>
   expect(end).toMatchObject({ status: "failure", summary: expect.stringContaining("10.01 against 10.00") });
 });
 
-test("what is refused is told with the tasks that are known", async () => {
+test("a refusal lists the known tasks", async () => {
   const { text } = await ask([user("Write a poem.")], [], "auto");
   for (const known of ["Summarise orders.csv", monthEndGoal, "(flow debate)"]) expect(text).toContain(known);
 });

@@ -63,7 +63,7 @@ beforeEach(async () => {
   await desk.call("go_to_url", { url: `${desk.url}/two` });
 });
 
-test("an address is opened, gone back from, forward to and loaded again, and a server's refusal told", async () => {
+test("going to an address, back, forward and reloading work, and a server's refusal is reported", async () => {
   expect((await desk.call("go_to_url", { url: `${desk.url}/one` })).text).toBe(
     `The page is now ${desk.url}/one "One".`,
   );
@@ -74,7 +74,7 @@ test("an address is opened, gone back from, forward to and loaded again, and a s
   expect((await desk.call("go_to_url", { url: `${desk.url}/broken` })).text).toContain("The server answered 404.");
 });
 
-test("addresses that are none of the web, and hosts that do not answer, are refused with the reason", async () => {
+test("addresses that are not http(s), and hosts that do not answer, are refused with the reason", async () => {
   for (const url of ["file:///etc/passwd", "javascript:alert(1)", "chrome://version"])
     expect(await desk.call("go_to_url", { url })).toMatchObject({
       isError: true,
@@ -83,7 +83,7 @@ test("addresses that are none of the web, and hosts that do not answer, are refu
   expect(await desk.call("go_to_url", { url: "http://127.0.0.1:1/" })).toMatchObject({ isError: true });
 });
 
-test("a click tells where it led: to another page, to a new tab, or to nothing", async () => {
+test("a click's result says where it led: to another page, to a new tab, or nowhere", async () => {
   await see("/one");
   expect((await desk.call("click_element", { ref: ref('link "New tab"') })).text).toMatch(
     /Tab \d+ is active now: .*\/two/,
@@ -98,7 +98,7 @@ test("a click tells where it led: to another page, to a new tab, or to nothing",
   );
 });
 
-test("text replaces what is in a field, is added to it, empties it, and is sent with Enter", async () => {
+test("text replaces a field's contents, is appended, empties it, and is submitted with Enter", async () => {
   await see("/form");
   const name = ref('textbox "Name"');
   await desk.call("input_text", { ref: name, text: "Ann" });
@@ -115,7 +115,7 @@ test("text replaces what is in a field, is added to it, empties it, and is sent 
   });
 });
 
-test("a form is filled in one call, and what was done before a field failed is told", async () => {
+test("a form is filled in one call, and if a field fails, the result says what was done before", async () => {
   await see("/form");
   const fields = [
     { ref: ref('textbox "Name"'), value: "Eve" },
@@ -143,7 +143,7 @@ test("a form is filled in one call, and what was done before a field failed is t
   );
 });
 
-test("what cannot be acted on says why", async () => {
+test("an element that cannot be acted on gives the reason", async () => {
   await see("/form");
   expect((await desk.call("click_element", { ref: ref('button "Never"') })).text).toContain("is disabled");
   await see("/cover");
@@ -198,7 +198,7 @@ test("words in an element are clicked, and text far away is scrolled to", async 
   expect((await desk.call("scroll_to_text", { text: "Nowhere" })).isError).toBe(true);
 });
 
-test("the page and its parts are scrolled, with what is left told", async () => {
+test("the page and its parts are scrolled, and the result says how much is left", async () => {
   await see("/text");
   expect((await desk.call("scroll_down")).text).toMatch(
     /^Scrolled down by 800 px; 800 px are above and \d+ px below\.$/,
@@ -230,7 +230,7 @@ test("things are dragged by ref and by point, hovered and clicked at a point", a
   expect((await desk.call("click_at", { x: 5_000, y: 5 })).text).toContain("outside the window");
 });
 
-test("the mouse is on an element before it is clicked, so that one which changes under the mouse is hit; one that never rests is clicked where it is", async () => {
+test("the mouse moves onto an element before the click, so that one that changes on hover is hit; one that never stops moving is clicked where it is", async () => {
   await see("/restless");
   await desk.call("click_element", { ref: ref('button "Icon"') });
   expect(await title()).toEndWith("icon");
@@ -241,7 +241,7 @@ test("the mouse is on an element before it is clicked, so that one which changes
   expect((await desk.call("hover", { ref: ref('button "Sway"') })).text).toStartWith('The mouse is on button "Sway"');
 });
 
-test("a word in a drawing is told with its place, the mouse goes to a point, and drags through points", async () => {
+test("a word in a drawing is listed with its place, the mouse moves to a point, and drags through points", async () => {
   await see("/drawing");
   expect(seen).toMatch(/text "A" \[e\d+\]: \d+×\d+ px at \d+,\d+, red/);
   const { x, y } = (await page().evaluate(
@@ -256,7 +256,7 @@ test("a word in a drawing is told with its place, the mouse goes to a point, and
   for (const point of ["100,30", "40,150", "10,10"]) expect(path).toContain(point);
 });
 
-test("files of the workspace are given to a page, by its field and by its button; others are not", async () => {
+test("files of the workspace are uploaded through a file field or a button; other files are refused", async () => {
   await Bun.write(join(desk.workspace.root, "notes.txt"), "12345");
   await see("/files");
   expect((await desk.call("upload", { ref: ref('button "File"'), paths: ["notes.txt"] })).text).toStartWith(
@@ -302,7 +302,7 @@ test("tabs are opened, switched between and closed by number", async () => {
   expect((await desk.call("close_tab", { tab_id: first })).text).toStartWith(`Closed tab ${first}.`);
 });
 
-test("waiting ends with the time, with a text that comes or goes, and with what did not come", async () => {
+test("waiting ends after its time, or when a text appears or disappears, and says what did not appear", async () => {
   await see("/late");
   expect((await desk.call("wait", { text: "It is here" })).text).toMatch(/^"It is here" is on the page after/);
   expect((await desk.call("wait", { gone: "Wait for it" })).text).toMatch(/is gone after/);
@@ -315,7 +315,7 @@ test("an answer without a dialog is refused", async () => {
   expect(await desk.call("handle_dialog", { accept: true })).toMatchObject({ isError: true });
 });
 
-test("a file is kept under the name its server gives it, also where it would be shown", async () => {
+test("a file is saved under the name its server gives it, even if the browser would display it", async () => {
   const { text } = await desk.call("download", { url: `${desk.url}/named` });
   expect(text).toContain("autumn report.txt");
   expect(await readdir(desk.workspace.root, { recursive: true })).toContainEqual(
@@ -323,7 +323,7 @@ test("a file is kept under the name its server gives it, also where it would be 
   );
 });
 
-test("what is selected and copied is told, and is not called nothing", async () => {
+test("selecting and copying are reported as changes", async () => {
   await see("/keys");
   await desk.call("click_element", { ref: ref("Find") });
   await desk.call("input_text", { ref: ref("Find"), text: "words" });
@@ -335,7 +335,7 @@ test("what is selected and copied is told, and is not called nothing", async () 
   expect((await desk.call("send_keys", { keys: "Shift" })).text).toContain("Nothing in the page changed.");
 });
 
-test("what a page says to an act is in its result: alerts, states and what is wrong with a field, and nothing that stood there before", async () => {
+test("the result of an action has the page's response: alerts, states and field errors, and nothing that was there before", async () => {
   await see("/says");
   const save = () => desk.call("click_element", { ref: ref('button "Save"') });
   expect((await save()).text).toMatch(/The page says:\n<web-content from="[^"]+\/says">\nMail: .+\n<\/web-content>/);

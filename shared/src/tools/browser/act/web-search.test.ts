@@ -20,7 +20,7 @@ test("the first result is opened and the others are listed", async () => {
   expect(refOf((await desk.see()).text, "Here")).toMatch(/^e\d+$/);
 });
 
-test("without results nothing is opened, and that is said", async () => {
+test("without results nothing is opened, and the result says so", async () => {
   const before = desk.browsing().active().page.url();
   const { text, isError } = await desk.call("web_search", { query: "nothing" });
   expect({ text, isError }).toEqual({ text: "No search engine gave results for 'nothing'.", isError: true });

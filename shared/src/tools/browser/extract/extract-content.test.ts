@@ -73,7 +73,7 @@ test("a page with nothing for the goal says so", async () => {
   expect(text).toBe("From the whole page:\nNothing on the page serves the goal.");
 });
 
-test("a short page is answered whole, frames included, without asking anybody", async () => {
+test("a short page is returned whole, frames included, without asking the model", async () => {
   const { text, asked } = await extract(0, () => "never");
   expect(asked).toEqual([]);
   expect(text).toContain("Opening hours: 9 to 5, ask for Ann.");
@@ -81,7 +81,7 @@ test("a short page is answered whole, frames included, without asking anybody", 
   expect(text).not.toContain("SECRET");
 });
 
-test("what was not read is said: beyond the bound of one call, or when the model cannot be asked any more", async () => {
+test("the result says what was not read: beyond the limit of one call, or once the model cannot be asked any more", async () => {
   const many = await extract(20, () => "part", 1_000);
   expect(many.asked).toHaveLength(13);
   expect(many.text).toMatch(/Not read: the last \d+ characters of the page's text \(one call reads at most 12 parts\)/);
@@ -98,13 +98,13 @@ test("what was not read is said: beyond the bound of one call, or when the model
   expect([none.isError, none.text.includes("Not read")]).toEqual([true, true]);
 });
 
-test("without an open page it says how to open one", async () => {
+test("without an open page the result says how to open one", async () => {
   const tool = extractContent({ browsers: kept.browsers, pieceCharacters: 1_000 });
   const { text, isError } = await tool.call({ goal: "x" }, contextForTest(await kept.workspace("nothing open")));
   expect([isError, text]).toEqual([true, "No page is open. Open one with browser_go_to_url first."]);
 });
 
-test("pieces hold the whole text, cut where it pauses and never within a character", () => {
+test("the pieces contain the whole text, cut at pauses and never within a character", () => {
   const text = "one two\n\nthree 😀😀😀 four\nfive".repeat(20);
   const pieces = piecesOf(text, 40);
   expect(pieces.join("").replaceAll(/\s/g, "")).toBe(text.replaceAll(/\s/g, ""));

@@ -29,22 +29,25 @@ async function applied(before: Record<string, string>, patch: string | undefined
   return (path: string) => Bun.file(join(other.root, path));
 }
 
-test.if(Bun.which("git") !== null)("git applies the patch to what was received and gets what is there", async () => {
-  const before = { "a b.txt": "one\n-- two\tx\nthree", "gone.txt": "gone\n", "same.txt": "same\n" };
-  const now = { "a b.txt": "one\n2\nthree\n", "same.txt": "same\n", "sub/new.txt": "new\n" };
-  const workspace = await place.project({ ...now, "venv/lib.txt": "made again\n" });
-  await arrived(workspace, before);
-  const [changes, ...others] = await changesPatches(workspace);
-  expect(others).toEqual([]);
-  expect(changes?.patch).not.toMatch(/same\.txt|venv/);
-  expect(changes?.changes).toBe(true);
-  const file = await applied(before, changes?.patch);
-  for (const [path, content] of Object.entries(now)) expect(await file(path).text()).toBe(content);
-  expect(await file("gone.txt").exists()).toBe(false);
-});
+test.if(Bun.which("git") !== null)(
+  "git applies the patch to the received files and gets the current ones",
+  async () => {
+    const before = { "a b.txt": "one\n-- two\tx\nthree", "gone.txt": "gone\n", "same.txt": "same\n" };
+    const now = { "a b.txt": "one\n2\nthree\n", "same.txt": "same\n", "sub/new.txt": "new\n" };
+    const workspace = await place.project({ ...now, "venv/lib.txt": "made again\n" });
+    await arrived(workspace, before);
+    const [changes, ...others] = await changesPatches(workspace);
+    expect(others).toEqual([]);
+    expect(changes?.patch).not.toMatch(/same\.txt|venv/);
+    expect(changes?.changes).toBe(true);
+    const file = await applied(before, changes?.patch);
+    for (const [path, content] of Object.entries(now)) expect(await file(path).text()).toBe(content);
+    expect(await file("gone.txt").exists()).toBe(false);
+  },
+);
 
 test.if(Bun.which("git") !== null)(
-  "a project's patch has paths from its own folder, and what was sent beside it a patch of its own",
+  "a project's patch has paths from its own folder, and files sent beside it have a separate patch",
   async () => {
     const workspace = await place.project({
       "proj/a.py": "b\n",
@@ -70,7 +73,7 @@ test.if(Bun.which("git") !== null)(
   },
 );
 
-test.if(Bun.which("git") !== null)("texts too different to be compared in time are replaced as a whole", async () => {
+test.if(Bun.which("git") !== null)("texts too different to compare in time are replaced as a whole", async () => {
   const noise = (seed: number) =>
     Array.from({ length: 60_000 }, (_, n) => (n * 7919 + seed * 104_729) % 99_991).join("\n");
   const workspace = await place.project({ "a.txt": noise(1) });
@@ -83,7 +86,7 @@ test.if(Bun.which("git") !== null)("texts too different to be compared in time a
 });
 
 test.if(Bun.which("git") !== null)(
-  "empty files, byte order marks, Windows line ends and the right to be run come through",
+  "empty files, byte order marks, Windows line endings and the executable bit are preserved",
   async () => {
     const before = { "mark.txt": "\ufeffone\ntwo\n", "dos.txt": "a\r\nb\r\n", "old.py": "" };
     const workspace = await place.project({
@@ -103,7 +106,7 @@ test.if(Bun.which("git") !== null)(
   },
 );
 
-test("nothing changed is no patch, and binary files are left out", async () => {
+test("without changes there is no patch, and binary files are left out", async () => {
   const workspace = await place.project({
     "a.txt": "a\n",
     "b.bin": new Uint8Array([1, 0, 2]),

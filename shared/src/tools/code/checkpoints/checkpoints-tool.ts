@@ -39,7 +39,7 @@ export function checkpointsTool(checkpoints: Checkpoints): Tool {
       const state = await stateOf(checkpoints, workspace, id);
       if (command === "restore") await checkpoints.take(workspace, occasion(context, id));
       const changes = differences(state.files, await checkpoints.now(workspace)).filter((each) =>
-        lies(each.path, within),
+        isWithin(each.path, within),
       );
       if (command === "diff") return await diff(workspace, changes);
       if (within !== "") return await restored(workspace, changes, id);
@@ -93,7 +93,7 @@ async function stateOf(checkpoints: Checkpoints, workspace: Workspace, id: numbe
 }
 
 async function sinceBaseline(workspace: Workspace, within: string): Promise<string> {
-  const patches = await changesPatches(workspace, (path) => lies(path, within));
+  const patches = await changesPatches(workspace, (path) => isWithin(path, within));
   const parts = patches.map(({ folder, patch }) => (folder === "" ? patch : `[paths from ${folder}/]\n${patch}`));
   return parts.join("\n") || "Nothing differs from what was sent.";
 }
@@ -120,6 +120,6 @@ async function restored(workspace: Workspace, changes: readonly Difference[], id
   return `Restored state ${id}: ${touched(back)}`;
 }
 
-function lies(path: string, within: string): boolean {
+function isWithin(path: string, within: string): boolean {
   return within === "" || path === within || path.startsWith(`${within}/`);
 }

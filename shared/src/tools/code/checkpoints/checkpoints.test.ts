@@ -38,7 +38,7 @@ afterAll(async () => {
 const read = (workspace: Workspace, path: string) => Bun.file(join(workspace.root, path)).text();
 const ask = async (workspace: Workspace, input: Record<string, unknown>) => (await callIn(workspace)(tool, input)).text;
 
-test("each call that changed files is a step, whatever tool made it, and any of them can be undone", async () => {
+test("each call that changed files is a checkpoint, whatever the tool, and any of them can be undone", async () => {
   const workspace = await place.project({ "a.txt": "one\n", "sub/b.txt": "b\n" });
   const call = callIn(workspace);
   await call(editor, { command: "view", path: "a.txt" });
@@ -63,7 +63,7 @@ test("each call that changed files is a step, whatever tool made it, and any of 
   expect(await ask(workspace, { command: "restore", id: 99 })).toContain("There is no state 99");
 });
 
-test("what a power cut has damaged of a former content is not restored, and nothing else of that state is", async () => {
+test("a checkpoint with content damaged by a power cut is not restored, not even in part", async () => {
   const workspace = await place.project({ "a.txt": "one\n", "b.txt": "kept\n" });
   await callIn(workspace)(bash, { command: "echo two > a.txt; rm b.txt" });
   const sha256 = new Bun.CryptoHasher("sha256").update("one\n").digest("hex");
@@ -75,7 +75,7 @@ test("what a power cut has damaged of a former content is not restored, and noth
   expect(await readdir(workspace.root)).not.toContain("b.txt");
 });
 
-test("a project that was unpacked goes whole when that is undone, comes back whole, and may be unpacked again", async () => {
+test("undoing an unpack removes the whole project, redoing restores it whole, and it may be unpacked again", async () => {
   const workspace = await place.project({ "proj/a.txt": "a\n", "proj/.git/HEAD": "ref\n" });
   await symlink("a.txt", join(workspace.root, "proj/link"));
   Bun.spawnSync(["tar", "-cf", "proj.tar", "--remove-files", "proj"], { cwd: workspace.root });
@@ -95,14 +95,14 @@ test("a project that was unpacked goes whole when that is undone, comes back who
   expect([await read(workspace, "proj/link"), await read(workspace, "proj/.git/HEAD")]).toEqual(["b\n", "ref\n"]);
 });
 
-test("a file that became a folder comes back as a file", async () => {
+test("a file that became a folder is restored as a file", async () => {
   const workspace = await place.project({ a: "a file\n" });
   await callIn(workspace)(bash, { command: "rm a; mkdir a; echo b > a/b" });
   expect(await ask(workspace, { command: "restore", id: 1 })).toBe("Restored state 1: A a, D a/b");
   expect(await read(workspace, "a")).toBe("a file\n");
 });
 
-test("a hostile workspace costs nothing: links are not followed, pipes not opened, git's settings not obeyed", async () => {
+test("a hostile workspace does no harm: links are not followed, pipes not opened, git's settings not obeyed", async () => {
   const workspace = await place.project({ ".gitattributes": "* filter=evil\n", "proj/a.txt": "a\n" });
   await mkdir(join(workspace.root, "proj/.git"));
   await writeFile(join(workspace.root, "proj/.git/config"), "[core]\nfsmonitor = touch /tmp/evil\n");
@@ -118,13 +118,13 @@ test("a hostile workspace costs nothing: links are not followed, pipes not opene
   expect(checkpoint?.files.map(({ path }) => path)).toEqual([".gitattributes", "proj/a.txt"]);
 });
 
-test("a file led outside meanwhile is not written through", async () => {
+test("a file meanwhile replaced by a link to the outside is not written through", async () => {
   const workspace = await place.project({ "d/a.txt": "a\n" });
   await callIn(workspace)(bash, { command: "rm -r d; ln -s /tmp d" });
   expect(await ask(workspace, { command: "restore", id: 1 })).toContain("outside the workspace");
 });
 
-test("the same call taken up again after a crash has one checkpoint, and a second process sees it", async () => {
+test("a call resumed after a crash has one checkpoint, and a second process sees it", async () => {
   const workspace = await place.project({ "a.txt": "a\n" });
   const context = contextForTest(workspace, { key: "run/1" });
   await editor.call({ command: "create", path: "b.txt", file_text: "b" }, context);
@@ -133,7 +133,7 @@ test("the same call taken up again after a crash has one checkpoint, and a secon
   expect(all.map(({ id, files }) => [id, files.length])).toEqual([[1, 1]]);
 });
 
-test("killed at any moment, every checkpoint there is can be restored and the next one is taken", async () => {
+test("after a kill at any moment every existing checkpoint can be restored and the next one is taken", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-checkpoints-"));
   try {
     for (const delay of [20, 45, 70]) {
@@ -161,7 +161,7 @@ test("killed at any moment, every checkpoint there is can be restored and the ne
   }
 });
 
-test("what cannot be saved does not stop the work, and is said", async () => {
+test("a file that cannot be saved does not stop the work, and is reported", async () => {
   const workspace = await place.project({ "a.txt": "a\n" });
   await writeFile(join(workspace.metaRoot, "checkpoints"), "in the way");
   const { text, isError } = await callIn(workspace)(editor, { command: "create", path: "b.txt", file_text: "b" });
@@ -169,7 +169,7 @@ test("what cannot be saved does not stop the work, and is said", async () => {
   expect(text).toContain("[the state before this call could not be saved: ");
 });
 
-test("old checkpoints go, with the content only they had", async () => {
+test("old checkpoints are removed, with the contents only they had", async () => {
   const workspace = await place.project({ "a.txt": "0\n" });
   for (let round = 1; round <= 125; round++) {
     await checkpoints.take(workspace, { key: `k${round}`, tool: "bash", about: "" });
@@ -182,7 +182,7 @@ test("old checkpoints go, with the content only they had", async () => {
   expect(kept.length).toBe(new Set(all.flatMap(({ files }) => files.map(({ sha256 }) => sha256))).size);
 });
 
-test("what was sent is kept when old checkpoints go, so that it can be told what became of it", async () => {
+test("the files that were sent are kept when old checkpoints are removed, so that changes to them can be shown", async () => {
   const sent = "as it was sent\n";
   const workspace = await place.project({ "sent.txt": sent });
   const baseline = { root: "sent.txt", files: [{ path: "sent.txt", sha256: hashOf(Buffer.from(sent)) }] };

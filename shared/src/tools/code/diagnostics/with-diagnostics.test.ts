@@ -31,15 +31,18 @@ const files: readonly (readonly [string, string, string, RegExp])[] = [
   ["a.yaml", "a: [1]\n", "a: [1\nb: 2\n", /a\.yaml: YAML Parse error/],
 ];
 
-test.each(files)("a fault in %s is told, and a sound one is passed over", async (path, sound, faulty, told) => {
-  const workspace = await place.project({ [path]: "" });
-  const check = (text: string) =>
-    findProblems({ path, text, workspace, ...place, signal: AbortSignal.timeout(20_000) });
-  expect(await check(sound)).toEqual([]);
-  expect((await check(faulty)).join("\n")).toMatch(told);
-});
+test.each(files)(
+  "an error in %s is reported, and a correct file is not mentioned",
+  async (path, sound, faulty, told) => {
+    const workspace = await place.project({ [path]: "" });
+    const check = (text: string) =>
+      findProblems({ path, text, workspace, ...place, signal: AbortSignal.timeout(20_000) });
+    expect(await check(sound)).toEqual([]);
+    expect((await check(faulty)).join("\n")).toMatch(told);
+  },
+);
 
-test("an edit that breaks a file says so in its result, and a sound one says nothing", async () => {
+test("the result of an edit that breaks a file says so, and that of a correct edit says nothing", async () => {
   const workspace = await place.project({ "sub/a.py": "def f():\n    return 1\n" });
   const call = callIn(workspace);
   const edit = (old_str: string, new_str: string) =>
@@ -55,7 +58,7 @@ test("an edit that breaks a file says so in its result, and a sound one says not
   expect(diagnosed((await edit("(1", "1")).text)).toBe("");
 });
 
-test("each file of a patch is looked at, and a failed call is left as it is", async () => {
+test("each file of a patch is checked, and the result of a failed call is left unchanged", async () => {
   const workspace = await place.project({ "a.json": "[1]\n", "b.py": "x = 1\n" });
   const call = callIn(workspace);
   const block = (path: string, from: string, to: string) =>
@@ -67,7 +70,7 @@ test("each file of a patch is looked at, and a failed call is left as it is", as
   expect((await call(patcher(), { patch })).text).not.toContain("Diagnostics");
 });
 
-test("many problems are cut short", async () => {
+test("a long list of problems is cut short", async () => {
   const workspace = await place.project({});
   const text = Array.from({ length: 30 }, () => "let x = 1;").join("\n");
   const result = await callIn(workspace)(editor(), { command: "create", path: "a.js", file_text: text });

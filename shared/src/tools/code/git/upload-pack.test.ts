@@ -55,17 +55,20 @@ beforeAll(() => {
 });
 afterAll(() => site.stop(true));
 
-test.each(Object.keys(servers))("of a server that answers otherwise than git's it is said how (%s)", async (name) => {
-  const cloning = async () => {
-    const { signal } = new AbortController();
-    const remote = await remoteRepository(`${host}/${name}`, { egress, signal });
-    const { oid } = chooseRef(await remote.refs(undefined), undefined);
-    await remote.fetch(oid, 10);
-  };
-  await expect(cloning()).rejects.toThrow(servers[name]?.[3] ?? "");
-});
+test.each(Object.keys(servers))(
+  "for a server that does not answer like git's, the error says how (%s)",
+  async (name) => {
+    const cloning = async () => {
+      const { signal } = new AbortController();
+      const remote = await remoteRepository(`${host}/${name}`, { egress, signal });
+      const { oid } = chooseRef(await remote.refs(undefined), undefined);
+      await remote.fetch(oid, 10);
+    };
+    await expect(cloning()).rejects.toThrow(servers[name]?.[3] ?? "");
+  },
+);
 
-test("a branch whose name a command or a reader could take for something else is none", async () => {
+test("a branch name that a command or a reader could misread is refused", async () => {
   const { signal } = new AbortController();
   const remote = await remoteRepository(`${host}/oddName`, { egress, signal });
   expect(chooseRef(await remote.refs(undefined), undefined)).toEqual({ oid });

@@ -20,7 +20,7 @@ const numbers = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`).
 const read = (workspace: Workspace, path: string) => Bun.file(join(workspace.root, path)).text();
 const patch = (workspace: Workspace, text: string) => callIn(workspace)(tool, { patch: text });
 
-test("a unified diff changes, makes and removes files in one call", async () => {
+test("a unified diff changes, creates and removes files in one call", async () => {
   const workspace = await place.project({ "src/a.txt": numbers, "old.txt": "gone\n" });
   const { text, isError } = await patch(
     workspace,
@@ -59,7 +59,7 @@ index 000..111 100644
   expect(await Bun.file(join(workspace.root, "old.txt")).exists()).toBe(false);
 });
 
-test("what git says of files without lines is done too, and permissions alone are refused, with nothing changed", async () => {
+test("git's entries for empty files are applied too, and permission-only changes are refused with nothing changed", async () => {
   const workspace = await place.project({ "a.txt": "a\n", "none.txt": "", "full.txt": "x\n" });
   const made = (name: string) => `diff --git a/${name} b/${name}\nnew file mode 100644\nindex 0000000..e69de29\n`;
   const gone = (name: string) => `diff --git a/${name} b/${name}\ndeleted file mode 100644\nindex e69de29..0000000\n`;
@@ -75,7 +75,7 @@ test("what git says of files without lines is done too, and permissions alone ar
   expect(await read(workspace, "a.txt")).toBe("b\n");
 });
 
-test("search/replace blocks work on several files, and an empty search makes one", async () => {
+test("search/replace blocks work on several files, and an empty search creates one", async () => {
   const workspace = await place.project({ "a.py": "x = 1\ny = 2\n", "b.py": "z = 3\n" });
   const blocks = [
     "a.py\n<<<<<<< SEARCH\ny = 2\n=======\ny = 20\n>>>>>>> REPLACE",
@@ -88,7 +88,7 @@ test("search/replace blocks work on several files, and an empty search makes one
   expect(await read(workspace, "c.py")).toBe("new = True\n");
 });
 
-test("wrong line numbers, wrong counts and other white space are overlooked and reported", async () => {
+test("wrong line numbers, wrong counts and different white space are tolerated and reported", async () => {
   const workspace = await place.project({ "a.txt": numbers, "w.txt": "a  \r\nb\r\nc\r\n" });
   const off = "--- a.txt\n+++ a.txt\n@@ -2,9 +2,9 @@\n line 9\n-line 10\n+TEN\n line 11\n";
   expect((await patch(workspace, off)).text).toContain("M a.txt (found 7 lines further down)");
@@ -98,7 +98,7 @@ test("wrong line numbers, wrong counts and other white space are overlooked and 
   expect(await read(workspace, "w.txt")).toBe("a  \r\nB\r\nc\r\n");
 });
 
-test("a hunk that does not fit is named with what stands there, and no file is changed", async () => {
+test("a hunk that does not fit is reported with the text found there, and no file is changed", async () => {
   const workspace = await place.project({ "a.txt": numbers, "b.txt": "one\ntwo\nthree\n" });
   const { text, isError } = await patch(
     workspace,
@@ -117,7 +117,7 @@ test("a block that fits in several places is refused with the places", async () 
   expect(text).toContain("fits in several places, at lines 1, 3");
 });
 
-test("of several places a hunk takes the one nearest to its line, and none where two are as near or only the indentation tells", async () => {
+test("a hunk that fits in several places goes to the one nearest its line, or to none if two are equally near or differ only in indentation", async () => {
   const before = "same\na\nsame\nb\nc\nd\nsame\n";
   const workspace = await place.project({ "a.txt": before, "tie.txt": before, "in.txt": "  x\ny\n    x\n" });
   const at = (name: string, line: number, old: string) =>
@@ -130,7 +130,7 @@ test("of several places a hunk takes the one nearest to its line, and none where
   expect(await read(workspace, "in.txt")).toBe("  x\ny\n    x\n");
 });
 
-test("a last line without an end stays so, or gets one when the patch says it", async () => {
+test("a last line without a newline stays so, or gets one if the patch says so", async () => {
   const workspace = await place.project({ "a.txt": "one\ntwo", "b.txt": "one\ntwo" });
   await patch(workspace, "--- a.txt\n+++ a.txt\n@@ -2 +2 @@\n-two\n+2\n");
   expect(await read(workspace, "a.txt")).toBe("one\n2");
@@ -138,7 +138,7 @@ test("a last line without an end stays so, or gets one when the patch says it", 
   expect(await read(workspace, "b.txt")).toBe("one\n2\n");
 });
 
-test.if(Bun.which("git") !== null)("what git makes of two texts, this makes too", async () => {
+test.if(Bun.which("git") !== null)("the result is the same diff that git makes", async () => {
   const before = "a\n\nb\n-- c\n\nd\ne\nf\ng\nh\ni\nj\n";
   const after = "a\n\nB\n\nd\ne\n++ f\ng\nh\ni\nk\n";
   const workspace = await place.project({ "t.txt": before, "before.x": before, "after.x": after });
@@ -175,7 +175,7 @@ test("a patch reaches nothing outside the workspace and nothing that is protecte
   expect(await readdir(join(workspace.root, ".git/hooks"))).toEqual([]);
 });
 
-test("the editor takes a patch back, file by file", async () => {
+test("the editor undoes a patch file by file", async () => {
   const workspace = await place.project({ "a.txt": "a\n" });
   const editor = createStrReplaceEditor(queue);
   await patch(workspace, "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ n.txt\n@@ -0,0 +1 @@\n+n\n");
@@ -193,7 +193,7 @@ test("a call repeated with its key is answered as before and changes nothing twi
   expect(await read(workspace, "a.txt")).toBe("a\na\n");
 });
 
-test("when a file cannot be written in the middle, those before it are as they were and the call is not taken for done", async () => {
+test("if writing a file fails midway, earlier files are restored and the call does not count as done", async () => {
   const workspace = await place.project({ "a.txt": "a\n", "gone.txt": "gone\n", "wall.txt": "wall\n" });
   const context = contextForTest(workspace, { key: "run/8" });
   const blocked = {
@@ -215,7 +215,7 @@ test("when a file cannot be written in the middle, those before it are as they w
   expect(await read(workspace, "a.txt")).toBe("b\n");
 });
 
-test("text that is no patch is said to be none, and binary or renaming patches are refused", async () => {
+test("text that is not a patch is reported as such, and binary or renaming patches are refused", async () => {
   const workspace = await place.project({});
   expect((await patch(workspace, "please change a.txt")).text).toContain("There is no patch in this");
   expect((await patch(workspace, "diff --git a/x b/x\nrename from x\nrename to y\n")).text).toContain("not renamed");

@@ -71,7 +71,7 @@ test("the map shows first what the rest uses, within its tokens, and not what .g
   expect(text.length).toBeLessThan(1800);
 });
 
-test("a folder or a file can be mapped alone, and what has no definitions is said to have none", async () => {
+test("a single folder or file can be mapped, and the result says if it has no definitions", async () => {
   const workspace = await place.project({ "a/x.py": "def x(): pass\n", "b/y.py": "def y(): pass\n", "c.txt": "c\n" });
   const call = callIn(workspace);
   expect((await call(repoMapTool(place), { path: "b" })).text).toBe("b/y.py\n    1 def y(): pass");
@@ -80,7 +80,7 @@ test("a folder or a file can be mapped alone, and what has no definitions is sai
   expect((await call(repoMapTool(place), { path: "../.." })).text).toContain("outside the workspace");
 });
 
-test("files made to trouble a parser cost their own definitions at most", async () => {
+test("files made to break a parser cost at most their own definitions", async () => {
   const hostile = {
     "deep.js": "(".repeat(100_000),
     "wide.py": `x = ${"[".repeat(50_000)}`,
@@ -102,7 +102,7 @@ test("an abort ends the mapping with its reason", async () => {
   await expect(mapping).rejects.toThrow("enough");
 });
 
-test("this very code is mapped in seconds", async () => {
+test("this code base is mapped in seconds", async () => {
   const folder = resolve(import.meta.dir, "..");
   const paths = [...new Bun.Glob("**/*.ts").scanSync({ cwd: folder })];
   const files = await Promise.all(

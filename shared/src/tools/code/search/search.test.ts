@@ -34,7 +34,7 @@ test("search shows matching lines with their numbers, file by file, without what
   expect(text).toBe("src/one.py\n2:def total(items):\n\nsrc/two words.py\n2:print(total([1]))");
 });
 
-test("search keeps to a glob, and the glob does not bring ignored files back", async () => {
+test("search respects a glob, and the glob does not bring ignored files back", async () => {
   const { text } = await search({ pattern: "total", glob: "*.py" });
   expect(text).toContain("src/one.py");
   expect(text).toContain("src/two words.py");
@@ -42,7 +42,7 @@ test("search keeps to a glob, and the glob does not bring ignored files back", a
   expect(text).not.toContain("ignored");
 });
 
-test("search takes a pattern as it stands when it is told to", async () => {
+test("search takes a pattern literally on request", async () => {
   expect((await search({ pattern: "total([1])", literal: true })).text).toContain("2:print(total([1]))");
 });
 
@@ -58,7 +58,7 @@ test("search shows no more lines than asked for and says so", async () => {
   expect(text).toContain("85 more lines");
 });
 
-test("no matches is an answer, a path outside is refused", async () => {
+test("no matches is a valid result, a path outside is refused", async () => {
   expect(await search({ pattern: "nowhere-to-be-found" })).toEqual({ text: "No matches.", isError: false });
   await symlink("/etc", join(root, "etc"));
   for (const path of ["../..", "/etc", "etc"]) {
@@ -83,7 +83,7 @@ test("glob puts the last changed file first", async () => {
   expect((await glob({ pattern: "*.py" })).text.split("\n")[0]).toBe("src/newest.py");
 });
 
-test("glob leaves out what the sandbox puts in the place of guarded names, but not a file of such a name", async () => {
+test("glob leaves out the sandbox's placeholders for guarded names, but not real files of such a name", async () => {
   const shell = await place.sandbox.spawn({ argv: ["sleep", "60"], workspace: root });
   try {
     const names = async () => (await glob({ pattern: "{.bashrc,.profile,.mcp.json}" })).text;
@@ -96,7 +96,7 @@ test("glob leaves out what the sandbox puts in the place of guarded names, but n
   expect((await callIn(other)(globTool(place), { pattern: ".*" })).text).toBe(".mcp.json");
 });
 
-test("names that look like options are names, and those with line breaks in them do not pass for several", async () => {
+test("names that look like options are names, and a name with line breaks is not split", async () => {
   const other = await place.project({ "a\nb.py": "needle\n", "-rf.py": "needle\n", "ok.py": "needle\n" });
   const { text } = await callIn(other)(searchTool(place), { pattern: "needle", glob: "*.py" });
   expect(text).toBe("-rf.py\n1:needle\n\nok.py\n1:needle");
@@ -106,7 +106,7 @@ test("names that look like options are names, and those with line breaks in them
   ]);
 });
 
-test("a list of files without end is cut short and says so", async () => {
+test("an endless list of files is cut short, and the result says so", async () => {
   const other = await place.project({});
   const deep = Array.from({ length: 15 }, () => "d".repeat(240)).join("/");
   Bun.spawnSync(["bash", "-c", `mkdir -p ${deep} && cd ${deep} && seq 1300 | xargs touch`], { cwd: other.root });

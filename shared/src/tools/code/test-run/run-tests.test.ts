@@ -28,7 +28,7 @@ test("a Python project's tests are found and run, and the failed one is named", 
   expect(text).toContain("[exit code 1, command: ");
 });
 
-test("tests in a folder of their own and code below src find each other", async () => {
+test("tests in a separate folder and code below src find each other", async () => {
   const imports = cases
     .replace("import unittest", "import unittest\nfrom sums import total")
     .replace("1 + 1, 3", "total, 2");
@@ -50,21 +50,21 @@ test("the command given runs in the folder given", async () => {
   expect(text).toStartWith("All 2 tests passed.");
 });
 
-test("tests that do not end are stopped and said to be", async () => {
+test("tests that do not end are stopped, and the result says so", async () => {
   const workspace = await place.project({});
   const { text, isError } = await callIn(workspace)(runTestsTool(place), { command: "sleep 60", timeout: 0.5 });
   expect(isError).toBe(true);
   expect(text).toStartWith("The tests were stopped before their end (wall time 0.5 s).");
 });
 
-test("a run that could not be made is an error and not a count of failures", async () => {
+test("a test run that could not start is an error, not a count of failures", async () => {
   const workspace = await place.project({});
   const { text, isError } = await callIn(workspace)(runTestsTool(place), { command: "no-such-runner --all" });
   expect(isError).toBe(true);
   expect(text).toStartWith("The tests could not be run or counted: the command ended with exit code 127.");
 });
 
-test("tests that pass under a command that fails are told apart", async () => {
+test("passing tests under a failing command are distinguished", async () => {
   const workspace = await place.project({ "test_sums.py": cases.replace("3)", "2)") });
   const command = "python3 -m unittest -q test_sums.py; exit 3";
   const { text, isError } = await callIn(workspace)(runTestsTool(place), { command });
@@ -74,13 +74,13 @@ test("tests that pass under a command that fails are told apart", async () => {
   });
 });
 
-test("a run that found no tests is not told as one that passed", async () => {
+test("a run that found no tests is not reported as passed", async () => {
   const workspace = await place.project({ "test_sums.py": "def test_right():\n    assert 1 + 1 == 3\n" });
   const { text } = await callIn(workspace)(runTestsTool(place), { command: "python3 -m unittest discover" });
   expect(text).toStartWith("No test ran: ");
 });
 
-test("a folder without tests is said to have none", async () => {
+test("for a folder without tests the result says so", async () => {
   const workspace = await place.project({ "a.txt": "a\n" });
   expect((await callIn(workspace)(runTestsTool(place), {})).text).toContain("Nothing in . tells how its tests are run");
 });
@@ -120,7 +120,7 @@ test.each(outputs)("the output of %s is read", (_, output, report) => {
   expect(readTestReport(output)).toEqual(report);
 });
 
-test("TAP is read: the innermost tests count and are named, skipped ones and those to do are not, planned ones that never ran have failed", () => {
+test("TAP is parsed: the innermost tests count and are named, skipped and todo ones do not, planned ones that never ran have failed", () => {
   const node = `TAP version 13
 # Subtest: adds
 ok 1 - adds
@@ -155,7 +155,7 @@ not ok 2 - suite # time=3ms
 
 const perl = `use Test::More tests => 3; ok(1, 'first'); ok(0, 'adds'); is(1, 2, 'equal');`;
 test.skipIf(Bun.which("prove") === null || Bun.which("node") === null)(
-  "prove and node --test, really run, name what failed",
+  "prove and node --test, run for real, name what failed",
   async () => {
     const js = `import { test } from "node:test";\ntest("holds", () => {});\ntest("breaks", () => { throw new Error("x"); });\n`;
     const workspace = await place.project({ "t/a.t": perl, "a.test.mjs": js });
@@ -197,7 +197,7 @@ test("throws", () => { const inner = () => { throw new TypeError("bad thing"); }
   },
 );
 
-test("what unittest prints as it goes is not passed on", async () => {
+test("unittest's progress output is omitted", async () => {
   const workspace = await place.project({ "test_sums.py": cases });
   const { text } = await callIn(workspace)(runTestsTool(place), { command: "python3 -m unittest test_sums.py" });
   expect(text).toContain("AssertionError");

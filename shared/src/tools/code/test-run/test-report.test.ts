@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { shortenTap } from "./tap.ts";
 import { readTestReport } from "./test-report.ts";
 
-test("a report is read in time that grows with its length, whatever it is made of", () => {
+test("a report of any content is parsed in linear time", () => {
   const long = 512 * 1024;
   const pieces = [
     "\n",
@@ -45,7 +45,7 @@ test("a report is read in time that grows with its length, whatever it is made o
   }
 });
 
-test("counts are found behind blank lines and indentation, in lines of their own", () => {
+test("counts are found after blank lines and indentation, on separate lines", () => {
   expect(readTestReport("\n\n   \n 3 pass\n 1 fail\n")).toMatchObject({ passed: 3, failed: 1 });
   expect(readTestReport("\n\n  Tests:       1 failed, 2 passed, 3 total\n")).toMatchObject({ passed: 2, failed: 1 });
   expect(readTestReport("\n\n    --- FAIL: TestX (0.00s)\n")).toMatchObject({ failed: 1, failures: ["TestX"] });

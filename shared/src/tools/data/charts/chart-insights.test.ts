@@ -22,7 +22,7 @@ function products(count: number, value: (product: number, at: number) => number)
   };
 }
 
-test("the clearest three are told, best first, and how many are left out", () => {
+test("the clearest three are reported, best first, with the number left out", () => {
   const { found, left } = chartInsights(products(8, (product, at) => at * (product + 1)));
   expect(found.map(({ type }) => type)).toEqual(Array.from({ length: 3 }, () => "overall_trend"));
   expect(left).toBe(5);
@@ -30,7 +30,7 @@ test("the clearest three are told, best first, and how many are left out", () =>
   expect(strengths).toEqual(strengths.toSorted((one, other) => other - one));
 });
 
-test("ten series of noise are hardly ever told anything, in fifty tries", () => {
+test("ten series of noise hardly ever have findings, in fifty tries", () => {
   const tries = Array.from({ length: 50 }, (_, seed) => {
     const random = seeded(seed);
     return chartInsights(products(10, () => 100 + 10 * gaussian(random))).found.length;
@@ -38,7 +38,7 @@ test("ten series of noise are hardly ever told anything, in fifty tries", () => 
   expect(tries.filter((count) => count > 0).length).toBeLessThan(5);
 });
 
-test("values that share their place have no order among them", () => {
+test("values at the same place have no order", () => {
   const { columns, rows } = products(2, (_, at) => at);
   const table = {
     columns: columns.filter(({ kind }) => kind !== "name"),
@@ -48,7 +48,7 @@ test("values that share their place have no order among them", () => {
   expect(chartInsights(table).found.map(({ type }) => type)).toEqual(["statistics_base"]);
 });
 
-test("a movement by less than a tenth of the level is no finding, however certain it is", () => {
+test("a movement by less than a tenth of the level is not reported, however certain it is", () => {
   const types = (step: number) => chartInsights(products(1, (_, at) => 1000 + step * at)).found.map(({ type }) => type);
   expect(types(1)).toEqual(["statistics_base"]);
   expect(types(10)).toContain("overall_trend");

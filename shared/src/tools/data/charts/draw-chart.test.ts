@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cjkFontWarning } from "./draw-chart.ts";
 
-test("where no font shows Chinese a PNG with it comes with a warning and another way", async () => {
+test("without a font for Chinese, a PNG with Chinese text comes with a warning and an alternative", async () => {
   const folder = await mkdtemp(join(tmpdir(), "fonts-"));
   const folders = [join(folder, "none"), folder];
   const onLinux = process.platform === "linux";

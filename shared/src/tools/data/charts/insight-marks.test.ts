@@ -96,7 +96,7 @@ test.each(planted)("%s is drawn into the picture (%s)", async (type, kind, raw, 
   expect(marked).toMatch(shows);
 });
 
-test("a spec of another shape stays as it is", () => {
+test("a spec with another structure stays unchanged", () => {
   const table = plotOf(along((at) => 10 * at));
   const { found } = chartInsights(table);
   const plain = chooseSpec(table, "line", "en");

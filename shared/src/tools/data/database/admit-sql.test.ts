@@ -14,7 +14,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 const sql = (text: string) => scene.call(sqlQuery(scene), { sql: text, timeout: null });
 const files = () => [...new Bun.Glob("**/*").scanSync({ cwd: scene.workspace.root, dot: true })].sort();
 
-test("no statement writes a file that other programs obey, however its name is said", async () => {
+test("no statement writes a file that other programs obey, however its name is spelled", async () => {
   await mkdir(join(scene.workspace.root, ".vscode"), { recursive: true });
   await mkdir(join(scene.workspace.root, "sub"), { recursive: true });
   await symlink(".vscode", join(scene.workspace.root, "innocent"));
@@ -62,7 +62,7 @@ test("no statement writes a file that other programs obey, however its name is s
   }
 });
 
-test("no statement leaves a database that answers otherwise, or no more, than before it", async () => {
+test("no statement changes how the database answers, or stops it from answering", async () => {
   const ways = [
     "CALL enable_logging()",
     "CALL enable_logging(storage='stdout')",
@@ -85,7 +85,7 @@ test("no statement leaves a database that answers otherwise, or no more, than be
   }
 });
 
-test("a transaction that failed is rolled back by the next statement that says so, and its tables stay", async () => {
+test("a failed transaction is rolled back by the next ROLLBACK, and its tables stay", async () => {
   expect((await sql("CREATE OR REPLACE TABLE kept AS SELECT 1 AS a")).isError).toBe(false);
   expect((await sql("BEGIN")).isError).toBe(false);
   expect((await sql("INSERT INTO kept SELECT error('no')")).isError).toBe(true);
@@ -93,7 +93,7 @@ test("a transaction that failed is rolled back by the next statement that says s
   expect((await sql("FROM kept")).text).toContain("[1 row]");
 });
 
-test("work on data passes, whatever its texts and comments say", async () => {
+test("statements on data pass, whatever their texts and comments contain", async () => {
   const fine = [
     "CREATE OR REPLACE TABLE w AS FROM 't.csv'; INSERT INTO w VALUES (2, 'call; copy x to ''.envrc''')",
     "UPDATE w SET b = '--' WHERE a = 1; DELETE FROM w WHERE a = 99",

@@ -33,7 +33,7 @@ test("a server that is killed in the middle of a query leaves no database behind
   await rm(home, { recursive: true });
 });
 
-test("a settings file of this runtime that lies in the workspace is a file like any other", async () => {
+test("a settings file of this runtime in the workspace is a file like any other", async () => {
   await using scene = await dataScene();
   const marker = join(scene.home, "ran");
   await scene.write("bunfig.toml", 'preload = ["./evil.ts"]');
@@ -45,7 +45,7 @@ test("a settings file of this runtime that lies in the workspace is a file like 
   expect(await Bun.file(marker).exists()).toBe(false);
 });
 
-test("a released conversation has no process, and its next query starts one; close ends all, also those at work", async () => {
+test("a released conversation has no process, and its next query starts one; close ends all, busy ones too", async () => {
   await using scene = await dataScene();
   const { workspace } = scene;
   const { signal } = new AbortController();
@@ -61,7 +61,7 @@ test("a released conversation has no process, and its next query starts one; clo
   expect(await processesIn(workspace.root)).toEqual([]);
 });
 
-test("a database that nobody asks is ended", async () => {
+test("an idle database ends", async () => {
   await using scene = await dataScene();
   const databases = createDatabases({ idleMs: 50 });
   await databases.query(scene.workspace, "SELECT 1", { signal: new AbortController().signal });

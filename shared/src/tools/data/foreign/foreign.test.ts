@@ -73,7 +73,7 @@ test("another sheet is named after the file, without a header row its columns ar
   expect(text).toContain("Name one of 'book.xlsx/Sales 2024', 'book.xlsx/Plain'");
 });
 
-test("titles above a table are passed over, times of day are times, and an empty sheet is said to be", async () => {
+test("titles above a table are skipped, times of day are times, and an empty sheet is reported", async () => {
   const time = new Date(Date.UTC(1899, 11, 30, 13, 45, 30));
   const made = await writeXlsx({
     sheets: [
@@ -101,7 +101,7 @@ test("a changed file is read again", async () => {
   expect((await rowsOf("FROM 'changing.xlsx'"))[2]).toBe("12345");
 });
 
-test("tables of an SQLite file are joined with other files, its texts stay texts and its integers whole", async () => {
+test("tables of an SQLite file can be joined with other files; its texts stay texts and its integers exact", async () => {
   expect(await rowsOf("FROM 'shop.db/orders' ORDER BY id DESC")).toEqual([
     "id | at | note | big",
     "BIGINT | TIMESTAMP | VARCHAR | BIGINT",
@@ -113,7 +113,7 @@ test("tables of an SQLite file are joined with other files, its texts stay texts
   expect((await sql("FROM 'shop.db'")).text).toContain("Name one of 'shop.db/odd name', 'shop.db/orders'");
 });
 
-test("an SQLite file that is being written is read with what is in its log, and nothing is left beside one that is not", async () => {
+test("an SQLite file in use is read with its log, and nothing is left beside one that is not", async () => {
   const open = new Database(join(scene.workspace.root, "live.sqlite"));
   open.run("PRAGMA journal_mode = WAL");
   open.run("CREATE TABLE t (n INTEGER)");
@@ -124,7 +124,7 @@ test("an SQLite file that is being written is read with what is in its log, and 
   expect(await scene.exists("shop.db-shm")).toBe(false);
 });
 
-test("describing one lists its parts and tells of the first, or of the one that is named", async () => {
+test("describing a workbook or SQLite file lists its parts and describes the first, or the named one", async () => {
   const { text } = await scene.call(describeData(scene), { path: "book.xlsx" });
   expect(text).toStartWith(
     "book.xlsx holds, as a query names them: 'book.xlsx/Sales 2024', 'book.xlsx/Plain'\nHere is 'book.xlsx/Sales 2024'.",
@@ -135,7 +135,7 @@ test("describing one lists its parts and tells of the first, or of the one that 
   );
 });
 
-test("what only has the name of such a file, lies outside or is none is refused, with the reason", async () => {
+test("a file that only has the extension, is outside or is missing is refused, with the reason", async () => {
   await scene.write("fake.xlsx", "not a zip");
   await scene.write("fake.sqlite", "not a database");
   expect((await sql("FROM 'fake.xlsx'")).text).toStartWith("fake.xlsx could not be read: ");
@@ -154,7 +154,7 @@ test("what only has the name of such a file, lies outside or is none is refused,
   }
 });
 
-test("a workbook that unpacks to far more than it is is refused, and the next query is answered", async () => {
+test("a workbook that is a zip bomb is refused, and the next query is answered", async () => {
   const cell = `<row><c t="inlineStr"><is><t>${"a".repeat(1000)}</t></is></c></row>`;
   await scene.write("bomb.xlsx", await bomb(cell, 400_000));
   const { text, isError } = await sql("FROM 'bomb.xlsx'", 20);

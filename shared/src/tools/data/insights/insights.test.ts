@@ -36,7 +36,7 @@ test("quantiles are interpolated, equal values share their rank, thinning keeps 
   expect(thinned([0, 1, 2, 3, 4], 3).map(({ at }) => at)).toEqual([0, 2, 4]);
 });
 
-test("Pearson of Anscombe's first set is 0.816, of a constant there is none", () => {
+test("Pearson of Anscombe's first set is 0.816; a constant has none", () => {
   expect(pearson(anscombe.x, anscombe.y)).toBeCloseTo(0.81642, 4);
   expect(pearson([1, 2, 3], [5, 5, 5])).toBeUndefined();
 });
@@ -46,7 +46,7 @@ test("Spearman of Anscombe's first set is 0.818, of any monotonic relation 1", (
   expect(spearman([1, 2, 3, 4], [1, 8, 27, 64])).toBeCloseTo(1, 10);
 });
 
-test("a correlation made by one pair alone is none, a curved one is one of ranks", () => {
+test("a correlation caused by one pair does not count, a curved one counts in ranks", () => {
   expect(correlation(anscombe.x, anscombe.y)).toEqual({ linear: expect.closeTo(0.816, 2), ranked: undefined });
   const anscombeFourth = {
     x: [8, 8, 8, 8, 8, 8, 8, 19, 8, 8, 8],
@@ -62,7 +62,7 @@ test("a correlation made by one pair alone is none, a curved one is one of ranks
   ).toBeCloseTo(1, 5);
 });
 
-test("a line has its slope as trend, noise around a level none, a slight rise within noise none", () => {
+test("a line's trend is its slope; noise and a slight rise within noise have no trend", () => {
   expect(trend([1, 3, 5, 7, 9, 11])).toMatchObject({ slope: 2, start: 1 });
   expect(trend([9, 7, 5, 3, 1])?.slope).toBe(-2);
   // Mann-Kendall with S = 10, n = 5: z = 9 / sqrt(50 / 3) = 2.2045, p = 0.0275.
@@ -72,7 +72,7 @@ test("a line has its slope as trend, noise around a level none, a slight rise wi
   expect(trend([...flat, 60, ...flat])).toBeUndefined();
 });
 
-test("one far value is abnormal by the median and by the quartiles, however the others lie", () => {
+test("one far value is abnormal by the median and by the quartiles, however the others are spread", () => {
   const values = [...flat, 40];
   expect(abnormal(values)).toEqual([10]);
   expect(statisticsAbnormal(values)).toEqual([10]);
@@ -80,7 +80,7 @@ test("one far value is abnormal by the median and by the quartiles, however the 
   expect(statisticsAbnormal(flat)).toEqual([]);
 });
 
-test("among values that are all the same, or all on one line, the one that is another is abnormal, and rounding makes none", () => {
+test("among equal values, or values on one line, the different one is abnormal; rounding errors are not", () => {
   const abnormalAt = (values: readonly number[]) =>
     findInSeries(series(values)).flatMap(({ type, at }) => (type === "abnormal_value" ? at : []));
   const line = Array.from({ length: 12 }, (_, at) => 100 + 13 * at);
@@ -92,7 +92,7 @@ test("among values that are all the same, or all on one line, the one that is an
   expect(abnormalAt([0, 0, 0, 5, 0, 7, 0, 0, 0, 0, 0, 0])).toEqual([]);
 });
 
-test("a value between two heaps stands alone by density, and is far from no middle", () => {
+test("a value between two clusters is an outlier by density, not by distance from the centre", () => {
   const heap = (level: number) => Array.from({ length: 12 }, (_, at) => level + at / 10);
   const values = [...heap(0), 5, ...heap(10)];
   expect(localOutliers(values)).toEqual([12]);
@@ -100,7 +100,7 @@ test("a value between two heaps stands alone by density, and is far from no midd
   expect(localOutliers([...heap(0), ...heap(10)])).toEqual([]);
 });
 
-test("an outlier is told once, and also where a trend hides it; a long tail, growth and a trend have none", () => {
+test("an outlier is reported once, even if a trend hides it; a long tail, growth and a trend have none", () => {
   const outliers = (found: readonly Finding[]) => found.filter(({ type }) => /abnormal|outlier/.test(type));
   expect(outliers(findInSeries(series([...flat, 40])))).toMatchObject([{ type: "abnormal_value", at: ["t10"] }]);
   const line = Array.from({ length: 30 }, (_, at) => 10 * at + (at % 3));
@@ -125,12 +125,12 @@ test("the base statistics are the usual ones, with the places of the extremes; a
   expect(statisticsBase([5, 5, 5])).toBeUndefined();
 });
 
-test("DBSCAN finds two heaps and the point in neither", () => {
+test("DBSCAN finds two clusters and the point in neither", () => {
   const heap = (x: number) => [0, 1, 2, 3].map((step) => [x + step / 10, step / 10]);
   expect(dbscan([...heap(0), ...heap(5), [20, 20]], 0.5)).toEqual([0, 0, 0, 0, 1, 1, 1, 1, -1]);
 });
 
-test("groups are told when they are well parted, with their centres", () => {
+test("groups are reported if they are well separated, with their centres", () => {
   const random = seeded(1);
   const [xs, ys] = [0, 1].map(() => Array.from({ length: 60 }, (_, at) => (at % 2) * 20 + gaussian(random)));
   const found = clusters(xs ?? [], ys ?? []);
@@ -138,20 +138,20 @@ test("groups are told when they are well parted, with their centres", () => {
   expect(found?.centres[1]?.[0]).toBeCloseTo(20, -0.5);
 });
 
-test("a majority is more than half of a whole of several parts", () => {
+test("a majority is more than half of a total with several parts", () => {
   expect(majority([10, 60, 30])).toEqual({ at: 1, share: 0.6 });
   expect(majority([50, 30, 20])).toBeUndefined();
   expect(majority([60, 40])).toBeUndefined();
   expect(majority([-1, 60, 3])).toBeUndefined();
 });
 
-test("averages, rates and prices are neither summed nor parts of a whole", () => {
+test("averages, rates and prices are neither summed nor treated as parts of a total", () => {
   expect(["Revenue (EUR)", "orders", "销售额"].map(addsUp)).toEqual([true, true, true]);
   expect(["avg_price", "Share (%)", "Temperature", "增长率"].map(addsUp)).toEqual([false, false, false, false]);
   expect(typesIn([10, 60, 30], { ordered: false, adds: false })).toEqual(["statistics_base"]);
 });
 
-test("Page-Hinkley finds the step in a level, in both directions, and none in noise, after one wild value or on a climb", () => {
+test("Page-Hinkley finds a level shift in both directions, and none in noise, after one extreme value or during a climb", () => {
   const noise = (level: number) => flat.map((value) => level + value - 10);
   expect(pageHinkley([...noise(10), ...noise(20)])).toMatchObject({ at: 10, before: 10.1, after: 20.1 });
   expect(pageHinkley([...noise(20), ...noise(10)])?.at).toBe(10);
@@ -166,7 +166,7 @@ test("a tent turns at its top, a line nowhere, a single peak is no turn", () => 
   expect(turningPoint([...flat, 40, ...flat])).toBeUndefined();
 });
 
-test("volatile is what goes up and down by a quarter of its level in its typical step, not what grows or jumps once", () => {
+test("a series is volatile if its typical step is a quarter of its level, up and down, not if it grows or jumps once", () => {
   expect(volatility([10, 20, 10, 20, 10, 20, 10, 20])).toMatchObject({ level: 15, step: expect.closeTo(8.57, 2) });
   expect(volatility(flat)).toBeUndefined();
   expect(volatility([...flat, 100, ...flat])).toBeUndefined();
@@ -174,13 +174,13 @@ test("volatile is what goes up and down by a quarter of its level in its typical
   expect(volatility([-10, 20, -10, 20, -10, 20, -10, 20])).toBeUndefined();
 });
 
-test("a series in time and one of names are asked different questions", () => {
+test("a time series and a categorical series get different findings", () => {
   const values = [1, 2, 3, 4, 5, 60];
   expect(typesIn(values)).toEqual(["statistics_base", "overall_trend"]);
   expect(typesIn(values, { ordered: false })).toEqual(["statistics_base", "majority_value"]);
 });
 
-test("noise gives no finding but its base statistics, in a hundred tries of several lengths hardly ever one", () => {
+test("noise hardly ever gives a finding besides its base statistics, in a hundred tries of several lengths", () => {
   const count = new Map<string, number>();
   const lengths = [6, 8, 12, 24, 60, 120];
   const tries = 100;
@@ -205,7 +205,7 @@ test("noise gives no finding but its base statistics, in a hundred tries of seve
   expect([...count.values()].reduce((sum, times) => sum + times, 0)).toBeLessThan(48);
 }, 20_000);
 
-test("two random walks are told to share no more than a direction when their steps do not agree", () => {
+test("for two random walks whose steps do not agree, the finding says that they share no more than a direction", () => {
   const random = seeded(5);
   const climb = () => Array.from({ length: 40 }, (_, at) => at * 10 + 8 * gaussian(random));
   const [found] = findInPair(series(climb()), series(climb(), { name: "T" }));

@@ -183,7 +183,7 @@ test("every engine is in the table", () => {
   expect(names).toHaveLength(10);
 });
 
-test.each(names)("%s is asked with what it wants and its answer is read", async (name) => {
+test.each(names)("%s gets the request it expects, and its answer is parsed", async (name) => {
   const requests: Recorded[] = [];
   const path = name === "searxng" ? "/search" : "/";
   const answer: Handler = async (request) => {
@@ -201,7 +201,7 @@ test.each(names)("%s is asked with what it wants and its answer is read", async 
   for (const request of requests) cases[name].asks(request);
 });
 
-test.each(names)("%s says what is wrong when it refuses, fails or talks nonsense", async (name) => {
+test.each(names)("%s gives a clear reason when it refuses, fails or answers nonsense", async (name) => {
   const path = name === "searxng" ? "/search" : "/";
   const problem = async (answer: Handler) => {
     await using site = startSite({ [path]: answer });
@@ -217,7 +217,7 @@ test.each(names)("%s says what is wrong when it refuses, fails or talks nonsense
   expect(await problem(served("\u0000garbage <", "text/html"))).toMatch(/form that is not known|^0 hits$/);
 });
 
-test("a page that wants proof of being human is known as such", async () => {
+test("a page that demands proof of being human is recognized", async () => {
   const page =
     '<html><body><div class="anomaly-modal__title">Unfortunately, bots use DuckDuckGo too.</div></body></html>';
   await using site = startSite({ "/": served(page, "text/html") });
@@ -225,7 +225,7 @@ test("a page that wants proof of being human is known as such", async () => {
   expect(await found?.catch((error) => error.message)).toContain("being human");
 });
 
-test("language and country reach the engine in its own names", async () => {
+test("language and country reach each engine under its own parameter names", async () => {
   const seen: Record<string, string>[] = [];
   const answer: Handler = (request) => {
     seen.push(Object.fromEntries(new URL(request.url).searchParams));

@@ -12,7 +12,7 @@ type TypeCount = { readonly types: string[]; own: number };
  * continues, and their rows are not numbered as operations. Rows of older versions are, and are
  * skipped when operations are counted.
  */
-export class Told {
+export class EmittedEvents {
   readonly #places = new Map<string, TypeCount>();
   readonly #numbered = new Set<string>();
 

@@ -20,7 +20,7 @@ export type ExecutionOptions = {
 };
 
 /** One execution of a run's body in this process, as the body's operations see it. */
-export interface Life {
+export interface ExecutionContext {
   readonly options: ExecutionOptions;
   readonly root: Scope;
   readonly journal: Journal;
