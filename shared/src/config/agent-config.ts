@@ -21,6 +21,8 @@ export type AgentConfig = {
    */
   readonly entry: NamedFile | undefined;
   readonly port: number;
+  /** Where it serves gRPC; 0: not at all. */
+  readonly grpcPort: number;
   /** Its address within this system. */
   readonly url: string;
   /** Bearer token that requests to it carry. */
@@ -125,6 +127,7 @@ function placeOf(
     // This system's token is only for its own agents.
     token: agent.token ?? (entry === undefined ? undefined : server.token),
     publicUrl: agent.public_url,
+    grpcPort: agent.grpc_port,
   };
 }
 

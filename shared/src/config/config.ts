@@ -28,6 +28,8 @@ export type Config = {
   readonly server: {
     readonly host: string;
     readonly port: number | undefined;
+    /** Where a process serves gRPC, if set for the process itself; 0: not at all. */
+    readonly grpcPort: number | undefined;
     readonly publicUrl: string | undefined;
     /** Bearer token every request must carry; undefined on loopback without one. */
     readonly token: string | undefined;
@@ -36,6 +38,8 @@ export type Config = {
   };
   readonly gateway: {
     readonly port: number;
+    /** Where it serves gRPC; 0: not at all. */
+    readonly grpcPort: number;
     /** Where it is reached from outside. */
     readonly publicUrl: string | undefined;
     /**
@@ -106,12 +110,14 @@ export function toConfig(settings: Settings, cwd: string): Config {
     server: {
       host: server.host,
       port: server.port,
+      grpcPort: server.grpc_port,
       publicUrl: server.public_url,
       token: server.token,
       card: server.card,
     },
     gateway: {
       port: gateway.port,
+      grpcPort: gateway.grpc_port,
       publicUrl: gateway.public_url,
       cardKeys: gateway.card_keys === undefined ? undefined : resolve(cwd, gateway.card_keys),
       checkMs: gateway.check_seconds * 1000,

@@ -30,6 +30,12 @@ export function parseJsonBytes(bytes: Uint8Array): unknown {
   }
 }
 
+/** Whether a value is nested deeper than `parseJsonBytes` accepts. */
+export function isTooDeep(value: unknown, left = deepest): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return left === 0 || Object.values(value).some((one) => isTooDeep(one, left - 1));
+}
+
 function isDeeperThan(text: string, limit: number): boolean {
   let depth = 0;
   let inString = false;

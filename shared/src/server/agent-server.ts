@@ -17,6 +17,7 @@ import { bearerSecurity, identifyBy, openLocalUsers } from "./access.ts";
 import { type AgentSource, agentOf } from "./agent-source.ts";
 import { mcpApp, mountKey } from "./mcp-app.ts";
 import { approvalBy, guardedMore, offersOf, openAgent } from "./open-agent.ts";
+import { openGrpc } from "./open-grpc.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openWebhooks } from "./open-webhooks.ts";
@@ -49,17 +50,24 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const adapter = agentConfig.serveMcp ? await import("../mcp/server/mcp-adapter.ts") : undefined;
   const ownTools = agentConfig.serveMcp || options.mcpStdio ? await import("./open-served-tools.ts") : undefined;
   const { guard, note } = await openLocalUsers(server.token);
+  const identify = identifyBy(server.token);
+  const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
+  const grpc = await openGrpc(server.grpcPort ?? agentConfig.grpcPort, {
+    hostname: server.host,
+    guard,
+    identify,
+    report,
+    handlerOf: () => app.handler,
+  });
   const port = server.port ?? agentConfig.port;
   const served = serve(
     { fetch: (request) => app.fetch(request) },
-    { port, hostname: server.host, guard, close: () => closeParts(parts, toolbox) },
+    { port, hostname: server.host, guard, drain: grpc?.stop, close: () => closeParts(parts, toolbox) },
   );
   const publicUrl = publicUrlOf(served.url, server.publicUrl, agentConfig);
   const webhooks = openWebhooks(config);
   const cancelling = asking === undefined ? engine : engineCancellingChildren(engine, name);
   const released = releasingEngine(cancelling, definition, { openWorkspace: open });
-  const identify = identifyBy(server.token);
-  const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
   const approval = approvalBy(agentConfig.approve, definition);
   const deps = {
     model,
@@ -84,7 +92,12 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       adapter: tools && adapter?.mcpAdapter({ ...tools, identify }),
     }),
     ...(tools?.tools && { served: tools.tools.used }),
-    facts: { publicUrl, ...cardFacts(parts, toolbox), ...(server.token !== undefined && { security: bearerSecurity }) },
+    facts: {
+      publicUrl,
+      grpc: grpc?.interfaceAt(publicUrl),
+      ...cardFacts(parts, toolbox),
+      ...(server.token !== undefined && { security: bearerSecurity }),
+    },
     cardStyle: server.card,
     engine: released,
     artifacts,

@@ -22,6 +22,8 @@ export type AgentFacts = {
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
   /** Signs the card; unsigned if omitted. */
   readonly sign?: (card: AgentCard) => AgentCardSignature;
+  /** Where it serves gRPC, as `host:port`, and the tenant to name there; not at all if omitted. */
+  readonly grpc?: { readonly address: string; readonly tenant: string } | undefined;
   /** Whether it sends push notifications; defaults to no. */
   readonly push?: boolean;
   /** Additional extensions, each with its parameters. */
@@ -39,6 +41,9 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
   const interfaces = [
     { url, protocolBinding: "JSONRPC", ...served },
     { url, protocolBinding: "HTTP+JSON", ...served },
+    ...(facts.grpc === undefined
+      ? []
+      : [{ ...served, url: facts.grpc.address, protocolBinding: "GRPC", tenant: facts.grpc.tenant }]),
   ];
   const card: AgentCard = {
     name: title,
