@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { createPeers, type PeerAddress } from "manyhands/internal/a2a/ask/peers";
 import { insideAddress } from "manyhands/internal/a2a/client/server-address";
 import type { Config } from "manyhands/internal/config/config";
+import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
@@ -100,7 +101,7 @@ type Parts = {
   readonly url: string;
   readonly publicUrl: string;
   readonly grpc: OpenGrpc | undefined;
-  readonly identify: ReturnType<typeof identifyBy>;
+  readonly identify: Identify;
   readonly logger: pino.Logger;
   readonly report: (bug: unknown) => void;
 };

@@ -2,10 +2,11 @@ import { join } from "node:path";
 import type pino from "pino";
 import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
-import { agentApp } from "../a2a/server/agent-app.ts";
+import { type AgentApp, type AgentAppDeps, agentApp } from "../a2a/server/agent-app.ts";
 import { openCardKey } from "../a2a/server/card-key.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
+import type { AgentConfig } from "../config/agent-config.ts";
 import { agentNamed, type Config } from "../config/config.ts";
 import { instructed } from "../config/instructions.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
@@ -49,22 +50,15 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   // The MCP server is an eighth of the code to load, and most agents never use it.
   const adapter = agentConfig.serveMcp ? await import("../mcp/server/mcp-adapter.ts") : undefined;
   const ownTools = agentConfig.serveMcp || options.mcpStdio ? await import("./open-served-tools.ts") : undefined;
-  const { guard, note } = await openLocalUsers(server.token);
   const identify = identifyBy(server.token);
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
-  const grpc = await openGrpc(server.grpcPort ?? agentConfig.grpcPort, {
-    hostname: server.host,
-    guard,
+  const { served, grpc, publicUrl, note } = await listen(() => app, {
+    config,
+    agentConfig,
     identify,
     report,
-    handlerOf: () => app.handler,
+    close: () => closeParts(parts, toolbox),
   });
-  const port = server.port ?? agentConfig.port;
-  const served = serve(
-    { fetch: (request) => app.fetch(request) },
-    { port, hostname: server.host, guard, drain: grpc?.stop, close: () => closeParts(parts, toolbox) },
-  );
-  const publicUrl = publicUrlOf(served.url, server.publicUrl, agentConfig);
   const webhooks = openWebhooks(config);
   const cancelling = asking === undefined ? engine : engineCancellingChildren(engine, name);
   const released = releasingEngine(cancelling, definition, { openWorkspace: open });
@@ -92,12 +86,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       adapter: tools && adapter?.mcpAdapter({ ...tools, identify }),
     }),
     ...(tools?.tools && { served: tools.tools.used }),
-    facts: {
-      publicUrl,
-      grpc: grpc?.interfaceAt(publicUrl),
-      ...cardFacts(parts, toolbox),
-      ...(server.token !== undefined && { security: bearerSecurity }),
-    },
+    facts: { publicUrl, grpc: grpc?.interfaceAt(publicUrl), ...cardFacts(parts, start) },
     cardStyle: server.card,
     engine: released,
     artifacts,
@@ -119,6 +108,34 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
   } else process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+/** Listens for HTTP, and for gRPC where that is configured. The app is there before any request. */
+async function listen(
+  app: () => AgentApp,
+  {
+    config: { server },
+    agentConfig,
+    identify,
+    report,
+    close,
+  }: Pick<AgentAppDeps, "identify" | "report"> & {
+    readonly config: Config;
+    readonly agentConfig: AgentConfig;
+    close(): Promise<void>;
+  },
+) {
+  const { host: hostname } = server;
+  const { guard, note } = await openLocalUsers(server.token);
+  const handlerOf = () => app().handler;
+  const grpcPort = server.grpcPort ?? agentConfig.grpcPort;
+  const grpc = await openGrpc(grpcPort, { hostname, guard, identify, report, handlerOf });
+  const port = server.port ?? agentConfig.port;
+  const served = serve(
+    { fetch: (request) => app().fetch(request) },
+    { port, hostname, guard, drain: grpc?.stop, close },
+  );
+  return { served, grpc, publicUrl: publicUrlOf(served.url, server.publicUrl, agentConfig), note };
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
@@ -169,12 +186,13 @@ async function closeParts({ asking, engine, mcp, closeModel }: Parts, toolbox: T
 }
 
 /** What the card says beyond the definition. */
-function cardFacts({ model, mcp, cardKey }: Parts, { sandbox }: Toolbox) {
+function cardFacts({ model, mcp, cardKey }: Parts, { config, toolbox: { sandbox } }: Start) {
   return {
     model: { name: model.name, provider: model.provider },
     sandbox: sandbox.tier,
     mcp: () => mcp.health(),
     sign: cardKey.sign,
+    ...(config.server.token !== undefined && { security: bearerSecurity }),
   };
 }
 

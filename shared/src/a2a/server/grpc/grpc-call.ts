@@ -1,4 +1,5 @@
 import type { Metadata, ServerUnaryCall } from "@grpc/grpc-js";
+import type { Identify } from "../../../core/caller.ts";
 import type { ConnectionEnd } from "../../../http/socket-owner.ts";
 import { requireVersionOne } from "../../version.ts";
 import { type HttpCall, httpCall } from "../call-context.ts";
@@ -12,18 +13,15 @@ export type GrpcCall = Pick<ServerUnaryCall<Uint8Array, unknown>, "request" | "m
  * What the call says beside its request. Its metadata have the names that HTTP's headers have and
  * are read as those are: version, extensions, credentials, the last event a resuming reader has.
  */
-export async function beginCall(
-  call: GrpcCall,
-  identify: (request: Request) => Promise<string> | string,
-): Promise<HttpCall> {
+export async function beginCall(call: GrpcCall, identify: Identify): Promise<HttpCall> {
   const gone = new AbortController();
   // The client cancelled or went, or its deadline has passed.
   call.once("cancelled", () => gone.abort());
   if (call.cancelled) gone.abort();
   const request = new Request("http://grpc.invalid/", { headers: headersOf(call.metadata), signal: gone.signal });
-  const principal = await identify(request);
+  const caller = await identify(request);
   requireVersionOne(request);
-  return httpCall(request, principal, "1.0");
+  return httpCall(request, caller, "1.0");
 }
 
 function headersOf(metadata: Metadata): Headers {

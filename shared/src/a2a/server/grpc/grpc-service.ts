@@ -20,6 +20,7 @@ import {
   type ServerWritableStream,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import type { Identify } from "../../../core/caller.ts";
 import { isTooDeep } from "../../../http/json-text.ts";
 import { FieldViolationsError, toA2AError } from "../../wire-error.ts";
 import type { HttpCall } from "../call-context.ts";
@@ -31,7 +32,7 @@ import { failureStatus } from "./grpc-status.ts";
 export type GrpcServiceDeps = {
   /** The handler of a tenant's requests; an empty tenant is the default. Throws for an unknown one. */
   readonly handlerOf: (tenant: string) => A2ARequestHandler;
-  readonly identify: (request: Request) => Promise<string> | string;
+  readonly identify: Identify;
   /** Throws an AppError for a connection that is not answered. */
   readonly admit: (call: GrpcCall) => void;
   readonly report: (bug: unknown) => void;
