@@ -29,6 +29,7 @@ test("the card tells the real skills, what is served, and which model and sandbo
   expect(served).toEqual([
     ["JSONRPC", "1.0", server.url],
     ["HTTP+JSON", "1.0", server.url],
+    ["GRPC", "1.0", server.grpc],
     ["JSONRPC", "0.3", server.url],
   ]);
   const about = card.capabilities.extensions.find(({ uri }: { uri: string }) => uri === "urn:manyhands:agent:1");

@@ -24,6 +24,8 @@ export type AgentFacts = {
   readonly sign?: (card: AgentCard) => AgentCardSignature;
   /** Where it serves gRPC, as `host:port`, and the tenant to name there; not at all if omitted. */
   readonly grpc?: { readonly address: string; readonly tenant: string } | undefined;
+  /** Whether its tasks can be watched; defaults to yes. */
+  readonly streaming?: boolean;
   /** Whether it sends push notifications; defaults to no. */
   readonly push?: boolean;
   /** Additional extensions, each with its parameters. */
@@ -52,7 +54,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
     supportedInterfaces: duplicateInterfacesForLegacy(interfaces, ["JSONRPC"]),
     provider: undefined,
     capabilities: {
-      streaming: true,
+      streaming: facts.streaming ?? true,
       pushNotifications: facts.push ?? false,
       extendedAgentCard: false,
       extensions: [

@@ -21,8 +21,9 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import type { Identify } from "../../../core/caller.ts";
+import { AppError } from "../../../core/errors.ts";
 import { isTooDeep } from "../../../http/json-text.ts";
-import { FieldViolationsError, toA2AError } from "../../wire-error.ts";
+import { AppFailure, FieldViolationsError, toA2AError } from "../../wire-error.ts";
 import type { HttpCall } from "../call-context.ts";
 import { checked, requestSchemas } from "../request-schema.ts";
 import { beginCall, type GrpcCall } from "./grpc-call.ts";
@@ -190,8 +191,17 @@ async function opened<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, call:
   deps.admit(call);
   const begun = await beginCall(call, deps.identify);
   const decoded = decodedBy(method, call.request);
-  const handler = deps.handlerOf(decoded.tenant);
+  const handler = handlerFor(deps, decoded.tenant);
   return { handler, begun, asked: validated(method, decoded) };
+}
+
+/** An unknown tenant is not an unknown task. */
+function handlerFor(deps: GrpcServiceDeps, tenant: string): A2ARequestHandler {
+  try {
+    return deps.handlerOf(tenant);
+  } catch (error) {
+    throw error instanceof AppError ? new AppFailure(error) : error;
+  }
 }
 
 function decodedBy<Asked>({ decode }: Method<Asked>, bytes: Uint8Array) {
