@@ -58,9 +58,10 @@ async function showing({ run }: Stage, part: Part): Promise<string> {
   return "done";
 }
 
-async function file({ artifacts }: Stage): Promise<Part> {
-  return {
+function file({ run, artifacts }: Stage): Promise<Part> {
+  const about = { name: "output.txt", mediaType: "text/plain" };
+  return run.step("file", async () => ({
     type: "file",
-    ...(await artifacts.put(new TextEncoder().encode("tck"), { name: "output.txt", mediaType: "text/plain" })),
-  };
+    ...(await artifacts.put(new TextEncoder().encode("tck"), about)),
+  }));
 }

@@ -41,7 +41,8 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
   const guardStream = <Params>(open: (params: Params, context: ServerCallContext) => TaskStream) => {
     return async function* (params: Params, context: ServerCallContext): TaskStream {
       try {
-        if (deps.card.capabilities?.streaming !== true) throw new UnsupportedOperationError("This agent streams nothing");
+        if (deps.card.capabilities?.streaming !== true)
+          throw new UnsupportedOperationError("This agent streams nothing");
         yield* open(params, context);
       } catch (error) {
         throw toA2AError(error, deps.report);
