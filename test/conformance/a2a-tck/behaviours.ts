@@ -10,11 +10,11 @@ type Stage = { readonly run: Run; readonly artifacts: ArtifactStore };
 
 /**
  * What the kit's contract asks of a server, by how the id of a message begins, or else its text.
- * An end that no line names is an answer of its own.
+ * What is a text is the answer.
  */
 const behaviours: Readonly<Record<string, (stage: Stage) => Promise<string>>> = {
   "tck-complete-task": async () => "Hello from TCK",
-  "tck-artifact-text": (stage) => showing(stage, { type: "text", text: "Generated text content" }),
+  "tck-artifact-text": async () => "Generated text content",
   "tck-artifact-file-url": (stage) =>
     showing(stage, { type: "url", url: "https://example.com/output.txt", name: "output.txt", mediaType: "text/plain" }),
   "tck-artifact-file": async (stage) => showing(stage, await file(stage)),
@@ -27,13 +27,13 @@ const behaviours: Readonly<Record<string, (stage: Stage) => Promise<string>>> = 
   "tck-reject-task": async () => {
     throw new AppError("rejected", "rejected");
   },
-  "tck-stream-001": (stage) => showing(stage, { type: "text", text: "Stream hello from TCK" }),
+  "tck-stream-001": async () => "Stream hello from TCK",
   "tck-stream-002": async () => "done",
-  "tck-stream-003": (stage) => showing(stage, { type: "text", text: "Stream task lifecycle" }),
-  "tck-stream-ordering-001": (stage) => showing(stage, { type: "text", text: "Ordered output" }),
-  "tck-stream-artifact-text": (stage) => showing(stage, { type: "text", text: "Streamed text content" }),
+  "tck-stream-003": async () => "Stream task lifecycle",
+  "tck-stream-ordering-001": async () => "Ordered output",
+  "tck-stream-artifact-text": async () => "Streamed text content",
   "tck-stream-artifact-file": async (stage) => showing(stage, await file(stage)),
-  "tck-stream-artifact-chunked": (stage) => showing(stage, { type: "text", text: "chunk-1 chunk-2" }),
+  "tck-stream-artifact-chunked": async () => "chunk-1 chunk-2",
   // Twice the kit's timeout of a stream.
   "test-resubscribe-message-id": async ({ run }) => {
     await run.sleep(4_000);

@@ -30,7 +30,7 @@ import {
   report,
 } from "./kit-server.ts";
 
-/** What the gateway calls the agent, and the flow. */
+/** What the gateway calls the agent. */
 const name = "kit";
 
 /** An agent with the kit's behaviours behind a gateway, at its address there. */
@@ -38,9 +38,9 @@ export async function startKitGateway(capabilities: KitCapabilities, agent: KitS
   return startGateway(capabilities, { agent: agent.url });
 }
 
-/** A flow of a gateway with the kit's behaviours, at its address there. */
-export async function startKitFlow(capabilities: KitCapabilities): Promise<KitServer> {
-  return startGateway(capabilities, { flow: kitFlow });
+/** A flow of a gateway with the kit's behaviours, at its address there; a flow needs an agent. */
+export async function startKitFlow(capabilities: KitCapabilities, agent: KitServer): Promise<KitServer> {
+  return startGateway(capabilities, { flow: kitFlow, agent: agent.url });
 }
 
 /** A flow over what a server has. */
@@ -68,7 +68,8 @@ async function startGateway(
   });
   const agents = agentsOfRegistry(registry, flows, publicUrl);
   const deps = { model: modelForTest("http://127.0.0.1:1"), peers, agents, push: { engine, webhooks } };
-  const url = adapterUrl(publicUrl, name);
+  const shown = flows[0]?.name ?? name;
+  const url = adapterUrl(publicUrl, shown);
   for (const one of flows) workOn(one, url, engine, deps);
   registry.eachAgent((one) => workOn(agentFlow(one, engine), url, namingMessages(engine), deps));
   await registry.refresh();
@@ -91,13 +92,14 @@ async function startGateway(
     runnables,
     runs,
     model: { name: "none", provider: "rehearsal" },
-    facts: () => ({ streaming, grpc: { address: server.grpc, tenant: name } }),
+    facts: (one) => ({ streaming, grpc: { address: server.grpc, tenant: one.name } }),
     ...(push && { webhooks }),
     cardStyle,
     identify,
     report,
   });
-  server.open(app);
+  // The kit names no tenant, though the card does.
+  server.open({ fetch: app.fetch, handlerOf: (tenant) => app.handlerOf(tenant || shown) });
   return {
     url,
     async [Symbol.asyncDispose]() {
@@ -122,7 +124,7 @@ function namingMessages(engine: Engine): Engine {
 }
 
 const kitFlow: MakeFlow = ({ engine, artifacts }) => ({
-  name,
+  name: "kit-flow",
   title: "Kit",
   description: "Does what a kit asks for.",
   version: "1.0.0",

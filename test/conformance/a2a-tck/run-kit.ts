@@ -24,21 +24,28 @@ if (kit === undefined) {
   process.exit(2);
 }
 
-const subjects: Readonly<Record<string, (capabilities: KitCapabilities) => Promise<KitServer>>> = {
+type Start = (capabilities: KitCapabilities) => Promise<KitServer>;
+
+const subjects: Readonly<Record<string, Start>> = {
   agent: startKitAgent,
-  async gateway(capabilities) {
+  gateway: beforeAgent(startKitGateway),
+  flow: beforeAgent(startKitFlow),
+};
+
+/** A server before an agent of its own, which streams to it in any case. */
+function beforeAgent(start: (capabilities: KitCapabilities, agent: KitServer) => Promise<KitServer>): Start {
+  return async (capabilities) => {
     const agent = await startKitAgent({ ...capabilities, streaming: true });
-    const gateway = await startKitGateway(capabilities, agent);
+    const server = await start(capabilities, agent);
     return {
-      url: gateway.url,
+      url: server.url,
       async [Symbol.asyncDispose]() {
-        await gateway[Symbol.asyncDispose]();
+        await server[Symbol.asyncDispose]();
         await agent[Symbol.asyncDispose]();
       },
     };
-  },
-  flow: startKitFlow,
-};
+  };
+}
 
 type Counts = { passed: number; skipped: number; faults: string[]; failed: string[] };
 
@@ -48,13 +55,13 @@ async function tested(url: string, cwd: string): Promise<Counts> {
   const child = Bun.spawn([values.python, ...args, "-rpfE", ...(values.pytest ?? [])], { cwd, stderr: "inherit" });
   const text = await new Response(child.stdout).text();
   const lines = text.split("\n");
-  const failures = lines.filter((line) => /^(FAILED|ERROR) /.test(line));
+  const failures = lines.filter((line) => /^(FAILED|ERROR) tests\//.test(line));
   const isFault = (line: string) => kitFaults.some(({ test }) => test.test(line.split(" ")[1] ?? ""));
-  const passed = lines.filter((line) => line.startsWith("PASSED ")).length;
+  const passed = lines.filter((line) => line.startsWith("PASSED tests/")).length;
   if (passed === 0) throw new Error(`The kit did not run:\n${text.slice(-2_000)}`);
   return {
     passed,
-    skipped: Number(/(\d+) skipped/.exec(text)?.[1] ?? 0),
+    skipped: Number(/, (\d+) skipped.* in [\d.]+s/.exec(text)?.[1] ?? 0),
     faults: failures.filter(isFault),
     failed: failures.filter((line) => !isFault(line)),
   };
