@@ -26,7 +26,10 @@ export type Binding = (method: Method, params: Wire) => Promise<Outcome>;
 
 type Codec = { fromJSON(value: unknown): unknown; toJSON(value: never): unknown };
 
-/** The methods, with what their requests and answers are in protobuf, their gRPC name and their HTTP route. */
+/**
+ * The methods, with what their requests and answers are in protobuf, their gRPC name and their HTTP
+ * route.
+ */
 const methods = {
   SendMessage: [SendMessageRequest, SendMessageResponse, "sendMessage", () => "POST /message:send"],
   SendStreamingMessage: [SendMessageRequest, StreamResponse, "sendStreamingMessage", () => "POST /message:stream"],

@@ -36,7 +36,10 @@ const request = (text: string, over: { taskId?: string; contextId?: string } = {
   metadata: undefined,
 });
 
-/** What a call fails with. (`expect(…).rejects` would block the event loop that this server runs on.) */
+/**
+ * What a call fails with. (`expect(…).rejects` would block the event loop that this server runs
+ * on.)
+ */
 const failure = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
     () => undefined,

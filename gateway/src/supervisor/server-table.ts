@@ -58,7 +58,9 @@ export function portOf({ name }: Pick<ServerEntry, "name">, config: Config): num
   return name === gateway ? config.gateway.port : agentNamed(config, name).port;
 }
 
-/** The port at which a server serves gRPC by the settings, 0 for none; `GRPC_PORT` is the gateway's. */
+/**
+ * The port at which a server serves gRPC by the settings, 0 for none; `GRPC_PORT` is the gateway's.
+ */
 export function grpcPortOf({ name }: Pick<ServerEntry, "name">, config: Config): number {
   return name === gateway
     ? config.gateway.grpcPort || (config.server.grpcPort ?? 0)

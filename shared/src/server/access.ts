@@ -19,8 +19,9 @@ export const bearerSecurity = {
 } satisfies AgentFacts["security"];
 
 /**
- * The caller of a request: a server with one token, or none, has a single one. If a token is configured, the request needs
- * `Authorization: Bearer …`; rejects with `unauthorized` if it is missing or wrong.
+ * The caller of a request: a server with one token, or none, has a single one. If a token is
+ * configured, the request needs `Authorization: Bearer …`; rejects with `unauthorized` if it is
+ * missing or wrong.
  */
 export function identifyBy(token: string | undefined): (request: { readonly headers: Headers }) => Caller {
   if (token === undefined) return () => localCaller;

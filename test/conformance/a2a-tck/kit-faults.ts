@@ -1,4 +1,6 @@
-/** Why tests of the kit fail at a server that does what the specification says, with its paragraph. */
+/**
+ * Why tests of the kit fail at a server that does what the specification says, with its paragraph.
+ */
 export const kitFaults: readonly { readonly test: RegExp; readonly why: string }[] = [
   {
     test: /test_error_handling\.py::TestRestErrorStructure::test_error_uses_aip193_format$/,

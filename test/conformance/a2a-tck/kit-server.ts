@@ -16,7 +16,10 @@ import { createArtifactStore } from "manyhands/internal/machine/workspace/artifa
 /** A server that a kit tests, at this address. */
 export type KitServer = AsyncDisposable & { readonly url: string };
 
-/** What is optional in A2A and offered by a server or not, and the card for those who name no version. */
+/**
+ * What is optional in A2A and offered by a server or not, and the card for those who name no
+ * version.
+ */
 export type KitCapabilities = { readonly streaming: boolean; readonly push: boolean; readonly cardStyle: CardStyle };
 
 /** Both ports of a server, with what it needs, until it is opened. */

@@ -63,7 +63,10 @@ async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, 
   }
 }
 
-/** The answer of 1.0 with all of its error's details: the SDK's transport leaves out the wrong fields. */
+/**
+ * The answer of 1.0 with all of its error's details: the SDK's transport leaves out the wrong
+ * fields.
+ */
 function detailed(answer: object, version: ProtocolVersion, { context }: HttpCall): object {
   const failure = version === "1.0" ? notedFailure(context) : undefined;
   return failure === undefined ? answer : { ...answer, error: rpcError(failure) };

@@ -31,7 +31,9 @@ import { failureStatus } from "./grpc-status.ts";
 
 /** What the gRPC binding needs. */
 export type GrpcServiceDeps = {
-  /** The handler of a tenant's requests; an empty tenant is the default. Throws for an unknown one. */
+  /**
+   * The handler of a tenant's requests; an empty tenant is the default. Throws for an unknown one.
+   */
   readonly handlerOf: (tenant: string) => A2ARequestHandler;
   readonly identify: Identify;
   /** Throws an AppError for a connection that is not answered. */
@@ -212,7 +214,9 @@ function decodedBy<Asked>({ decode }: Method<Asked>, bytes: Uint8Array) {
   }
 }
 
-/** The request with what its schema knows, as over the other bindings. Throws FieldViolationsError. */
+/**
+ * The request with what its schema knows, as over the other bindings. Throws FieldViolationsError.
+ */
 function validated<Asked>(
   { toJSON, fromJSON, check }: Method<Asked>,
   decoded: Asked & { readonly tenant: string },
