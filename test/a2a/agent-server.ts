@@ -3,20 +3,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PushBounds, pushRun } from "manyhands/internal/a2a/push/push-run";
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
-import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import { type AgentApp, agentApp } from "manyhands/internal/a2a/server/agent-app";
 import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
+import { serveGrpc } from "manyhands/internal/a2a/server/grpc/serve-grpc";
 import type { AgentDefinition } from "manyhands/internal/core/agent";
 import { callerNamed, type Identify, scopes } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { serve } from "manyhands/internal/http/serve";
+import { type Guard, serve } from "manyhands/internal/http/serve";
 import { agentName, scriptedAgent } from "./scripted-agent.ts";
 
 /** A scripted agent on a real port, with a real engine on a real file. */
 export type AgentServer = {
   readonly url: string;
+  /** Where it serves gRPC. */
+  readonly grpc: string;
   readonly engine: Engine;
   readonly reported: unknown[];
   /** Its routes, as Hono has them. */
@@ -53,6 +56,7 @@ export async function startAgentServer(
     engine?: (real: Engine) => Engine;
     home?: string;
     port?: number;
+    guard?: Guard;
     /** The receivers allowed for notifications; without it none are sent. */
     webhooks?: Webhooks;
     pushBounds?: PushBounds;
@@ -68,16 +72,31 @@ export async function startAgentServer(
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   engine.work([scriptedAgent], { concurrency: 64 });
   const reported: unknown[] = [];
-  let app: ReturnType<typeof agentApp> | undefined;
+  let app: AgentApp | undefined;
+  const report = (bug: unknown) => reported.push(bug);
+  const grpc = await serveGrpc({
+    port: 0,
+    hostname: "127.0.0.1",
+    guard: options.guard,
+    identify: callerOf,
+    report,
+    handlerOf: (tenant) => {
+      if (app === undefined || !["", agentName].includes(tenant))
+        throw new AppError("not_found", "There is no such tenant");
+      return app.handler;
+    },
+    ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
+  });
   const served = serve(
     { fetch: (request) => app?.fetch(request) ?? new Response(null, { status: 503 }) },
-    { port: options.port ?? 0, graceMs: 200, close: () => engine.close({ graceMs: 100 }) },
+    { port: options.port ?? 0, graceMs: 200, drain: grpc.stop, close: () => engine.close({ graceMs: 100 }) },
   );
   const publicUrl = served.url.origin;
   app = agentApp({
     definition,
     facts: {
       publicUrl,
+      grpc: { address: `127.0.0.1:${grpc.port}`, tenant: "" },
       model: { name: "test-model", provider: "rehearsal" },
       sandbox: "none",
       ...(options.security && { security: options.security }),
@@ -90,7 +109,7 @@ export async function startAgentServer(
     engine: options.engine?.(engine) ?? engine,
     artifacts: folderArtifacts(join(home, "artifacts")),
     identify: callerOf,
-    report: (bug) => reported.push(bug),
+    report,
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
     ...(options.webhooks && { webhooks: options.webhooks }),
   });
@@ -101,6 +120,7 @@ export async function startAgentServer(
   if (push !== undefined) engine.work([push], { concurrency: 64, dedicatedPool: true });
   return {
     url: publicUrl,
+    grpc: `127.0.0.1:${grpc.port}`,
     engine,
     reported,
     routes: app.routes,

@@ -33,6 +33,7 @@ test("the card has the real skills, the interfaces, and the model and sandbox in
   expect(served).toEqual([
     ["JSONRPC", "1.0", server.url],
     ["HTTP+JSON", "1.0", server.url],
+    ["GRPC", "1.0", server.grpc],
     ["JSONRPC", "0.3", server.url],
   ]);
   const about = card.capabilities.extensions.find(({ uri }: { uri: string }) => uri === "urn:manyhands:agent:1");

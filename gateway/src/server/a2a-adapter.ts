@@ -1,3 +1,4 @@
+import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type Context, Hono } from "hono";
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { type AgentAppDeps, agentApp } from "manyhands/internal/a2a/server/agent-app";
@@ -27,6 +28,17 @@ export type A2aAdapterDeps = {
   readonly report: (bug: unknown) => void;
 };
 
+/** Every flow and every agent as an A2A server. */
+export type A2aAdapter = {
+  readonly app: Hono;
+  /**
+   * The handler of a tenant's requests in a binding where one address serves all: the tenant is the
+   * name of a flow or an agent, the one of the card in `/.well-known/` when empty. Throws
+   * `not_found`.
+   */
+  handlerOf(tenant: string): A2ARequestHandler;
+};
+
 type Server = { readonly runnable: Runnable; readonly app: ReturnType<typeof agentApp> };
 
 /**
@@ -34,17 +46,20 @@ type Server = { readonly runnable: Runnable; readonly app: ReturnType<typeof age
  * as the other adapters. `/.well-known/` has the card of the first agent, or else of the first
  * flow, for clients that know only the gateway's address.
  */
-export function a2aAdapter(deps: A2aAdapterDeps): Hono {
+export function a2aAdapter(deps: A2aAdapterDeps): A2aAdapter {
   const servers = new Map<string, Server>();
-  const answer = (c: Context, runnable: Runnable, path: string) => {
+  const served = (runnable: Runnable) => {
     let server = servers.get(runnable.name);
     if (server === undefined || !Bun.deepEquals(server.runnable, runnable)) {
       server = { runnable, app: serverOf(runnable, deps) };
       servers.set(runnable.name, server);
     }
+    return server.app;
+  };
+  const answer = (c: Context, runnable: Runnable, path: string) => {
     const url = new URL(c.req.url);
     url.pathname = path;
-    return server.app.fetch(new Request(url.href, c.req.raw));
+    return served(runnable).fetch(new Request(url.href, c.req.raw));
   };
   const app = new Hono();
   app.all("/a2a/*", (c) => {
@@ -52,11 +67,22 @@ export function a2aAdapter(deps: A2aAdapterDeps): Hono {
     return answer(c, findRunnable(deps.runnables, decodedName(name)), `/${rest.join("/")}`);
   });
   app.get("/.well-known/:card{agent(?:-card)?\\.json|jwks\\.json}", (c, next) => {
-    const all = deps.runnables.all();
-    const first = all.find(({ type }) => type === "agent") ?? all[0];
+    const first = firstOf(deps.runnables);
     return first === undefined ? next() : answer(c, first, c.req.path);
   });
-  return app;
+  return {
+    app,
+    handlerOf(tenant) {
+      const first = tenant === "" ? firstOf(deps.runnables) : undefined;
+      return served(first ?? findRunnable(deps.runnables, tenant)).handler;
+    },
+  };
+}
+
+/** The first agent, or else the first flow. */
+function firstOf(runnables: Runnables): Runnable | undefined {
+  const all = runnables.all();
+  return all.find(({ type }) => type === "agent") ?? all[0];
 }
 
 /** A decoded name; unchanged if it is not valid percent-encoding. */

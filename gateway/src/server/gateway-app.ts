@@ -28,7 +28,7 @@ import { openApiDocument } from "../rest/openapi.ts";
 import { problem } from "../rest/problem.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { runRoutes } from "../rest/run-routes.ts";
-import { type A2aAdapterDeps, a2aAdapter } from "./a2a-adapter.ts";
+import { type A2aAdapter, type A2aAdapterDeps, a2aAdapter } from "./a2a-adapter.ts";
 import { pushCallbackApp } from "./push-callback-app.ts";
 
 /** What the gateway's server is made of. */
@@ -60,10 +60,16 @@ export type GatewayAppDeps = {
   readonly report: (bug: unknown) => void;
 };
 
+/** The gateway's HTTP server, and its A2A for bindings beside it. */
+export type GatewayApp = Pick<A2aAdapter, "handlerOf"> &
+  Pick<Hono, "routes"> & {
+    fetch(request: Request): Response | Promise<Response>;
+  };
+
 /**
  * The gateway as a server: every adapter over the same runs. Its only state is the registry's.
  */
-export function gatewayApp(options: GatewayAppDeps): Hono {
+export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
   const metrics = createMetrics("gateway", engine, () => {
     const runs = options.runnables.all().map(({ kind }) => kind);
@@ -96,12 +102,13 @@ export function gatewayApp(options: GatewayAppDeps): Hono {
   app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics, identify }));
   app.route("/", artifactApp({ artifacts, engine }, identify));
   app.route("/", pushCallbackApp(options.pushCallbacks));
-  app.route("/", a2aAdapter(deps));
+  const a2a = a2aAdapter(deps);
+  app.route("/", a2a.app);
   const mcp = mcpAdapter(deps);
   app.all("/mcp", (c) => mcp(c.req.raw));
   app.route("/v1", openAiAdapter(deps));
   app.get("/openapi.json", (c) => c.json(openApiDocument(endpoints, { version, publicUrl })));
   app.route("/", pagesApp(endpoints, { version, publicUrl }));
   app.route("/", restApp(endpoints, deps));
-  return app;
+  return { fetch: (request) => app.fetch(request), routes: app.routes, handlerOf: a2a.handlerOf };
 }

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import type { Hono } from "hono";
 import { insideAddress } from "manyhands/internal/a2a/client/server-address";
 import { openHomeKeys } from "manyhands/internal/a2a/signing/home-keys";
 import type { Config } from "manyhands/internal/config/config";
 import type { Engine } from "manyhands/internal/core/engine";
+import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Model } from "manyhands/internal/core/model";
 import { version } from "manyhands/internal/core/release";
@@ -13,7 +13,8 @@ import { serve } from "manyhands/internal/http/serve";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { openRuns } from "manyhands/internal/runs/runs";
-import { openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
+import { type Authentication, openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
+import { type OpenGrpc, openGrpc } from "manyhands/internal/server/open-grpc";
 import { openModel } from "manyhands/internal/server/open-model";
 import { openWebhooks } from "manyhands/internal/server/open-webhooks";
 import { crashPoint, publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
@@ -23,7 +24,7 @@ import { agentsOfRegistry } from "../flows/agents-of-registry.ts";
 import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
 import { adapterUrl } from "./a2a-adapter.ts";
-import { gatewayApp } from "./gateway-app.ts";
+import { type GatewayApp, gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
 import { openGatewayPeers } from "./open-gateway-peers.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
@@ -48,7 +49,18 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
     ...crashPoint(process.env.CRASH_AT),
   });
   const { guard, note } = await openLocalUsers(server.token);
+  const authentication = await openAuthentication(config, logger);
   let gateway: Awaited<ReturnType<typeof open>> | undefined;
+  const grpc = await openGrpc(server.grpcPort ?? config.gateway.grpcPort, {
+    hostname: server.host,
+    guard,
+    identify: authentication.access.identify,
+    report,
+    handlerOf(tenant) {
+      if (gateway === undefined) throw new AppError("unavailable", "The gateway is starting.");
+      return gateway.app.handlerOf(tenant);
+    },
+  });
   const served = serve(
     {
       fetch: (request) =>
@@ -58,6 +70,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
       port: server.port ?? config.gateway.port,
       hostname: server.host,
       guard,
+      drain: grpc?.stop,
       async close() {
         try {
           await engine.close({ graceMs: 5_000 });
@@ -68,7 +81,8 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
     },
   );
   const publicUrl = publicUrlOf(served.url, server.publicUrl, config.gateway);
-  gateway = await open({ config, flows, engine, model, url: reachable(served.url), publicUrl, logger, report });
+  const url = reachable(served.url);
+  gateway = await open({ config, flows, engine, model, url, publicUrl, grpc, authentication, logger, report });
   for (const said of [...config.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
@@ -82,6 +96,8 @@ type Parts = {
   /** Its address from here, and from outside. */
   readonly url: string;
   readonly publicUrl: string;
+  readonly grpc: OpenGrpc | undefined;
+  readonly authentication: Authentication;
   readonly logger: pino.Logger;
   readonly report: (bug: unknown) => void;
 };
@@ -94,11 +110,12 @@ async function open({
   model,
   url,
   publicUrl,
+  grpc,
+  authentication,
   logger,
   report,
-}: Parts): Promise<{ app: Hono; close(): Promise<void> }> {
+}: Parts): Promise<{ app: GatewayApp; close(): Promise<void> }> {
   const { home, server } = config;
-  const authentication = await openAuthentication(config, logger);
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
   const keys = await openHomeKeys(home);
@@ -142,6 +159,7 @@ async function open({
     facts({ name, type }) {
       const flow = flows.find((one) => type === "flow" && one.name === name);
       return {
+        grpc: grpc?.interfaceAt(publicUrl, name),
         ...(flow && { model: facts, extensions: [flowExtension(flow)] }),
         keys,
         ...authentication.facts,

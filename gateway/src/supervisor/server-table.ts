@@ -59,6 +59,15 @@ export function portOf({ name }: Pick<ServerEntry, "name">, config: Config): num
 }
 
 /**
+ * The port at which a server serves gRPC by the settings, 0 for none; `GRPC_PORT` is the gateway's.
+ */
+export function grpcPortOf({ name }: Pick<ServerEntry, "name">, config: Config): number {
+  return name === gateway
+    ? config.gateway.grpcPort || (config.server.grpcPort ?? 0)
+    : agentNamed(config, name).grpcPort;
+}
+
+/**
  * The settings with a port of its own for every server that takes any: the others have to know
  * where it will be.
  */
@@ -86,7 +95,7 @@ export function onFreePorts(config: Config, names: readonly string[]): Config {
   const url = addressOf("127.0.0.1", 0);
   const moved = Object.entries(config.agents).map(([name, own]) => [
     name,
-    names.includes(name) && own.entry !== undefined ? { ...own, port: 0, url, publicUrl: undefined } : own,
+    names.includes(name) && own.entry !== undefined ? { ...own, port: 0, grpcPort: 0, url, publicUrl: undefined } : own,
   ]);
   const agents = Object.fromEntries(moved);
   return withPorts({ ...config, server: { ...config.server, host: "127.0.0.1", publicUrl: undefined }, agents });

@@ -25,6 +25,8 @@ export type AgentConfig = {
    */
   readonly entry: NamedFile | undefined;
   readonly port: number;
+  /** Where it serves gRPC; 0: not at all. */
+  readonly grpcPort: number;
   /** Its address within this system. */
   readonly url: string;
   /** Bearer token that requests to it carry. */
@@ -143,6 +145,7 @@ function placeOf(
     token,
     isOwn: entry !== undefined && token === server.token && (token !== undefined || isHere),
     publicUrl: agent.public_url,
+    grpcPort: agent.grpc_port,
   };
 }
 

@@ -90,6 +90,7 @@ function agentKeys(name?: string) {
     enabled: z.boolean().default(true),
     entry: own === undefined ? entry.optional() : entry.default(own.entry),
     port: own === undefined ? port.optional() : port.default(own.port),
+    grpc_port: port.default(0),
     url: address.optional(),
     token: text.optional(),
     auth: credentialsSection.optional(),

@@ -32,6 +32,8 @@ export type Config = {
   readonly server: {
     readonly host: string;
     readonly port: number | undefined;
+    /** Where a process serves gRPC, if set for the process itself; 0: not at all. */
+    readonly grpcPort: number | undefined;
     readonly publicUrl: string | undefined;
     /** Bearer token every request must carry; undefined on loopback without one. */
     readonly token: string | undefined;
@@ -43,6 +45,8 @@ export type Config = {
   readonly auth: AuthConfig;
   readonly gateway: {
     readonly port: number;
+    /** Where it serves gRPC; 0: not at all. */
+    readonly grpcPort: number;
     /** Where it is reached from outside. */
     readonly publicUrl: string | undefined;
     /** Milliseconds between two checks of each agent. */
@@ -121,6 +125,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     server: {
       host: server.host,
       port: server.port,
+      grpcPort: server.grpc_port,
       publicUrl: server.public_url,
       token: server.token,
       card: server.card,
@@ -129,6 +134,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     auth: authConfig(sections, cwd),
     gateway: {
       port: gateway.port,
+      grpcPort: gateway.grpc_port,
       publicUrl: gateway.public_url,
       checkMs: gateway.check_seconds * 1000,
       patienceMs: gateway.patience_seconds * 1000,

@@ -18,6 +18,7 @@ const shortNames: Readonly<Record<string, readonly string[]>> = {
   MANYHANDS_MODEL: ["llm", "model"],
   MANYHANDS_TOKEN: ["server", "token"],
   MANYHANDS_MCP: ["mcp", "file"],
+  GRPC_PORT: ["server", "grpc_port"],
   HOST: ["server", "host"],
   PORT: ["server", "port"],
   PUBLIC_URL: ["server", "public_url"],

@@ -74,6 +74,7 @@ export const sectionsSchema = z.strictObject({
     .strictObject({
       host: text.default("127.0.0.1"),
       port: port.optional(),
+      grpc_port: port.optional(),
       public_url: publicAddress.optional(),
       token: z.string().min(8).describe("a secret of 8 characters or more").optional(),
       card: z.enum(["merged", "strict"]).default("merged"),
@@ -84,6 +85,7 @@ export const sectionsSchema = z.strictObject({
   gateway: z
     .strictObject({
       port: port.default(4100),
+      grpc_port: port.default(0),
       public_url: publicAddress.optional(),
       card_keys: text.describe("a JWK set file with the keys that cards have to be signed with").optional(),
       check_seconds: z.number().min(1).max(86_400).default(15),

@@ -50,6 +50,12 @@ function jsonText(bytes: Uint8Array): string {
   return text;
 }
 
+/** Whether a value is nested deeper than `parseJsonBytes` accepts. */
+export function isTooDeep(value: unknown, left = deepest): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return left === 0 || Object.values(value).some((one) => isTooDeep(one, left - 1));
+}
+
 function isDeeperThan(text: string, limit: number): boolean {
   let depth = 0;
   let inString = false;

@@ -3,7 +3,8 @@ import type { MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { AppError } from "../core/errors.ts";
 
-const longestBody = 10 * 1024 * 1024;
+/** The most bytes of one request. */
+export const longestBody = 10 * 1024 * 1024;
 
 /**
  * Refuses a request body above 10 MB with `too_large`, unread if its length is announced, and a

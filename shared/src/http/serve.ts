@@ -28,6 +28,11 @@ export type ServeOptions = {
   readonly graceMs?: number;
   /** If left out, every client is answered. */
   readonly guard?: Guard | undefined;
+  /**
+   * Called on a stop with the milliseconds that running requests get: lets those of other servers
+   * of this process finish.
+   */
+  readonly drain?: ((graceMs: number) => Promise<void>) | undefined;
   /** Called after the last request, to close what requests used, such as the engine. */
   readonly close?: () => Promise<void>;
 };
@@ -39,7 +44,7 @@ export type ServeOptions = {
  */
 export function serve(
   app: { fetch(request: Request): Response | Promise<Response> },
-  { port, hostname = "127.0.0.1", graceMs = 1_000, guard, close }: ServeOptions,
+  { port, hostname = "127.0.0.1", graceMs = 1_000, guard, drain, close }: ServeOptions,
 ): Served {
   const server = Bun.serve({
     port,
@@ -57,13 +62,7 @@ export function serve(
   const end = async () => {
     process.off("SIGTERM", stop);
     process.off("SIGINT", stop);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const grace = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, graceMs);
-    });
-    await Promise.race([server.stop(), grace]);
-    clearTimeout(timer);
-    await server.stop(true);
+    await Promise.all([drainServer(server, graceMs), drain?.(graceMs)]);
     await close?.();
   };
   const stop = () => {
@@ -75,14 +74,30 @@ export function serve(
   return { url: server.url, stop };
 }
 
+/** Lets running requests finish for so long, then cuts them off. */
+async function drainServer(server: Bun.Server<undefined>, graceMs: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const grace = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, graceMs);
+  });
+  await Promise.race([server.stop(), grace]);
+  clearTimeout(timer);
+  await server.stop(true);
+}
+
 /** A connection that is gone has no ends left to look at. */
 function refused(request: Request, bun: Bun.Server<undefined>, guard: Guard): Response | undefined {
   const client = bun.requestIP(request);
   if (client === null) return new Response(null, { status: 401 });
   const host = bun.hostname?.replace(/^\[|\]$/g, "") ?? "";
-  // The only name to listen on is `localhost`, which has one address in each family.
-  const address = isIP(host) === 0 ? loopback[client.family] : host;
-  return guard(client, { address, port: bun.port ?? 0 });
+  return guard(client, { address: ownAddress(host, client.address), port: bun.port ?? 0 });
 }
 
-const loopback = { IPv4: "127.0.0.1", IPv6: "::1" } as const;
+/**
+ * The address of a server on `host` at which a client of that address has reached it. The only name
+ * to listen on is `localhost`, which has one address in each family.
+ */
+export function ownAddress(host: string, client: string): string {
+  if (isIP(host) !== 0) return host;
+  return isIP(client) === 6 ? "::1" : "127.0.0.1";
+}

@@ -2,10 +2,11 @@ import { join } from "node:path";
 import type pino from "pino";
 import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
-import { agentApp } from "../a2a/server/agent-app.ts";
+import { type AgentApp, type AgentAppDeps, agentApp } from "../a2a/server/agent-app.ts";
 import { openHomeKeys } from "../a2a/signing/home-keys.ts";
 import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
+import type { AgentConfig } from "../config/agent-config.ts";
 import { agentNamed, type Config } from "../config/config.ts";
 import { instructed } from "../config/instructions.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
@@ -17,6 +18,7 @@ import { openAuthentication, openLocalUsers } from "./access.ts";
 import { type AgentSource, agentOf } from "./agent-source.ts";
 import { mcpApp, mountKey } from "./mcp-app.ts";
 import { approvalBy, guardedMore, offersOf, openAgent } from "./open-agent.ts";
+import { openGrpc } from "./open-grpc.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openWebhooks } from "./open-webhooks.ts";
@@ -48,18 +50,18 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   // The MCP server is an eighth of the code to load, and most agents never use it.
   const adapter = agentConfig.serveMcp ? await import("../mcp/server/mcp-adapter.ts") : undefined;
   const ownTools = agentConfig.serveMcp || options.mcpStdio ? await import("./open-served-tools.ts") : undefined;
-  const { guard, note } = await openLocalUsers(server.token);
-  const port = server.port ?? agentConfig.port;
-  const served = serve(
-    { fetch: (request) => app.fetch(request) },
-    { port, hostname: server.host, guard, close: () => closeParts(parts, toolbox) },
-  );
-  const publicUrl = publicUrlOf(served.url, server.publicUrl, agentConfig);
+  const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
+  const { served, grpc, publicUrl, note } = await listen(() => app, {
+    config,
+    agentConfig,
+    identify: parts.authentication.access.identify,
+    report,
+    close: () => closeParts(parts, toolbox),
+  });
   const webhooks = openWebhooks(config);
   const cancelling = asking === undefined ? engine : engineCancellingChildren(engine, name);
   const released = releasingEngine(cancelling, definition, { openWorkspace: open });
   const { access } = parts.authentication;
-  const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
   const approval = approvalBy(agentConfig.approve, definition);
   const deps = {
     model,
@@ -84,7 +86,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       adapter: tools && adapter?.mcpAdapter({ ...tools, identify: access.identify }),
     }),
     ...(tools?.tools && { served: tools.tools.used }),
-    facts: { publicUrl, ...cardFacts(parts, toolbox) },
+    facts: { publicUrl, grpc: grpc?.interfaceAt(publicUrl), ...cardFacts(parts, toolbox) },
     ...servedAs(config),
     engine: released,
     artifacts,
@@ -110,6 +112,34 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
 
 function servedAs({ server, a2a }: Config) {
   return { ...a2a, cardStyle: server.card, cors: server.cors };
+}
+
+/** Listens for HTTP, and for gRPC where that is configured. The app is there before any request. */
+async function listen(
+  app: () => AgentApp,
+  {
+    config: { server },
+    agentConfig,
+    identify,
+    report,
+    close,
+  }: Pick<AgentAppDeps, "identify" | "report"> & {
+    readonly config: Config;
+    readonly agentConfig: AgentConfig;
+    close(): Promise<void>;
+  },
+) {
+  const { host: hostname } = server;
+  const { guard, note } = await openLocalUsers(server.token);
+  const handlerOf = () => app().handler;
+  const grpcPort = server.grpcPort ?? agentConfig.grpcPort;
+  const grpc = await openGrpc(grpcPort, { hostname, guard, identify, report, handlerOf });
+  const port = server.port ?? agentConfig.port;
+  const served = serve(
+    { fetch: (request) => app().fetch(request) },
+    { port, hostname, guard, drain: grpc?.stop, close },
+  );
+  return { served, grpc, publicUrl: publicUrlOf(served.url, server.publicUrl, agentConfig), note };
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>;

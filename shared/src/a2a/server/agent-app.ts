@@ -1,3 +1,4 @@
+import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { Hono } from "hono";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
@@ -71,12 +72,18 @@ export type AgentAppDeps = {
   readonly heartbeatMs?: number;
 };
 
+/** An agent's HTTP server, and the handler of its A2A requests for bindings beside it. */
+export type AgentApp = Pick<Hono, "routes"> & {
+  fetch(request: Request): Response | Promise<Response>;
+  readonly handler: A2ARequestHandler;
+};
+
 /**
  * An agent as a server: A2A 1.0 over JSON-RPC and HTTP+JSON, A2A 0.3 on the same URL, its cards,
  * its files, health and metrics. The server is stateless, so any number of processes may serve the
  * same engine.
  */
-export function agentApp(deps: AgentAppDeps): Hono {
+export function agentApp(deps: AgentAppDeps): AgentApp {
   const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
   const { kind = definition.name, dedupeMs = 86_400_000, requiredExtensions = [], cors = [] } = deps;
   const metrics = createMetrics(kind, engine, () => ({ runs: [kind], deliveries: [pushKind(kind)] }), deps.served);
@@ -131,7 +138,7 @@ export function agentApp(deps: AgentAppDeps): Hono {
   if (deps.mcp !== undefined) app.route("/", deps.mcp);
   app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
   app.route("/", restApp({ handler, identify, heartbeatMs, report }));
-  return app;
+  return { fetch: (request) => app.fetch(request), routes: app.routes, handler };
 }
 
 function hasRoute(app: Hono, method: string, path: string): boolean {

@@ -30,6 +30,10 @@ export type AgentFacts = {
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
   /** Sign the card; unsigned if omitted. */
   readonly keys?: HomeKeys;
+  /** Where it serves gRPC, as `host:port`, and the tenant to name there; not at all if omitted. */
+  readonly grpc?: { readonly address: string; readonly tenant: string } | undefined;
+  /** Whether its tasks can be watched; defaults to yes. */
+  readonly streaming?: boolean;
   /** Whether it sends push notifications; defaults to no. */
   readonly push?: boolean;
   /** The URIs of extensions that every call has to activate, ours or others; none if omitted. */
@@ -49,6 +53,9 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
   const interfaces = [
     { url, protocolBinding: "JSONRPC", ...served },
     { url, protocolBinding: "HTTP+JSON", ...served },
+    ...(facts.grpc === undefined
+      ? []
+      : [{ ...served, url: facts.grpc.address, protocolBinding: "GRPC", tenant: facts.grpc.tenant }]),
   ];
   return {
     name: title,
@@ -57,7 +64,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
     supportedInterfaces: duplicateInterfacesForLegacy(interfaces, ["JSONRPC"]),
     provider: undefined,
     capabilities: {
-      streaming: true,
+      streaming: facts.streaming ?? true,
       pushNotifications: facts.push ?? false,
       extendedAgentCard: facts.security !== undefined,
       extensions: withRequired(facts.requiredExtensions ?? [], [

@@ -64,11 +64,20 @@ async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, 
     if (id === undefined) return notified(call);
     return Symbol.asyncIterator in answer
       ? await streamed(deps, answer, id, call)
-      : answered({ ...answer, id }, notedFailure(call.context), call.headers());
+      : answered({ ...detailed(answer, version, call), id }, notedFailure(call.context), call.headers());
   } catch (error) {
     const failure = rpcFailure(error, deps.report, id);
     return rpc?.method === "tasks/resubscribe" && failure.ok ? asStream(failure) : failure;
   }
+}
+
+/**
+ * The answer of 1.0 with all of its error's details: the SDK's transport leaves out the wrong
+ * fields.
+ */
+function detailed(answer: object, version: ProtocolVersion, { context }: HttpCall): object {
+  const failure = version === "1.0" ? notedFailure(context) : undefined;
+  return failure === undefined ? answer : { ...answer, error: rpcError(failure) };
 }
 
 function rpcFailure(error: unknown, report: (bug: unknown) => void, id: RpcId = null): Response {

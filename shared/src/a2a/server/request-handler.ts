@@ -120,6 +120,8 @@ function guardsOf(deps: RequestHandlerDeps) {
       try {
         requireScope(callFacts(context), scope);
         activateRequired(context, deps.requiredExtensions);
+        if (deps.card.capabilities?.streaming !== true)
+          throw new UnsupportedOperationError("This agent streams nothing");
         yield* open(params, context);
       } catch (error) {
         throw toA2AError(error, deps.report);

@@ -1,0 +1,67 @@
+import { AppError } from "manyhands/internal/core/errors";
+import type { JournalEvent } from "manyhands/internal/core/events";
+import type { Part, UserMessage } from "manyhands/internal/core/message";
+import { askPerson } from "manyhands/internal/core/question";
+import type { Run } from "manyhands/internal/core/run";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
+
+/** What a behaviour works with. */
+type Stage = { readonly run: Run; readonly artifacts: ArtifactStore };
+
+/**
+ * What the kit's contract asks of a server, by how the id of a message begins, or else its text.
+ * What is a text is the answer.
+ */
+const behaviours: Readonly<Record<string, (stage: Stage) => Promise<string>>> = {
+  "tck-complete-task": async () => "Hello from TCK",
+  "tck-artifact-text": async () => "Generated text content",
+  "tck-artifact-file-url": (stage) =>
+    showing(stage, { type: "url", url: "https://example.com/output.txt", name: "output.txt", mediaType: "text/plain" }),
+  "tck-artifact-file": async (stage) => showing(stage, await file(stage)),
+  "tck-artifact-data": (stage) => showing(stage, { type: "data", data: { key: "value", count: 42 } }),
+  "tck-message-response": async () => "Direct message response",
+  "tck-input-required": async ({ run }) => {
+    await askPerson(run, { question: "What else?", kind: "question" });
+    return "done";
+  },
+  "tck-reject-task": async () => {
+    throw new AppError("rejected", "rejected");
+  },
+  "tck-stream-001": async () => "Stream hello from TCK",
+  "tck-stream-002": async () => "done",
+  "tck-stream-003": async () => "Stream task lifecycle",
+  "tck-stream-ordering-001": async () => "Ordered output",
+  "tck-stream-artifact-text": async () => "Streamed text content",
+  "tck-stream-artifact-file": async (stage) => showing(stage, await file(stage)),
+  "tck-stream-artifact-chunked": async () => "chunk-1 chunk-2",
+  // Twice the kit's timeout of a stream.
+  "test-resubscribe-message-id": async ({ run }) => {
+    await run.sleep(4_000);
+    return "done";
+  },
+};
+
+/** Does what the message asks for and returns the answer. */
+export async function behave(stage: Stage, { messageId, parts }: UserMessage): Promise<string> {
+  const [first] = parts;
+  const asked = [messageId, first?.type === "text" ? first.text : ""];
+  // `tck-artifact-file` begins `tck-artifact-file-url`, too.
+  const names = Object.keys(behaviours).toSorted((one, other) => other.length - one.length);
+  const name = asked.flatMap((text) => names.filter((one) => text.startsWith(one)))[0];
+  stage.run.emit({ type: "step-started", step: 1, maxSteps: 1 } satisfies JournalEvent);
+  return (name === undefined ? undefined : behaviours[name])?.(stage) ?? "done";
+}
+
+async function showing({ run }: Stage, part: Part): Promise<string> {
+  const artifactId = `${run.id}/shown`;
+  run.emit({ type: "artifact-added", artifactId, name: "shown", parts: [part] } satisfies JournalEvent);
+  return "done";
+}
+
+function file({ run, artifacts }: Stage): Promise<Part> {
+  const about = { name: "output.txt", mediaType: "text/plain" };
+  return run.step("file", async () => ({
+    type: "file",
+    ...(await artifacts.put(new TextEncoder().encode("tck"), about)),
+  }));
+}

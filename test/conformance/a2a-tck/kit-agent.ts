@@ -1,0 +1,55 @@
+import { pushRun } from "manyhands/internal/a2a/push/push-run";
+import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import type { JournalEvent } from "manyhands/internal/core/events";
+import type { RunDefinition } from "manyhands/internal/core/run";
+import type { AgentInput } from "manyhands/internal/core/task";
+import { definition } from "../../a2a/agent-server.ts";
+import { behave } from "./behaviours.ts";
+import {
+  forgetful,
+  identify,
+  type KitCapabilities,
+  type KitPorts,
+  type KitServer,
+  openPorts,
+  report,
+} from "./kit-server.ts";
+
+/** An agent with the kit's behaviours, over the three bindings. */
+export async function startKitAgent({ streaming, push, cardStyle }: KitCapabilities): Promise<KitServer> {
+  const server = await openPorts();
+  const { engine, artifacts, webhooks, url: publicUrl } = server;
+  const app = agentApp({
+    definition,
+    facts: { publicUrl, streaming, grpc: { address: server.grpc, tenant: "" } },
+    cardStyle,
+    engine: forgetful(engine),
+    artifacts,
+    ...(push && { webhooks }),
+    identify,
+    report,
+  });
+  engine.work([kitRun(server)], { concurrency: 64 });
+  const notify = pushRun({ kind: definition.name, engine, webhooks, publicUrl });
+  engine.work([notify], { concurrency: 64, dedicatedPool: true });
+  server.open({ fetch: app.fetch, handlerOf: () => app.handler });
+  return server;
+}
+
+function kitRun({ artifacts }: KitPorts): RunDefinition {
+  return {
+    kind: definition.name,
+    async execute(run, input) {
+      const { message } = input as AgentInput;
+      const answer = await behave({ run, artifacts }, message);
+      const parts = [{ type: "text" as const, text: answer }];
+      run.emit({
+        type: "artifact-added",
+        artifactId: `${run.id}/answer`,
+        name: "answer",
+        parts,
+      } satisfies JournalEvent);
+      return { answer };
+    },
+  };
+}

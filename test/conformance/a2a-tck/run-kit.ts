@@ -1,0 +1,85 @@
+import { parseArgs } from "node:util";
+import { startKitAgent } from "./kit-agent.ts";
+import { kitFaults } from "./kit-faults.ts";
+import { startKitFlow, startKitGateway } from "./kit-gateway.ts";
+import type { KitCapabilities, KitServer } from "./kit-server.ts";
+
+/**
+ * Runs the a2a-tck kit, unpatched, against our servers and prints a table: `bun
+ * test/conformance/a2a-tck/run-kit.ts KIT --python PYTHON`, where KIT is a checkout of its branch
+ * `1.0-dev` and PYTHON has the packages it imports. Exits with 1 if a test fails that is not in
+ * `kitFaults`.
+ */
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    python: { type: "string", default: "python3" },
+    only: { type: "string" },
+    pytest: { type: "string", multiple: true },
+  },
+});
+const [kit] = positionals;
+if (kit === undefined) {
+  console.error("Usage: bun test/conformance/a2a-tck/run-kit.ts KIT [--python PYTHON] [--only agent|gateway|flow]");
+  process.exit(2);
+}
+
+type Start = (capabilities: KitCapabilities) => Promise<KitServer>;
+
+const subjects: Readonly<Record<string, Start>> = {
+  agent: startKitAgent,
+  gateway: beforeAgent(startKitGateway),
+  flow: beforeAgent(startKitFlow),
+};
+
+/** A server before an agent of its own, which streams to it in any case. */
+function beforeAgent(start: (capabilities: KitCapabilities, agent: KitServer) => Promise<KitServer>): Start {
+  return async (capabilities) => {
+    const agent = await startKitAgent({ ...capabilities, streaming: true });
+    const server = await start(capabilities, agent);
+    return {
+      url: server.url,
+      async [Symbol.asyncDispose]() {
+        await server[Symbol.asyncDispose]();
+        await agent[Symbol.asyncDispose]();
+      },
+    };
+  };
+}
+
+type Counts = { passed: number; skipped: number; faults: string[]; failed: string[] };
+
+/** Runs the kit's tests against a server, and counts how they went. */
+async function tested(url: string, cwd: string): Promise<Counts> {
+  const args = ["-m", "pytest", "tests/compatibility/", `--sut-host=${url}`, "-p", "no:cacheprovider", "-q", "--tb=no"];
+  const child = Bun.spawn([values.python, ...args, "-rpfE", ...(values.pytest ?? [])], { cwd, stderr: "inherit" });
+  const text = await new Response(child.stdout).text();
+  const lines = text.split("\n");
+  const failures = lines.filter((line) => /^(FAILED|ERROR) tests\//.test(line));
+  const isFault = (line: string) => kitFaults.some(({ test }) => test.test(line.split(" ")[1] ?? ""));
+  const passed = lines.filter((line) => line.startsWith("PASSED tests/")).length;
+  if (passed === 0) throw new Error(`The kit did not run:\n${text.slice(-2_000)}`);
+  return {
+    passed,
+    skipped: Number(/, (\d+) skipped.* in [\d.]+s/.exec(text)?.[1] ?? 0),
+    faults: failures.filter(isFault),
+    failed: failures.filter((line) => !isFault(line)),
+  };
+}
+
+const unexpected: string[] = [];
+console.log("| server | optional capabilities | passed | failed | failed by the kit's faults | skipped |");
+console.log("| --- | --- | --- | --- | --- | --- |");
+for (const [name, start] of Object.entries(subjects)) {
+  if (values.only !== undefined && values.only !== name) continue;
+  for (const offered of [true, false]) {
+    await using server = await start({ streaming: offered, push: offered, cardStyle: "strict" });
+    const { passed, skipped, faults, failed } = await tested(server.url, kit);
+    console.log(
+      `| ${name} | ${offered ? "on" : "off"} | ${passed} | ${failed.length} | ${faults.length} | ${skipped} |`,
+    );
+    unexpected.push(...failed.map((line) => `${name}, capabilities ${offered ? "on" : "off"}: ${line}`));
+  }
+}
+for (const line of unexpected) console.log(line);
+process.exit(unexpected.length === 0 ? 0 : 1);
