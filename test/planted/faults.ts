@@ -956,7 +956,7 @@ export const faults: readonly Fault[] = [
   {
     id: "file-by-hash-alone",
     file: "shared/src/a2a/server/artifact-route.ts",
-    find: "(await engine.hasFile(principal, sha256)) ? await artifacts.get(sha256) : undefined",
+    find: "(await engine.hasFile(caller.principal, sha256)) ? await artifacts.get(sha256) : undefined",
     becomes: "await artifacts.get(sha256)",
     harm: "Whoever learns the hash of another's file reads it, and whoever has a file learns whether another has it.",
     tests: ["shared/src/a2a/server", "test/a2a/edges", "test/a2a/json-rpc"],
@@ -1037,7 +1037,7 @@ export const faults: readonly Fault[] = [
   {
     id: "patience-of-all-refusals",
     file: "shared/src/a2a/push/push-run.ts",
-    find: " || notified.after > after",
+    find: " || told.after > after",
     becomes: "",
     harm: "A receiver that takes notifications but refuses one now and then is given up after a day of them in all.",
     tests: ["test/a2a/push"],

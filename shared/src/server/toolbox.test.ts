@@ -14,9 +14,10 @@ async function shellTold(env: Record<string, string>) {
   const config = await loadConfig({ cwd: folder, env: { MANYHANDS_BROWSER_ENABLED: "0", ...env } });
   const toolbox = await openToolbox(config, await openMachine(join(folder, "workspaces"), config.sandbox));
   await toolbox.close();
-  const limits = toolbox.shell.map(
-    ({ inputSchema }) => (inputSchema.properties as { timeout: { default: unknown } }).timeout.default,
-  );
+  const limits = toolbox.shell.map(({ inputSchema }) => {
+    const { description } = (inputSchema.properties as { timeout: { description: string } }).timeout;
+    return Number(/default (\d+)/.exec(description)?.[1]);
+  });
   return { tier: toolbox.sandbox.tier, limits, told: toolbox.shell.map(({ description }) => description) };
 }
 

@@ -72,10 +72,7 @@ export type A2aClient = {
   readonly card: AgentCard;
   /** Whether its card says that it is an agent of this system. */
   readonly ours: boolean;
-  /**
-   * The client, calling for this principal: only for an agent that takes our word for it
-   * (`Manyhands-Principal`).
-   */
+  /** The client, calling for this principal: for agents that take our word for it. */
   actingFor(principal: string): A2aClient;
   /**
    * Sends a message and resolves as soon as the agent has it. An agent of this system waits up to
