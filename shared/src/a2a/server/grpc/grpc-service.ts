@@ -18,6 +18,7 @@ import {
   type handleUnaryCall,
   Metadata,
   type ServerWritableStream,
+  type ServiceDefinition,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import type { Identify } from "../../../core/caller.ts";
@@ -45,7 +46,7 @@ export type GrpcServiceDeps = {
  * The service's definition, which leaves a request's bytes as they are: they are decoded when the
  * caller is known, and what is no message is the caller's fault.
  */
-export const serviceDefinition = Object.fromEntries(
+export const serviceDefinition: ServiceDefinition = Object.fromEntries(
   Object.entries(A2AService).map(([name, method]) => [
     name,
     { ...method, requestDeserialize: (bytes: Buffer): Uint8Array => bytes },
