@@ -40,8 +40,8 @@ test("a server that starts slowly the first time is waited for, and the task say
 }, 40_000);
 
 test("after the wait a task continues without the server, learns which tools are missing, and has them once they are available", async () => {
-  await using late = await lateServer({ delayMs: 4_000 });
-  await using it = await hostForTest({ npx: late.entry, s: fixture("hostile") }, { patienceMs: 1_500 });
+  await using late = await lateServer({ delayMs: 9_000 });
+  await using it = await hostForTest({ npx: late.entry, s: fixture("hostile") }, { patienceMs: 4_000 });
   const first = await listed(it);
   expect(first.names).toContain("s__echo");
   expect(first.missing).toEqual([{ name: "npx", reason: "it has not answered yet." }]);
