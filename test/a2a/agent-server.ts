@@ -7,12 +7,14 @@ import { type AgentApp, agentApp } from "manyhands/internal/a2a/server/agent-app
 import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import { serveGrpc } from "manyhands/internal/a2a/server/grpc/serve-grpc";
 import type { AgentDefinition } from "manyhands/internal/core/agent";
-import { callerNamed, type Identify, scopes } from "manyhands/internal/core/caller";
+import { callerNamed, type Identify, principalHeader, scopes } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
+import type { QuotaConfig } from "manyhands/internal/core/quota";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { type Guard, serve } from "manyhands/internal/http/serve";
+import { createQuotas } from "manyhands/internal/runs/quotas";
 import { agentName, scriptedAgent } from "./scripted-agent.ts";
 
 /** A scripted agent on a real port, with a real engine on a real file. */
@@ -49,7 +51,7 @@ export const definition: AgentDefinition = {
 };
 
 /** Starts a server; the `X-User` header names the caller, `X-Scopes` what it may do;
- * "nobody" is refused. */
+ * "nobody" is refused. `Manyhands-Principal` is taken from everybody. */
 export async function startAgentServer(
   options: {
     heartbeatMs?: number;
@@ -66,6 +68,8 @@ export async function startAgentServer(
     dedupeMs?: number;
     requiredExtensions?: readonly string[];
     cors?: readonly string[];
+    /** What principals may use. */
+    quotas?: QuotaConfig;
   } = {},
 ): Promise<AgentServer> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "a2a-test-")));
@@ -106,6 +110,7 @@ export async function startAgentServer(
     ...(options.dedupeMs !== undefined && { dedupeMs: options.dedupeMs }),
     ...(options.requiredExtensions && { requiredExtensions: options.requiredExtensions }),
     ...(options.cors && { cors: options.cors }),
+    ...(options.quotas && { quotas: createQuotas(options.quotas) }),
     engine: options.engine?.(engine) ?? engine,
     artifacts: folderArtifacts(join(home, "artifacts")),
     identify: callerOf,
@@ -132,6 +137,8 @@ export async function startAgentServer(
 }
 
 const callerOf: Identify = (request) => {
+  const told = request.headers.get(principalHeader);
+  if (told !== null) return { ...callerNamed(told, ["read", "run"]), relayed: true };
   const user = request.headers.get("X-User") ?? "local";
   if (user === "nobody") throw new AppError("unauthorized", "Say who you are");
   const granted = request.headers.get("X-Scopes")?.split(" ");

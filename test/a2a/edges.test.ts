@@ -153,6 +153,8 @@ function bound(real: Engine): Engine {
     resume: (id) => real.resume(id),
     get: (...args) => real.get(...args),
     list: (filter) => real.list(filter),
+    admit: (...args) => real.admit(...args),
+    usage: (...args) => real.usage(...args),
     hasFile: (...args) => real.hasFile(...args),
     events: (...args) => real.events(...args),
     follow: (...args) => real.follow(...args),

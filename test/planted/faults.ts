@@ -678,8 +678,8 @@ export const faults: readonly Fault[] = [
   {
     id: "window-by-the-wall-clock",
     file: "shared/src/durable/sqlite/intake.ts",
-    find: "{ steady }: Moment): boolean {",
-    becomes: "{ wall: steady }: Moment): boolean {",
+    find: "  { steady }: Moment,\n): boolean {",
+    becomes: "  { wall: steady }: Moment,\n): boolean {",
     harm: "Setting the machine's clock forward makes a repeated message a second task.",
     tests: durable,
   },

@@ -131,6 +131,7 @@ export const gatewayRoutes: Readonly<Record<string, Calls>> = {
   "GET /deliveries": () => [{ path: "/deliveries?state=all" }],
   "GET /deliveries/:id": ({ receiver }) => [{ path: `/deliveries/${receiver}` }],
   "POST /deliveries/:id/retry": ({ receiver }) => [{ method: "POST", path: `/deliveries/${receiver}/retry` }],
+  "GET /usage": () => [{ path: "/usage" }],
   "GET /runs": ({ contextId }) => [
     { path: `/runs?contextId=${contextId}` },
     { name: "waiting", path: `/runs?contextId=${contextId}&status=input-required` },

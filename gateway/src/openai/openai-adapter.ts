@@ -138,11 +138,13 @@ function failure(error: unknown, report: (bug: unknown) => void): Response {
   return Response.json({ error: body }, { status: errorCodes[body.code].status, headers: challengeOf(error) });
 }
 
+const types: Readonly<Record<number, string>> = { 401: "authentication_error", 429: "rate_limit_error" };
+
 /** An error as clients of this API read it. */
 function errorBody(error: unknown, report: (bug: unknown) => void) {
   if (!(error instanceof AppError)) report(error);
   const { code, message } = publicError(error);
   const { status } = errorCodes[code];
-  const type = status === 401 ? "authentication_error" : status < 500 ? "invalid_request_error" : "api_error";
+  const type = types[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
   return { message, type, param: null, code };
 }

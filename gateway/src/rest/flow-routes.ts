@@ -69,7 +69,7 @@ function startFlow({ runs, runnables, artifacts }: FlowRoutesDeps): Endpoint {
       200: { description: "The run, when it was waited for and has ended or asks something.", body: startedSchema },
       202: { description: "The run continues; `Location` is its URL.", body: startedSchema },
     },
-    problems: [404, 409],
+    problems: [404, 409, 429],
   } as const;
   return endpoint(about, async ({ params, headers, body }, c) => {
     const runnable = findRunnable(runnables, params.name);

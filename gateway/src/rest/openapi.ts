@@ -59,6 +59,7 @@ const meanings: Readonly<Record<number, string>> = {
   409: "It stands in the way of what is there: ended, or another request under the same key.",
   413: "The body is larger than 10 MB.",
   415: "The body is not JSON.",
+  429: "You have reached a limit; `Retry-After` says when there is room again.",
   502: "What was asked for it gave no usable answer.",
   503: "Not now; try again later.",
   504: "It did not answer in time.",

@@ -108,7 +108,7 @@ function answerRun({ runs, artifacts }: RunRoutesDeps): Endpoint {
       body: z.strictObject({ input: saidSchema }),
     },
     answers: { 202: { description: "Stored; the run continues.", body: runSchema } },
-    problems: [404, 409],
+    problems: [404, 409, 429],
   } as const;
   return endpoint(about, async ({ params: { id }, headers, body }, c) => {
     const message = await userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), body.input, {}, artifacts);

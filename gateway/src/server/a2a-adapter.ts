@@ -6,6 +6,7 @@ import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import type { Quotas } from "manyhands/internal/runs/quotas";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
 
 /** What the A2A adapter needs. */
@@ -25,6 +26,8 @@ export type A2aAdapterDeps = {
   readonly a2a?: Pick<AgentAppDeps, "dedupeMs" | "requiredExtensions"> | undefined;
   readonly cors?: readonly string[] | undefined;
   readonly identify: Identify;
+  /** What callers may use. */
+  readonly quotas: Quotas;
   readonly report: (bug: unknown) => void;
 };
 
@@ -100,7 +103,7 @@ export function adapterUrl(publicUrl: string, name: string): string {
 }
 
 function serverOf(runnable: Runnable, deps: A2aAdapterDeps): Server["app"] {
-  const { engine, artifacts, webhooks, hostname, heartbeatMs, cardStyle, a2a, cors, identify, report } = deps;
+  const { engine, artifacts, webhooks, hostname, heartbeatMs, cardStyle, a2a, cors, identify, quotas, report } = deps;
   const publicUrl = adapterUrl(deps.publicUrl, runnable.name);
   return agentApp({
     definition: runnable,
@@ -115,6 +118,7 @@ function serverOf(runnable: Runnable, deps: A2aAdapterDeps): Server["app"] {
     artifacts,
     ...(webhooks && { webhooks }),
     identify,
+    quotas,
     report,
     hostname,
     heartbeatMs,

@@ -205,6 +205,7 @@ test("the description of the API lists every operation and its errors", async ()
     "/runs/{id}/cancel",
     "/runs/{id}/events",
     "/runs/{id}/resume",
+    "/usage",
   ]);
   expect(document.components.schemas).toHaveProperty("Run.properties.status");
   expect(document.paths["/flows/{name}"].post.responses["409"].content).toHaveProperty("application/problem+json");

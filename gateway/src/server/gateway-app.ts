@@ -16,6 +16,7 @@ import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guar
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
 import { mcpAdapter } from "manyhands/internal/mcp/server/mcp-adapter";
+import type { Quotas } from "manyhands/internal/runs/quotas";
 import { kindsOf, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { openAiAdapter } from "../openai/openai-adapter.ts";
@@ -28,6 +29,7 @@ import { openApiDocument } from "../rest/openapi.ts";
 import { problem } from "../rest/problem.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { runRoutes } from "../rest/run-routes.ts";
+import { usageRoutes } from "../rest/usage-routes.ts";
 import { type A2aAdapter, type A2aAdapterDeps, a2aAdapter } from "./a2a-adapter.ts";
 import { pushCallbackApp } from "./push-callback-app.ts";
 
@@ -42,6 +44,8 @@ export type GatewayAppDeps = {
   readonly registry: Registry;
   readonly runnables: Runnables;
   readonly runs: Runs;
+  /** What principals may use: the same as the runs are held to. */
+  readonly quotas: Quotas;
   /** The model of the flows' own calls. */
   readonly model: { readonly name: string; readonly provider: string };
   readonly facts: A2aAdapterDeps["facts"];
@@ -86,6 +90,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
     ...runRoutes(deps),
     ...agentRoutes(options.registry),
     ...deliveryRoutes(deliveries),
+    ...usageRoutes(deps),
   ];
   const app = new Hono({ strict: false });
   app.onError((error) => problem(error, report));

@@ -138,11 +138,13 @@ async function open({
       return agent && peers.actingFor(principal).client(agent, signal);
     },
   });
+  const { quotas } = authentication.access;
   const runs = openRuns({
     engine: guarded,
     artifacts,
     projections: createProjectionCache(engine),
     runnables,
+    quotas,
     publicUrl,
   });
   const facts = { name: model.name, provider: model.provider };

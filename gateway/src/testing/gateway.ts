@@ -6,11 +6,13 @@ import { callerNamed, type Identify, localCaller } from "manyhands/internal/core
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import { askPerson } from "manyhands/internal/core/question";
+import type { QuotaConfig } from "manyhands/internal/core/quota";
 import type { RunDefinition } from "manyhands/internal/core/run";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
+import { createQuotas } from "manyhands/internal/runs/quotas";
 import { kindsOf, type Runnable } from "manyhands/internal/runs/runnable";
 import { openRuns } from "manyhands/internal/runs/runs";
 import { openRegistry, type Registry } from "../registry/registry.ts";
@@ -40,6 +42,8 @@ export async function startGateway(
     readonly flows?: readonly TestFlow[];
     readonly app?: Partial<Pick<GatewayAppDeps, "identify" | "issuer" | "refused" | "cors">>;
     readonly engine?: (real: Engine) => Engine;
+    /** What principals may use; no limits if left out. */
+    readonly quotas?: QuotaConfig;
   } = {},
 ): Promise<TestGateway> {
   const home = await mkdtemp(join(tmpdir(), "gateway-"));
@@ -65,7 +69,8 @@ export async function startGateway(
   const url = `http://127.0.0.1:${server.port}`;
   const served = options.engine?.(engine) ?? engine;
   const projections = createProjectionCache(served);
-  const runs = openRuns({ engine: served, artifacts, projections, runnables, publicUrl: url });
+  const quotas = createQuotas(options.quotas);
+  const runs = openRuns({ engine: served, artifacts, projections, runnables, quotas, publicUrl: url });
   const app = gatewayApp({
     version: "0.0.0",
     publicUrl: url,
@@ -76,6 +81,7 @@ export async function startGateway(
     registry,
     runnables,
     runs,
+    quotas,
     model: { name: "none", provider: "test" },
     facts: () => ({}),
     identify: identifyBy(options.token),

@@ -11,6 +11,7 @@ import {
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import { AppError, type ErrorCode, publicError } from "../core/errors.ts";
+import { QuotaError } from "../core/quota.ts";
 
 /** One field of a request and what is wrong with it. */
 export type FieldViolation = { readonly field: string; readonly description: string };
@@ -41,7 +42,9 @@ export class AppFailure extends A2AError {
   readonly status: number;
 
   constructor(error: AppError) {
-    super({ message: error.message, cause: error, metadata: { code: error.code, retryable: String(error.retryable) } });
+    const when = error instanceof QuotaError ? { retryAfter: String(error.retryAfter) } : {};
+    const metadata = { code: error.code, retryable: String(error.retryable), ...when };
+    super({ message: error.message, cause: error, metadata });
     this.name = "AppFailure";
     this.reason = error.code.toUpperCase();
     this.code = error.code;

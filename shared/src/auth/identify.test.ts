@@ -67,13 +67,14 @@ test("only an administrator may ask for another principal, who then has no say o
   const as = (secret: string, principal: string) =>
     Promise.resolve(identify(asked({ authorization: `Bearer ${secret}`, [principalHeader]: principal })));
   for (const secret of ["the-token", "admins-token"])
-    expect(await as(secret, "alice")).toEqual(callerNamed("alice", ["read", "run"]));
-  expect(await as("the-token", "local")).toBe(localCaller);
+    expect(await as(secret, "alice")).toEqual({ ...callerNamed("alice", ["read", "run"]), relayed: true });
+  expect(await as("the-token", "local")).toEqual({ ...localCaller, relayed: true });
   await expect(as("alices-token", "bob")).rejects.toMatchObject({ code: "forbidden", scope: "admin" });
   await expect(as("alices-token", "alice")).rejects.toMatchObject({ code: "forbidden" });
   for (const name of ["", "two words", "x".repeat(201), "caf\u00e9"])
     await expect(as("the-token", name)).rejects.toMatchObject({ code: "invalid_input" });
-  expect(identifyBy({ token: undefined })(asked({ "Manyhands-Principal": "alice" }))).toEqual(
-    callerNamed("alice", ["read", "run"]),
-  );
+  expect(identifyBy({ token: undefined })(asked({ "Manyhands-Principal": "alice" }))).toEqual({
+    ...callerNamed("alice", ["read", "run"]),
+    relayed: true,
+  });
 });

@@ -69,7 +69,8 @@ function asPrincipal(caller: Caller, headers: Headers): Caller {
   const name = headers.get(principalHeader);
   if (name === null) return caller;
   requireScope(caller, "admin");
-  return name === localCaller.principal ? localCaller : callerNamed(principalName(name), ["read", "run"]);
+  const meant = name === localCaller.principal ? localCaller : callerNamed(principalName(name), ["read", "run"]);
+  return { ...meant, relayed: true };
 }
 
 function givenSecret(headers: Headers): string | undefined {

@@ -186,7 +186,7 @@ function delegatesOf(
 }
 
 /** The limits a table sets, in the units of the agent's own. */
-function limitsOf(table: Sections["limits"]): Partial<Limits> {
+function limitsOf(table: Sections["agents"][string]["limits"]): Partial<Limits> {
   const limits = {
     steps: table.steps,
     tokens: table.tokens,

@@ -72,7 +72,7 @@ export const credentialsSection = z.strictObject({
 });
 
 /** Bounds of one task. `usd` needs a model with a known price. */
-export const limitsSection = z.strictObject({
+const limitsSection = z.strictObject({
   steps: z.int().min(1).max(10_000).optional(),
   tokens: z.int().min(1).max(10_000_000_000).optional(),
   usd: z.number().min(0).max(1_000_000).optional(),
@@ -81,6 +81,20 @@ export const limitsSection = z.strictObject({
   parallel_calls: z.int().min(1).max(1000).optional(),
   answer_seconds: seconds.optional(),
   result_characters: z.int().min(100).max(10_000_000).optional(),
+});
+
+/** `[limits.principal]`: what each principal may use. */
+const principalLimits = z.strictObject({
+  requests_per_minute: z.int().min(1).max(1_000_000).optional(),
+  runs_at_once: z.int().min(1).max(1_000_000).optional(),
+  tokens_per_day: z.int().min(0).max(1_000_000_000_000).optional(),
+  usd_per_day: z.number().min(0).max(1_000_000_000).optional(),
+});
+
+/** `[limits]`: the bounds of a task, and of principals. */
+export const allLimitsSection = limitsSection.extend({
+  principal: principalLimits.prefault({}),
+  principals: z.object({}).catchall(principalLimits).prefault({}),
 });
 
 /** `[agents.NAME]`; for a known name, missing keys are as in `agentDefaults`. */

@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { Credentials } from "../a2a/client/credentials.ts";
 import { AppError } from "../core/errors.ts";
+import type { QuotaConfig } from "../core/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { type AgentConfig, type AgentConfigs, agentConfigs, checkName, namedFile } from "./agent-config.ts";
@@ -12,6 +13,7 @@ import { checkInstructions } from "./instructions.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
 import { entryPath, type NamedFile } from "./named-files.ts";
 import { notesOn } from "./notes.ts";
+import { quotaConfig } from "./quota-config.ts";
 import type { Sections } from "./sections.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings.ts";
 
@@ -67,6 +69,8 @@ export type Config = {
     /** The URIs of extensions that every call has to activate. */
     readonly requiredExtensions: readonly string[];
   };
+  /** What principals may use. */
+  readonly quotas: QuotaConfig;
   readonly flows: {
     /** The model of the flows' own calls; undefined means the rehearsal model. */
     readonly model: ModelConfig | undefined;
@@ -145,6 +149,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       dedupeMs: milliseconds(sections.a2a.dedupe),
       requiredExtensions: sections.a2a.required_extensions,
     },
+    quotas: quotaConfig(sections.limits),
     flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
     agents: agentConfigs(settings, cwd),
     peers: Object.fromEntries(

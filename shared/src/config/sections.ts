@@ -2,11 +2,11 @@ import * as z from "zod";
 import {
   address,
   agentsSection,
+  allLimitsSection,
   cardDemand,
   cardKeys,
   credentialsSection,
   flowsSection,
-  limitsSection,
   publicAddress,
 } from "./agent-section.ts";
 import { authSection } from "./auth-section.ts";
@@ -113,7 +113,7 @@ export const sectionsSchema = z.strictObject({
       height: z.int().min(480).max(1080).default(800),
     })
     .prefault({}),
-  limits: limitsSection.prefault({}),
+  limits: allLimitsSection.prefault({}),
   agents: agentsSection.prefault({}),
   peers: z
     .object({})

@@ -448,3 +448,14 @@ test("JWTs are accepted only where the issuer is told whole, and where there is 
     "an https URL, or one of this machine",
   );
 });
+
+test("what principals may use is set for all of them and for some by name", async () => {
+  const toml = '[limits.principal]\nruns_at_once = 2\n[limits.principals."a@b.example"]\nusd_per_day = 0\n';
+  const { quotas, agents } = await loadConfig({ cwd: await folderWith(toml), env: {} });
+  expect(quotas).toEqual({ everybody: { runsAtOnce: 2 }, named: { "a@b.example": { usdPerDay: 0 } } });
+  expect(agents.manus?.limits).not.toHaveProperty("runsAtOnce");
+  const env = { MANYHANDS_LIMITS_PRINCIPAL_TOKENS_PER_DAY: "7" };
+  expect((await loadConfig({ cwd: await folderWith(""), env })).quotas.everybody).toEqual({ tokensPerDay: 7 });
+  const wrong = loadConfig({ cwd: await folderWith("[limits.principals.alice]\nruns = 1\n"), env: {} });
+  await expect(wrong).rejects.toThrow(/\[limits\.principals\.alice\] has no key runs/);
+});

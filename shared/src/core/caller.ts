@@ -10,7 +10,12 @@ export type Scope = (typeof scopes)[number];
 export const scopes = ["read", "run", "admin"] as const;
 
 /** Who makes a request and what they may do. Tasks and files belong to a principal. */
-export type Caller = { readonly principal: string; readonly scopes: ReadonlySet<Scope> };
+export type Caller = {
+  readonly principal: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** One of our servers asks for the principal, in a run of the principal's. */
+  readonly relayed?: boolean;
+};
 
 /** Decides the caller of a request. Throws `unauthorized` if it is unknown. */
 export type Identify = (request: { readonly headers: Headers }) => Promise<Caller> | Caller;

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "./errors.ts";
 import type { Json } from "./json.ts";
+import type { Quota, QuotaUse } from "./quota.ts";
 import type { RunDefinition, RunEvent } from "./run.ts";
 
 /**
@@ -76,6 +77,12 @@ export type StartRequest = {
    * start with the same key gets the canceled run.
    */
   readonly canceled?: boolean;
+  /**
+   * What the principal may use: a run beyond it is refused with `quota_exceeded`, one that `dedupe`
+   * finds never. Left out for runs that are part of another, which do not count among those the
+   * principal has at once.
+   */
+  readonly quota?: Quota | undefined;
   /** The run's first events, stored in the transaction that accepts it. */
   readonly events?: readonly RunEvent[];
 };
@@ -115,6 +122,18 @@ export interface Engine {
    * it.
    */
   start(request: StartRequest): Promise<{ readonly run: RunRecord; readonly created: boolean }>;
+  /**
+   * Rejects with `quota_exceeded` if the principal may use nothing more now: for a run to start, as
+   * `start` would; without `starts` for more of a run it has.
+   */
+  admit(
+    request: Pick<StartRequest, "principal" | "contextId" | "dedupe"> & {
+      readonly quota: Quota;
+      readonly starts: boolean;
+    },
+  ): Promise<void>;
+  /** What the principal uses now. */
+  usage(principal: string): Promise<QuotaUse>;
   /**
    * Stores a signal for a run, whether or not the run waits for it yet. A second signal with the
    * same name and `id` (default: the name) is not stored and answers `duplicate`. `events` are

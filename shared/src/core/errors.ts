@@ -24,6 +24,7 @@ export const errorCodes = {
   non_deterministic: { status: 500, retryable: false },
   unreachable: { status: 424, retryable: true },
   rate_limited: { status: 429, retryable: true },
+  quota_exceeded: { status: 429, retryable: true },
   internal: { status: 500, retryable: false },
   model_rejected: { status: 502, retryable: false },
   model_unavailable: { status: 502, retryable: true },

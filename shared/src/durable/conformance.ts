@@ -6,6 +6,7 @@ import { changedCodeCases } from "./conformance/changed-code.ts";
 import { drainingCases } from "./conformance/draining.ts";
 import { endingCases } from "./conformance/ending.ts";
 import { followingCases } from "./conformance/following.ts";
+import { limitingCases } from "./conformance/limiting.ts";
 import { listingCases } from "./conformance/listing.ts";
 import { interruptedCases } from "./conformance/once.ts";
 import { owningCases } from "./conformance/owning.ts";
@@ -55,5 +56,6 @@ export function engineConformance(name: string, createStore: () => Promise<Confo
     listingCases(cases);
     sharingCases(cases);
     owningCases(cases);
+    limitingCases(cases);
   });
 }

@@ -2,15 +2,17 @@ import type { MiddlewareHandler } from "hono";
 import { Hono } from "hono";
 import { ScopeError, scopes } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
+import { QuotaError } from "../core/quota.ts";
 
 /**
- * The header that tells a refused caller what it lacks (RFC 6750): credentials, or a scope. Also
- * for an error whose cause was the refusal.
+ * The header that tells a refused caller what it lacks: credentials, a scope (RFC 6750), or time
+ * until its limits have room again. Also for an error whose cause was the refusal.
  */
 export function challengeOf(error: unknown): Record<string, string> {
   const refusal = error instanceof Error && error.cause instanceof AppError ? error.cause : error;
   if (refusal instanceof ScopeError)
     return { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${refusal.scope}"` };
+  if (refusal instanceof QuotaError) return { "Retry-After": String(refusal.retryAfter) };
   return refusal instanceof AppError && refusal.code === "unauthorized" ? { "WWW-Authenticate": "Bearer" } : {};
 }
 

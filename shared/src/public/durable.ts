@@ -13,6 +13,7 @@ export {
   terminalStatuses,
 } from "../core/engine.ts";
 export { type FlowTold, type JournalEvent, type ReadEvent, readEvent, type UnknownEvent } from "../core/events.ts";
+export type { Quota, QuotaUse } from "../core/quota.ts";
 export type { Effect, Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
 export type { CrashPoint } from "../durable/sqlite/crash-point.ts";
 export { createEmbeddedEngine, type EmbeddedEngineOptions } from "../durable/sqlite/embedded-engine.ts";

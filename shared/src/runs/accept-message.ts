@@ -3,6 +3,7 @@ import { AppError } from "../core/errors.ts";
 import type { JournalEvent } from "../core/events.ts";
 import type { Json } from "../core/json.ts";
 import { messageSignal, type UserMessage } from "../core/message.ts";
+import type { Quota } from "../core/quota.ts";
 import type { RunEvent } from "../core/run.ts";
 import { type AgentInput, type FlowSettings, flowSettingsKey } from "../core/task.ts";
 import { ownRun } from "./own-run.ts";
@@ -27,7 +28,30 @@ export type Sender = {
    * it was sent to; 0 takes every message as a new one. Left out, an id is one message for ever.
    */
   readonly dedupeMs?: number | undefined;
+  /** What the sender is held to; nothing if left out. */
+  readonly quota?: Quota | undefined;
 };
+
+/**
+ * Rejects with `quota_exceeded` for a message that its sender's quota leaves no room for, before
+ * anything of it is stored: the first of a task, or one more of the task `id`. A message that the
+ * task has already is let through.
+ */
+export async function admitMessage(
+  { engine, kind, projections }: Intake & { readonly projections: ProjectionCache },
+  { id, contextId, messageId }: { readonly id: string; readonly contextId: string; readonly messageId: string },
+  { principal, dedupeMs, quota }: Sender,
+): Promise<void> {
+  if (quota === undefined) return;
+  if (id === "") {
+    const dedupe = { key: messageKey(kind, principal, messageId), ...windowOf(dedupeMs) };
+    return engine.admit({ principal, contextId, dedupe, quota, starts: true });
+  }
+  const run = await engine.get(id, principal);
+  const { history } = run === undefined ? { history: [] } : await projections.current(run);
+  if (dedupeMs !== 0 && history.some((entry) => entry.messageId === messageId)) return;
+  await engine.admit({ principal, contextId, quota, starts: false });
+}
 
 /**
  * Accepts a run, through whichever adapter it came: in the conversation `contextId` (empty for a
@@ -38,7 +62,7 @@ export type Sender = {
 export async function startRun(
   { engine, kind, admit }: Intake,
   input: Omit<AgentInput, "flow">,
-  { contextId, principal, dedupeMs }: Sender & { readonly contextId: string },
+  { contextId, principal, dedupeMs, quota }: Sender & { readonly contextId: string },
 ): Promise<RunRecord> {
   const flow = admit?.(input.message);
   const { run } = await engine.start({
@@ -49,8 +73,9 @@ export async function startRun(
     dedupe: {
       key: messageKey(kind, principal, input.message.messageId),
       hash: sha256(JSON.stringify([contextId, hashedForm(input.message)])),
-      ...(dedupeMs !== undefined && { withinMs: dedupeMs, perContext: true }),
+      ...windowOf(dedupeMs),
     },
+    quota,
     events: [messageReceived(input.message)],
   });
   return run;
@@ -99,6 +124,10 @@ export async function continueRun(
   const current = await ownRun(engine, run.id, { principal, kind });
   if (outcome === "duplicate") await isKnown(projections, current, message);
   return current;
+}
+
+function windowOf(dedupeMs: number | undefined) {
+  return dedupeMs === undefined ? {} : { withinMs: dedupeMs, perContext: true };
 }
 
 function messageKey(kind: string, principal: string, messageId: string): string {

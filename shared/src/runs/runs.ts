@@ -4,9 +4,10 @@ import type { UserMessage } from "../core/message.ts";
 import type { AgentInput } from "../core/task.ts";
 import { isAnswerSchema } from "../core/tool-input.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
-import { continueRun, startRun } from "./accept-message.ts";
+import { admitMessage, continueRun, startRun } from "./accept-message.ts";
 import { ownRun } from "./own-run.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
+import type { Quotas } from "./quotas.ts";
 import { type RunView, runView, statusOf } from "./run-view.ts";
 import { kindsOf, type Runnable, type Runnables } from "./runnable.ts";
 import { cancelRun, untilSettled } from "./settle.ts";
@@ -17,6 +18,8 @@ export type RunsDeps = {
   readonly artifacts: ArtifactStore;
   readonly projections: ProjectionCache;
   readonly runnables: Runnables;
+  /** What principals may use. */
+  readonly quotas: Quotas;
   /** The address at which this gateway is reached from outside. */
   readonly publicUrl: string;
 };
@@ -43,7 +46,8 @@ export type RunFilter = Pick<ListFilter, "contextId" | "limit" | "cursor"> & {
 export interface Runs {
   /**
    * The run is on disk when this resolves. Rejects with `invalid_input` if the runnable cannot
-   * start with the request, and with `conflict` if the messageId was used for another message.
+   * start with the request, with `conflict` if the messageId was used for another message, and with
+   * `quota_exceeded` if the principal has reached a limit.
    */
   start(runnable: Runnable, request: NewRun, principal: string): Promise<RunRecord>;
   own(id: string, principal: string): Promise<RunRecord>;
@@ -54,7 +58,7 @@ export interface Runs {
   view(run: RunRecord): Promise<RunView>;
   /**
    * Sends a message to a run that has not ended: the answer to its question, or a message that it
-   * reads before its next turn.
+   * reads before its next turn. Rejects with `quota_exceeded` as `start` does.
    */
   answer(id: string, message: UserMessage, principal: string): Promise<RunRecord>;
   /**
@@ -72,7 +76,7 @@ export interface Runs {
 
 /** Opens the runs in an engine. */
 export function openRuns(deps: RunsDeps): Runs {
-  const { engine, projections, runnables, publicUrl } = deps;
+  const { engine, projections, runnables, quotas, publicUrl } = deps;
   const own = (id: string, principal: string) => ownRun(engine, id, { principal });
   const newest = async (run: RunRecord) => (await engine.get(run.id)) ?? run;
   return {
@@ -84,10 +88,11 @@ export function openRuns(deps: RunsDeps): Runs {
     async start(runnable, { contextId = "", hops = 0, ...input }, principal) {
       if (input.outputSchema !== undefined && !isAnswerSchema(input.outputSchema))
         throw new AppError("invalid_input", "outputSchema: not a JSON Schema that answers can be checked against.");
+      const quota = quotas.admit({ principal });
       return startRun(
         { engine, kind: runnable.kind, admit: runnable.admit },
         { ...input, hops },
-        { contextId, principal },
+        { contextId, principal, quota },
       );
     },
     async list({ of, status, ...filter }, principal) {
@@ -103,6 +108,9 @@ export function openRuns(deps: RunsDeps): Runs {
       runView(run, await projections.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),
     async answer(id, message, principal) {
       const { kind } = await own(id, principal);
+      const quota = quotas.admit({ principal });
+      const place = { id, contextId: "", messageId: message.messageId };
+      await admitMessage({ engine, kind, projections }, place, { principal, quota });
       return continueRun({ engine, kind, projections }, { id, contextId: "" }, message, { principal });
     },
     async cancel(id, principal, signal) {

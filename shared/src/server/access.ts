@@ -8,11 +8,20 @@ import type { Identify } from "../core/caller.ts";
 import type { ReportRefusal } from "../http/challenge.ts";
 import type { Guard } from "../http/serve.ts";
 import { openSocketOwner, type SocketOwner } from "../http/socket-owner.ts";
+import { createQuotas, type Quotas } from "../runs/quotas.ts";
 
-/** How a server authenticates its callers. */
+/** How a server authenticates its callers, and what they may use. */
 export type Authentication = {
-  /** What its app needs: who calls, the issuer of the JWTs it accepts, and where refusals go. */
-  readonly access: { readonly identify: Identify; readonly issuer?: string | undefined; refused: ReportRefusal };
+  /**
+   * What its app needs: who calls and what they may use, the issuer of the JWTs it accepts, and
+   * where refusals go.
+   */
+  readonly access: {
+    readonly identify: Identify;
+    readonly quotas: Quotas;
+    readonly issuer?: string | undefined;
+    readonly refused: ReportRefusal;
+  };
   /** For its card; empty if it answers everybody. */
   readonly facts: Pick<AgentFacts, "security">;
   close(): void;
@@ -20,12 +29,14 @@ export type Authentication = {
 
 /** Opens what the settings say. */
 export async function openAuthentication(
-  { home, server, auth }: Pick<Config, "home" | "server" | "auth">,
+  { home, server, auth, quotas: limits }: Pick<Config, "home" | "server" | "auth" | "quotas">,
   log: { warn(fields: object, message: string): void },
 ): Promise<Authentication> {
   const { token } = server;
+  const quotas = createQuotas(limits);
   const refused: ReportRefusal = (request) => log.warn(request, "a request was refused");
-  if (token === undefined) return { access: { identify: identifyBy({ token }), refused }, facts: {}, close() {} };
+  if (token === undefined)
+    return { access: { identify: identifyBy({ token }), quotas, refused }, facts: {}, close() {} };
   const store = openAuthStore(authFile(home));
   // Verifying JWTs is code that most servers never load.
   const jwt = auth.jwt && (await import("../auth/jwt.ts")).jwtVerifier(auth.jwt);
@@ -37,7 +48,7 @@ export async function openAuthentication(
   });
   const issuer = auth.jwt?.issuer;
   const security = cardSecurity(issuer);
-  return { access: { identify, issuer, refused }, facts: { security }, close: () => store.close() };
+  return { access: { identify, quotas, issuer, refused }, facts: { security }, close: () => store.close() };
 }
 
 /** Where a home keeps its tokens. */

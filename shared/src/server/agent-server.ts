@@ -72,7 +72,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     risky: agentConfig.risky,
     fetch: toolFetch(toolbox.egress),
   };
-  const tools = ownTools?.openServedTools({ definition, ...deps, engine: released, publicUrl, report });
+  const tools = ownTools?.openServedTools({ definition, ...deps, ...access, engine: released, publicUrl, report });
   const app = agentApp({
     definition,
     mcp: mcpApp({

@@ -4,6 +4,7 @@ import type { ArtifactStore } from "../core/workspace.ts";
 import { type DirectToolsDeps, directTools } from "../mcp/server/direct-tools.ts";
 import type { McpServerDeps } from "../mcp/server/serving.ts";
 import { createProjectionCache } from "../runs/projection-cache.ts";
+import type { Quotas } from "../runs/quotas.ts";
 import type { Runnable } from "../runs/runnable.ts";
 import { openRuns } from "../runs/runs.ts";
 
@@ -12,6 +13,7 @@ type ServedDeps = DirectToolsDeps & {
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
   readonly publicUrl: string;
+  readonly quotas: Quotas;
   readonly report: (bug: unknown) => void;
 };
 
@@ -20,7 +22,7 @@ type ServedDeps = DirectToolsDeps & {
  * task.
  */
 export function openServedTools(deps: ServedDeps): McpServerDeps {
-  const { definition, engine, artifacts, publicUrl, report } = deps;
+  const { definition, engine, artifacts, quotas, publicUrl, report } = deps;
   const { name, title, description, version, skills } = definition;
   const itself: Runnable = {
     type: "agent",
@@ -33,6 +35,7 @@ export function openServedTools(deps: ServedDeps): McpServerDeps {
     admit: () => ({}),
   };
   const runnables = { all: () => [itself], ofKind: (kind: string) => (kind === name ? itself : undefined) };
-  const runs = openRuns({ engine, artifacts, projections: createProjectionCache(engine), runnables, publicUrl });
+  const projections = createProjectionCache(engine);
+  const runs = openRuns({ engine, artifacts, projections, runnables, quotas, publicUrl });
   return { runs, runnables, engine, artifacts, version, report, tools: directTools(deps) };
 }

@@ -8,6 +8,7 @@ import type { UserMessage } from "manyhands/internal/core/message";
 import type { RunDefinition } from "manyhands/internal/core/run";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
+import { createQuotas } from "manyhands/internal/runs/quotas";
 import { openRuns } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { agentFlow } from "../../../gateway/src/flows/agent-flow.ts";
@@ -75,11 +76,13 @@ async function startGateway(
   await registry.refresh();
   const runnables = runnablesOf(flows, registry);
   const guarded = gatewayEngine(engine, { isOurs: () => true, agentOf: () => undefined });
+  const quotas = createQuotas();
   const runs = openRuns({
     engine: guarded,
     artifacts,
     projections: createProjectionCache(engine),
     runnables,
+    quotas,
     publicUrl,
   });
   const app = gatewayApp({
@@ -91,6 +94,7 @@ async function startGateway(
     registry,
     runnables,
     runs,
+    quotas,
     model: { name: "none", provider: "rehearsal" },
     facts: (one) => ({ streaming, grpc: { address: server.grpc, tenant: one.name } }),
     ...(push && { webhooks }),

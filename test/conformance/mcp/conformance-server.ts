@@ -7,6 +7,7 @@ import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded
 import { serve } from "manyhands/internal/http/serve";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
+import { createQuotas } from "manyhands/internal/runs/quotas";
 import { openRuns } from "manyhands/internal/runs/runs";
 import { type McpAdapterDeps, mcpAdapter } from "../../../shared/src/mcp/server/mcp-adapter.ts";
 import { mcpApp } from "../../../shared/src/server/mcp-app.ts";
@@ -35,7 +36,8 @@ export async function startConformanceServer({
   );
   const publicUrl = served.url.origin;
   const report = (bug: unknown) => console.error(bug);
-  const runs = openRuns({ engine, artifacts, projections: createProjectionCache(engine), runnables, publicUrl });
+  const projections = createProjectionCache(engine);
+  const runs = openRuns({ engine, artifacts, projections, runnables, quotas: createQuotas(), publicUrl });
   const nothing = () => Promise.reject(new Error("There are no servers here."));
   const app = agentApp({
     definition,

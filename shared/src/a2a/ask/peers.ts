@@ -38,7 +38,8 @@ const defaultBounds: AskBounds = {
 export type Peers = {
   /**
    * The same peers, asked for a principal: agents of this system learn whose task it is, any others
-   * do not. "local" needs no word.
+   * do not. Such an ask is part of a run that counts already, so no limit of the principal refuses
+   * it.
    */
   actingFor(principal: string): Peers;
   /**
@@ -131,7 +132,7 @@ export function createPeers(options: PeersOptions): Peers {
     pushCallbacks: options.pushCallbacks,
   };
   const peersFor = (principal: string): Peers => {
-    const isTold = (address: PeerAddress) => principal !== localCaller.principal && options.isOwn?.(address) === true;
+    const isTold = (address: PeerAddress) => options.isOwn?.(address) === true;
     return {
       ...shared,
       actingFor: peersFor,

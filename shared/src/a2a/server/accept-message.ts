@@ -4,7 +4,7 @@ import type { RunRecord } from "../../core/engine.ts";
 import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
-import { continueRun, type Sender, startRun } from "../../runs/accept-message.ts";
+import { admitMessage, continueRun, type Sender, startRun } from "../../runs/accept-message.ts";
 import { checkMediaTypes, wantsData } from "../media-types.ts";
 import type { ProtocolVersion } from "../version.ts";
 import { FieldViolationsError } from "../wire-error.ts";
@@ -31,8 +31,9 @@ export async function acceptMessage(
   checkMediaTypes(message.parts);
   const answerAs = wantsData(configuration?.acceptedOutputModes ?? []) ? ({ answerAs: "data" } as const) : {};
   const options = { ...taskOptions(metadata), ...answerAs };
+  const { contextId, taskId: id, messageId } = message;
+  await admitMessage(deps, { id, contextId, messageId }, sender);
   const received = await userMessage(deps, message);
-  const { contextId, taskId: id } = message;
   const run =
     id === ""
       ? await startRun(deps, { message: received, ...options }, { contextId, ...sender })

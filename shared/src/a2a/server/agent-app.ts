@@ -16,6 +16,7 @@ import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
 import { createMetrics } from "../../http/metrics.ts";
 import { statusApp } from "../../http/status-routes.ts";
 import { createProjectionCache } from "../../runs/projection-cache.ts";
+import { createQuotas, type Quotas } from "../../runs/quotas.ts";
 import { pushKind } from "../push/push-run.ts";
 import { createReceivers } from "../push/receivers.ts";
 import type { Webhooks } from "../push/webhooks.ts";
@@ -43,6 +44,8 @@ export type AgentAppDeps = {
   readonly identify: Identify;
   /** Throws an AppError for a message that cannot start a task. If omitted, every message can. */
   readonly admit?: (message: UserMessage) => FlowSettings;
+  /** What principals may use; no limits if omitted. */
+  readonly quotas?: Quotas;
   /** The issuer of accepted JWTs, named in challenges. */
   readonly issuer?: string | undefined;
   /** Receives refused requests, for the log. */
@@ -110,6 +113,7 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   const handler = createRequestHandler({
     ...tasks,
     card,
+    quotas: deps.quotas ?? createQuotas(),
     requiredExtensions,
     ...(facts.security && { extendedCard: (caller) => signedCard(extendedCard(definition, told, caller), facts)() }),
     report,

@@ -86,7 +86,8 @@ function rpcFailure(error: unknown, report: (bug: unknown) => void, id: RpcId = 
 }
 
 function answered(answer: object, failure: A2AError | undefined, headers: Record<string, string> = {}): Response {
-  const status = failure instanceof AppFailure && [401, 403, 413, 503].includes(failure.status) ? failure.status : 200;
+  const status =
+    failure instanceof AppFailure && [401, 403, 413, 429, 503].includes(failure.status) ? failure.status : 200;
   const more = status === 503 ? { "Retry-After": "5" } : challengeOf(failure);
   return Response.json(answer, { status, headers: { ...headers, ...more } });
 }

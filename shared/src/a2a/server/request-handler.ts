@@ -5,6 +5,7 @@ import { type Caller, requireScope, type Scope } from "../../core/caller.ts";
 import { type RunRecord, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { runOfMessage } from "../../runs/accept-message.ts";
+import type { Quotas } from "../../runs/quotas.ts";
 import { cancelRun, untilSettled, whileQuiet } from "../../runs/settle.ts";
 import { isTerminal, taskState } from "../task-state.ts";
 import { taskView } from "../task-view.ts";
@@ -23,6 +24,8 @@ export type RequestHandlerDeps = TaskDeps & {
   readonly extendedCard?: (caller: Caller) => Promise<AgentCard>;
   /** The URIs of extensions that every call has to activate. */
   readonly requiredExtensions: readonly string[];
+  /** What callers may use. */
+  readonly quotas: Quotas;
   /** Receives unexpected errors; the caller learns only that an internal error occurred. */
   readonly report: (bug: unknown) => void;
 };
@@ -38,10 +41,12 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
     return taskView(run, await deps.projections.current(run), deps.publicUrl, { historyLength, artifacts: true }, run);
   };
 
-  const accept = (request: SendMessageRequest, context: ServerCallContext) => {
-    const { principal, dedupe } = callFacts(context);
-    const wire = wireOf(context);
-    return acceptMessage(deps, request, { principal, wire, dedupeMs: dedupe ? undefined : deps.dedupeMs });
+  const accept = async (request: SendMessageRequest, context: ServerCallContext) => {
+    const { dedupe, ...caller } = callFacts(context);
+    const { principal } = caller;
+    const quota = deps.quotas.admit(caller);
+    const dedupeMs = dedupe ? undefined : deps.dedupeMs;
+    return acceptMessage(deps, request, { principal, wire: wireOf(context), dedupeMs, quota });
   };
   const cancel = (run: RunRecord, signal: AbortSignal) =>
     cancelRun(deps, run, signal).catch((error: unknown) => {

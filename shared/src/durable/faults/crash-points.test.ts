@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { Engine } from "../../core/engine.ts";
-import { errand, errandEvents, errandOutput } from "../../testing/durable/errand.ts";
+import { errand, errandEvents, errandOutput, errandUsage } from "../../testing/durable/errand.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { spawnWorker } from "../../testing/durable/spawn-worker.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
@@ -43,6 +43,7 @@ async function expectRight(engine: Engine, id: string, input: string, effects: M
   const charges = effects.get(`${id}/${chargePath}`) ?? 0;
   expect(charges).toBeGreaterThanOrEqual(output.charged === "charged" ? 1 : 0);
   expect(charges).toBeLessThanOrEqual(1);
+  expect(await engine.usage("p")).toMatchObject(errandUsage);
   const events = await engine.events(id);
   expect(events.map((stored) => stored.seq)).toEqual(events.map((_, index) => index + 1));
   const names = events.map(({ event }) => (event.type === "stepped" ? String(event.name) : event.type));

@@ -2,7 +2,7 @@ import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { CrashPoint } from "./crash-point.ts";
 import { follow } from "./follow.ts";
-import { intake } from "./intake.ts";
+import { admit, intake } from "./intake.ts";
 import { Live } from "./live.ts";
 import { type MachineClock, machineClock } from "./machine-clock.ts";
 import { RunClock } from "./run-clock.ts";
@@ -80,6 +80,8 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
       const { rows, ...page } = await writer.read((tables) => tables.listing.page(filter));
       return { runs: rows.map(recordOf), ...page };
     },
+    admit: (request) => writer.read((tables) => admit(tables, request, clock.moment())),
+    usage: (principal) => writer.read((tables) => tables.usage.of(principal, clock.moment().wall)),
     hasFile: (principal, sha256) => writer.read((tables) => tables.files.has(principal, sha256)),
     events: (runId, after = 0) =>
       writer.read((tables) => {

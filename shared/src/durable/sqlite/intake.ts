@@ -1,5 +1,6 @@
 import { type Engine, type StartRequest, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { checkQuota } from "../../core/quota.ts";
 import { endRun } from "./endings.ts";
 import type { Live } from "./live.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
@@ -81,6 +82,8 @@ function accept(
     if (isRepeated(known, request, now)) return { row: known, created: false };
     tables.runs.releaseKey(known.n);
   }
+  const { quota } = request;
+  if (quota !== undefined) checkQuota(quota, tables.usage.of(request.principal, now.wall), now.wall, true);
   const id = request.id ?? Bun.randomUUIDv7();
   if (tables.runs.byId(id) !== null) throw new AppError("conflict", `There is a run ${id} already.`);
   const n = tables.runs.insert({
@@ -91,6 +94,7 @@ function accept(
     input: JSON.stringify(request.input),
     dedupeKey: dedupe?.key ?? null,
     dedupeHash: dedupe?.hash ?? null,
+    counted: quota === undefined ? 0 : 1,
     ...now,
   });
   tables.events.append(n, request.events ?? [], now);
@@ -102,11 +106,23 @@ function accept(
   return { row: taken ?? find(tables, id), created: true };
 }
 
+/** Throws QuotaError if the principal may use nothing more, unless the request repeats another. */
+export function admit(tables: Tables, request: Parameters<Engine["admit"]>[0], now: Moment): void {
+  const { principal, dedupe, quota, starts } = request;
+  const known = dedupe === undefined ? null : tables.runs.byKey(principal, dedupe.key);
+  if (known !== null && isRepeated(known, request, now)) return;
+  checkQuota(quota, tables.usage.of(principal, now.wall), now.wall, starts);
+}
+
 /**
  * Whether a request repeats the one that the run with its key was accepted for. Throws `conflict`
  * for another request under that key.
  */
-function isRepeated(known: RunRow, { dedupe, contextId }: StartRequest, { steady }: Moment): boolean {
+function isRepeated(
+  known: RunRow,
+  { dedupe, contextId }: Pick<StartRequest, "dedupe" | "contextId">,
+  { steady }: Moment,
+): boolean {
   const { hash, withinMs = Number.POSITIVE_INFINITY, perContext = false } = dedupe ?? {};
   if (steady - (known.accepted_at ?? known.created_at) >= withinMs) return false;
   if (hash === undefined || known.dedupe_hash === null || known.dedupe_hash === hash) return true;

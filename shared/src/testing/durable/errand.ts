@@ -12,6 +12,7 @@ export function errand(effectsFile: string, stepMs: number): RunDefinition {
     run.step(name, async (context) => {
       appendFileSync(effectsFile, `${context.key} ${name}\n`);
       context.emit({ type: "stepped", name });
+      context.emit({ type: "model-asked", callId: name, usage, model: "m", milliseconds: 1 });
       if (stepMs > 0) await Bun.sleep(stepMs);
       return value;
     });
@@ -57,6 +58,11 @@ async function chargeOnce(run: Run, effectsFile: string): Promise<string> {
   }
 }
 
+const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 0.5, source: "provider" };
+
+/** What an errand uses. */
+export const errandUsage = { tokens: 22, usd: 5.5 };
+
 /** What an errand must return; `charged` depends on where its process was killed. */
 export const errandOutput = {
   serial: [0, 1, 2, 3, 4],
@@ -74,6 +80,7 @@ export const errandEvents = [
   "begun",
   ...["serial-0", "serial-1", "serial-2", "serial-3", "serial-4"],
   ...["parallel-0", "parallel-1", "parallel-2", "then-0", "then-1", "then-2"],
+  ...Array.from({ length: 11 }, () => "model-asked"),
   "question-asked",
   "answered",
   "run-ended",

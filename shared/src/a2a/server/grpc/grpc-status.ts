@@ -2,6 +2,7 @@ import type { A2AError } from "@a2a-js/sdk/errors";
 import { encodeGrpcStatusDetails, GRPC_STATUS_DETAILS_BIN, grpcStatusFor } from "@a2a-js/sdk/errors/grpc";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Metadata, type StatusObject, status } from "@grpc/grpc-js";
+import { challengeOf } from "../../../http/challenge.ts";
 import { AppFailure, FieldViolationsError } from "../../wire-error.ts";
 
 /**
@@ -15,6 +16,8 @@ export function failureStatus(error: A2AError): StatusObject {
   const details = [encodeGrpcStatusDetails(code, error.message, reason, about), badRequest(error)];
   metadata.set(GRPC_STATUS_DETAILS_BIN, Buffer.concat(details));
   if (code === status.UNAVAILABLE) metadata.set("retry-after", "5");
+  const { "Retry-After": later } = challengeOf(error);
+  if (later !== undefined) metadata.set("retry-after", later);
   return { code, details: error.message, metadata };
 }
 

@@ -4,12 +4,14 @@ import { filesOf } from "../../../core/events.ts";
 import type { RunEvent } from "../../../core/run.ts";
 import type { Moment } from "../run-clock.ts";
 import type { FilesTable } from "./files-table.ts";
+import type { UsageTable } from "./usage-table.ts";
 
 /**
  * Statements over `events`: one gapless sequence per run, whose last number is in the run's row.
- * Files that an event refers to become files of the run's principal.
+ * Files that an event refers to become files of the run's principal, and what it reports as used
+ * counts for that principal.
  */
-export function eventsTable(db: Database, files: FilesTable) {
+export function eventsTable(db: Database, files: FilesTable, usage: UsageTable) {
   const number = db.query<{ last_event: number }, [number, number, number]>(
     "UPDATE runs SET last_event = last_event + ?, updated_at = ? WHERE n = ? RETURNING last_event",
   );
@@ -29,6 +31,7 @@ export function eventsTable(db: Database, files: FilesTable) {
       for (const event of events) {
         insert.run(run, ++seq, wall, JSON.stringify(event));
         for (const file of filesOf(event)) files.insert(run, file);
+        usage.add(run, event, wall);
       }
       return last;
     },

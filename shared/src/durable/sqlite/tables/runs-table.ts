@@ -35,6 +35,8 @@ export type NewRun = {
   readonly input: string;
   readonly dedupeKey: string | null;
   readonly dedupeHash: string | null;
+  /** 1 for a run that counts among those its principal has at once. */
+  readonly counted: 0 | 1;
   readonly wall: number;
   readonly steady: number;
 };
@@ -42,8 +44,8 @@ export type NewRun = {
 /** Statements that add and find runs. */
 export function runsTable(db: Database) {
   const insert = db.query<{ n: number }, [NewRun]>(
-    `INSERT INTO runs (id, kind, principal, context_id, input, dedupe_key, dedupe_hash, status, due, accepted_at, created_at, updated_at)
-     VALUES ($id, $kind, $principal, $contextId, $input, $dedupeKey, $dedupeHash, 'queued', $steady, $steady, $wall, $wall) RETURNING n`,
+    `INSERT INTO runs (id, kind, principal, context_id, input, dedupe_key, dedupe_hash, counted, status, due, accepted_at, created_at, updated_at)
+     VALUES ($id, $kind, $principal, $contextId, $input, $dedupeKey, $dedupeHash, $counted, 'queued', $steady, $steady, $wall, $wall) RETURNING n`,
   );
   const byId = db.query<RunRow, [string]>("SELECT * FROM runs WHERE id = ?");
   const ofPrincipal = db.query<RunRow, [string, string]>("SELECT * FROM runs WHERE id = ? AND principal = ?");

@@ -100,6 +100,18 @@ const migrations: readonly string[] = [
     JOIN json_each(events.event, field.column1) AS file
     WHERE events.event LIKE '%"sha256":"%' AND file.type = 'object' AND file.value ->> '$.sha256' IS NOT NULL;
   `,
+  `
+  ALTER TABLE runs ADD COLUMN counted INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX runs_under_way ON runs (principal)
+    WHERE counted = 1 AND status IN ('queued', 'running', 'waiting', 'paused');
+  CREATE TABLE usage (
+    principal TEXT NOT NULL,
+    day TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    usd REAL NOT NULL,
+    PRIMARY KEY (principal, day)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Migrates a new or older file; refuses one written by a newer version (`config_invalid`). */

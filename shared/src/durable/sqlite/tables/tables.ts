@@ -7,6 +7,7 @@ import { listing } from "./listing.ts";
 import { runsTable } from "./runs-table.ts";
 import { signalsTable } from "./signals-table.ts";
 import { statesTable } from "./states-table.ts";
+import { usageTable } from "./usage-table.ts";
 import { clockTable, workersTable } from "./workers-table.ts";
 
 /**
@@ -15,13 +16,15 @@ import { clockTable, workersTable } from "./workers-table.ts";
  */
 export function prepareTables(db: Database) {
   const files = filesTable(db);
+  const usage = usageTable(db);
   return {
     runs: runsTable(db),
     states: statesTable(db),
     claims: claimsTable(db),
     journal: journalTable(db),
-    events: eventsTable(db, files),
+    events: eventsTable(db, files, usage),
     files,
+    usage,
     signals: signalsTable(db),
     workers: workersTable(db),
     clock: clockTable(db),
