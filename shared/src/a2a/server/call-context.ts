@@ -3,7 +3,7 @@ import { LEGACY_HTTP_EXTENSION_HEADER } from "@a2a-js/sdk/compat/v0_3";
 import { type A2AError, ExtensionSupportRequiredError } from "@a2a-js/sdk/errors";
 import { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Caller } from "../../core/caller.ts";
-import { agentExtension, dedupeExtension, journalExtension } from "../extensions.ts";
+import { agentExtension, budgetExtension, dedupeExtension, journalExtension, usageExtension } from "../extensions.ts";
 import type { ProtocolVersion } from "../version.ts";
 
 /**
@@ -102,7 +102,7 @@ export function httpCall(request: Request, caller: Caller, version: ProtocolVers
     {
       requestedVersion: version,
       requestedExtensions: Extensions.parseServiceParameter(asked ?? undefined),
-      offered: [journalExtension, agentExtension, dedupeExtension],
+      offered: [journalExtension, agentExtension, dedupeExtension, usageExtension, budgetExtension],
     },
   );
   return {
