@@ -39,9 +39,9 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
   };
 
   const accept = (request: SendMessageRequest, context: ServerCallContext) => {
-    const { principal, dedupe } = callFacts(context);
+    const { principal, dedupe, trace } = callFacts(context);
     const wire = wireOf(context);
-    return acceptMessage(deps, request, { principal, wire, dedupeMs: dedupe ? undefined : deps.dedupeMs });
+    return acceptMessage(deps, request, { principal, wire, trace, dedupeMs: dedupe ? undefined : deps.dedupeMs });
   };
   const cancel = (run: RunRecord, signal: AbortSignal) =>
     cancelRun(deps, run, signal).catch((error: unknown) => {
