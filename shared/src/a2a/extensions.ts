@@ -39,7 +39,9 @@ export const dedupeExtension = "urn:manyhands:dedupe:1";
  */
 export const usageExtension = "urn:manyhands:usage:1";
 
-/** The A2A extension for callers that bound what a task may spend, under `budget` in the request. */
+/**
+ * The A2A extension for callers that bound what a task may spend, under `budget` in the request.
+ */
 export const budgetExtension = "urn:manyhands:budget:1";
 
 /** This system's keys in A2A metadata. All other keys belong to others and pass through as data. */

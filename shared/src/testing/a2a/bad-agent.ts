@@ -22,8 +22,8 @@ const ourExtensions = [{ uri: "urn:manyhands:agent:1" }, { uri: "urn:manyhands:j
 
 /**
  * Starts one. `also` adds interfaces to its card. With `ours` its card claims our implementation,
- * so that its journal is followed; `extensions` replaces those it declares; with `legacy` it speaks A2A 0.3. Answers by method; `GET`
- * answers any other path.
+ * so that its journal is followed; `extensions` replaces those it declares; with `legacy` it speaks
+ * A2A 0.3. Answers by method; `GET` answers any other path.
  */
 export function badAgentForTest(
   {
