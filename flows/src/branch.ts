@@ -27,6 +27,7 @@ export type BranchResult = {
   readonly answer: string;
   readonly taskId: string;
   readonly files: AskOutcome["files"];
+  readonly artifacts?: NonNullable<AskOutcome["artifacts"]>;
   /** Why it did not complete. */
   readonly reason: string;
   readonly error?: AskOutcome["error"];
@@ -48,9 +49,17 @@ export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResu
   });
   try {
     const asked = await flow.ask(agent, message, { isAnswer, ...(deadlineMs !== undefined && { deadlineMs }) });
-    const { state, answer, taskId, files, error } = asked;
+    const { state, answer, taskId, files, artifacts, error } = asked;
     const isDone = state === "completed";
-    const came = { branch, answer, taskId, files, isBound: false, ...(error !== undefined && { error }) };
+    const came = {
+      branch,
+      answer,
+      taskId,
+      files,
+      isBound: false,
+      ...(artifacts && { artifacts }),
+      ...(error !== undefined && { error }),
+    };
     return { ...came, outcome: isDone ? "completed" : "failed", reason: isDone ? "" : outcomeText(asked) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -155,7 +155,7 @@ async function work(
   const about = { step: String(step), agent, attempt: 1 };
   flow.tell({ type: "step-assigned", note: `Step ${step}: ${agent} begins`, data: { ...about, begun: true } });
   const outcome = await flow.ask(agent, { text: text + said, parts, settings }, { isAnswer: isLast });
-  flow.handOn(outcome.files);
+  flow.handOn(outcome.files, outcome.artifacts);
   const isDone = outcome.state === "completed";
   flow.tell({
     type: "step-ended",

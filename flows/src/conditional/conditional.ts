@@ -120,7 +120,7 @@ async function take(flow: Flow, { way, by, reason, confidence, said: asked = [] 
     deadlineMs,
     isAnswer: true,
   });
-  flow.handOn(result.files);
+  flow.handOn(result.files, result.artifacts);
   tellBranch(flow, result);
   if (result.outcome !== "completed") {
     flow.reached(result.answer);

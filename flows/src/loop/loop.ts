@@ -94,7 +94,7 @@ function expectRest(flow: Flow, { until, maxIterations }: Options, number: numbe
 /** Keeps the best iteration so far as the flow's partial result. */
 function keepBest(flow: Flow, best: Iteration | undefined, before: Iteration | undefined): Iteration | undefined {
   if (best === undefined || best === before) return best;
-  flow.handOn(best.outcome.files);
+  flow.handOn(best.outcome.files, best.outcome.artifacts);
   const open = best.verdict?.passed === true ? "" : `\n\nThe check did not pass: ${feedbackOf(best)}`;
   flow.reached(best.outcome.answer + open);
   return best;

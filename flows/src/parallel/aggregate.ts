@@ -32,7 +32,7 @@ export async function aggregate(flow: Flow, results: readonly BranchResult[], ho
   }
   const parts = [...flow.files, ...carriedFiles(results.map(({ files }) => files))];
   const outcome = await flow.ask(how.aggregator, { text: `${aggregatorText}\n\n${text}`, parts }, { isAnswer: true });
-  flow.handOn(outcome.files);
+  flow.handOn(outcome.files, outcome.artifacts);
   if (outcome.state === "completed") return outcome.answer;
   throw new AppError("task_failed", `The results could not be put together: ${outcomeText(outcome)}`);
 }

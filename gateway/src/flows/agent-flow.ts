@@ -36,7 +36,7 @@ export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">)
         { text: flow.goal, parts: flow.files },
         { isAnswer: true, ...(contextId !== undefined && { contextId }) },
       );
-      flow.handOn(outcome.files);
+      flow.handOn(outcome.files, outcome.artifacts);
       flow.reached(outcome.answer);
       if (outcome.state === "completed") {
         return { answer: outcome.answer, ...(outcome.data !== undefined && { data: outcome.data }) };

@@ -3,6 +3,7 @@ import { type Identify, requireScope } from "manyhands/internal/core/caller";
 import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
 import { settingsMetadata } from "manyhands/internal/core/task";
+import { requestTrace, type Trace } from "manyhands/internal/core/trace";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { challengeOf } from "manyhands/internal/http/challenge";
 import { parseJsonBytes } from "manyhands/internal/http/json-text";
@@ -49,7 +50,7 @@ export function openAiAdapter(deps: OpenAiAdapterDeps): Hono {
     const caller = await deps.identify(c.req.raw);
     requireScope(caller, "run");
     const request = await requestOf(c);
-    const run = await begin(request, caller.principal, deps);
+    const run = await begin(request, caller.principal, requestTrace(c.req.raw), deps);
     return request.stream === true ? streamed(run, request, c, deps) : whole(run, request, c, deps);
   });
   app.all("/*", () => {
@@ -79,7 +80,12 @@ async function requestOf(c: Context): Promise<ChatRequest> {
  * The run that answers this chat: the one that asked a question in it, or a new one in the chat's
  * conversation.
  */
-async function begin(request: ChatRequest, principal: string, deps: OpenAiAdapterDeps): Promise<RunRecord> {
+async function begin(
+  request: ChatRequest,
+  principal: string,
+  trace: Trace | undefined,
+  deps: OpenAiAdapterDeps,
+): Promise<RunRecord> {
   const { model, messages } = request;
   const { runs, runnables, artifacts } = deps;
   const runnable = findRunnable(runnables, model);
@@ -93,7 +99,7 @@ async function begin(request: ChatRequest, principal: string, deps: OpenAiAdapte
   const metadata = { ...chatMetadata(messages), ...settingsMetadata(team === undefined ? {} : { agents: team }) };
   const message = { messageId, parts, metadata };
   const outputSchema = outputSchemaOf(request);
-  const form = outputSchema === undefined ? {} : { outputSchema };
+  const form = { ...(outputSchema && { outputSchema }), ...(trace && { trace }) };
   return runs.start(runnable, { message, contextId: former?.contextId, ...form }, principal);
 }
 

@@ -1,4 +1,5 @@
 import type { AgentInput } from "manyhands/internal/core/task";
+import { requestTrace } from "manyhands/internal/core/trace";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
@@ -76,7 +77,9 @@ function startFlow({ runs, runnables, artifacts }: FlowRoutesDeps): Endpoint {
     const waitMs = preferredWait(headers.prefer);
     const { input, agents, options, contextId, budget, outputSchema } = body;
     const settings = { ...(agents && { agents }), ...(options && { options }) };
+    const trace = requestTrace(c.req.raw);
     const request = {
+      ...(trace && { trace }),
       message: await userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), input, settings, artifacts),
       contextId,
       ...(budget && { budget }),

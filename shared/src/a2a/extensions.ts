@@ -33,6 +33,17 @@ export const callerExtension = "urn:manyhands:caller:1";
  */
 export const dedupeExtension = "urn:manyhands:dedupe:1";
 
+/**
+ * The A2A extension for tasks that report what they use: a TaskUsage under `usage` in the metadata
+ * of tasks, of stream events, and of a Message that is an answer.
+ */
+export const usageExtension = "urn:manyhands:usage:1";
+
+/**
+ * The A2A extension for callers that bound what a task may spend, under `budget` in the request.
+ */
+export const budgetExtension = "urn:manyhands:budget:1";
+
 /** This system's keys in A2A metadata. All other keys belong to others and pass through as data. */
 export const metadataKeys = {
   /** On a Task and on every stored stream event: the journal's sequence number. */

@@ -72,7 +72,7 @@ export function artifactView(identity: TaskIdentity, artifact: ProjectedArtifact
     name: artifact.name,
     description: artifact.description ?? "",
     parts: parts.map((part) => toWirePart(part, publicUrl)),
-    metadata: undefined,
+    metadata: artifact.metadata,
     extensions: [],
   };
 }

@@ -9,11 +9,11 @@ import { metadataKeys } from "./extensions.ts";
 export function toWirePart(part: Part, publicUrl: string): WirePart {
   switch (part.type) {
     case "text":
-      return wirePart({ $case: "text", value: part.text }, { mediaType: part.mediaType });
+      return wirePart({ $case: "text", value: part.text }, part);
     case "data":
-      return wirePart({ $case: "data", value: part.data }, { mediaType: part.mediaType });
+      return wirePart({ $case: "data", value: part.data }, part);
     case "url":
-      return wirePart({ $case: "url", value: part.url }, { mediaType: part.mediaType, filename: part.name });
+      return wirePart({ $case: "url", value: part.url }, { ...part, filename: part.name });
     case "file":
       return wirePart(
         { $case: "url", value: artifactUrl(publicUrl, part) },

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "./errors.ts";
 import type { EventOf } from "./events.ts";
 import type { Json } from "./json.ts";
-import type { Part } from "./message.ts";
+import type { Part, PeerArtifact } from "./message.ts";
 import type { TakenIn } from "./taken-in.ts";
 import type { TaskUsage } from "./usage.ts";
 import type { StoredFile } from "./workspace.ts";
@@ -43,6 +43,8 @@ export type AskOutcome = {
   readonly exchanges?: readonly Exchange[];
   /** The files it made, copied to our own artifact store. */
   readonly files: readonly StoredFile[];
+  /** The artifacts it made that are more than the answer and plain files; left out if none are. */
+  readonly artifacts?: readonly PeerArtifact[];
   /** What the task took in there, if the agent is one of ours and reports it. */
   readonly takenIn?: TakenIn;
   /** What the task used there, if the agent reports it. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type ErrorCode, errorCodes } from "./errors.ts";
 import type { Json } from "./json.ts";
-import type { Part } from "./message.ts";
+import type { Metadata, Part } from "./message.ts";
 import type { RunEvent } from "./run.ts";
 import type { StoredFile } from "./workspace.ts";
 
@@ -15,11 +15,18 @@ const text = z.string();
 /** Somebody else's data, passed on unchanged: it arrived as JSON. */
 const json = z.custom<Json>((value) => value !== undefined);
 const storedFile: z.ZodType<StoredFile> = record({ sha256: text, name: text, mediaType: text, size: z.number() });
+const metadata = z.custom<Metadata>(isObject).exactOptional();
 const part = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text, mediaType: text.exactOptional() }),
+  z.object({ type: z.literal("text"), text, mediaType: text.exactOptional(), metadata }),
   z.object({ type: z.literal("file"), sha256: text, name: text, mediaType: text, size: z.number() }),
-  z.object({ type: z.literal("url"), url: text, mediaType: text.exactOptional(), name: text.exactOptional() }),
-  z.object({ type: z.literal("data"), data: json, mediaType: text.exactOptional() }),
+  z.object({
+    type: z.literal("url"),
+    url: text,
+    mediaType: text.exactOptional(),
+    name: text.exactOptional(),
+    metadata,
+  }),
+  z.object({ type: z.literal("data"), data: json, mediaType: text.exactOptional(), metadata }),
 ]) as z.ZodType<Part>;
 const parts = list(part);
 const usage = record({
@@ -68,7 +75,7 @@ export const eventTypes = {
   "message-received": event(1, {
     messageId: text,
     parts,
-    metadata: z.custom<{ readonly [key: string]: Json }>(isObject).exactOptional(),
+    metadata,
   }),
   /**
    * The agent read a message: into the conversation, or as the answer to its question. `parts`: the
@@ -158,6 +165,7 @@ export const eventTypes = {
   /**
    * A file the run made, or its final answer. The answer is the last artifact of a run, and the
    * only one named `answer`; `takenIn` on it is what the task had taken in when it gave it.
+   * `metadata` is that of another agent's artifact that a flow passed on.
    */
   "artifact-added": event(1, {
     artifactId: text,
@@ -165,6 +173,7 @@ export const eventTypes = {
     description: text.exactOptional(),
     parts,
     takenIn: takenIn.exactOptional(),
+    metadata,
   }),
   /** Written by the engine: the run stopped because of something that a person has to fix. */
   "run-paused": event(1, { error: record({ code: text.exactOptional(), message: text }).exactOptional() }),

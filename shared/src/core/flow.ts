@@ -3,7 +3,7 @@ import type { AgentEntry, Skill } from "./agent.ts";
 import type { AskOutcome } from "./ask-outcome.ts";
 import type { FlowEvent } from "./events.ts";
 import type { Json } from "./json.ts";
-import type { Part } from "./message.ts";
+import type { Part, PeerArtifact } from "./message.ts";
 import type { Run } from "./run.ts";
 import { nameFault, refuseSpec, titleOf } from "./spec.ts";
 import type { AgentInput, FlowSettings } from "./task.ts";
@@ -130,8 +130,11 @@ export interface Flow {
   tell(event: FlowEvent): void;
   /** Adds an artifact, or replaces the one of this name. */
   artifact(name: string, parts: readonly Part[]): void;
-  /** Passes files on to the caller, each as an artifact under its own name. */
-  handOn(files: readonly StoredFile[]): void;
+  /**
+   * Passes on to the caller the artifacts of another agent, and files, each as an artifact under
+   * its own name unless one of the artifacts has it.
+   */
+  handOn(files: readonly StoredFile[], artifacts?: readonly PeerArtifact[]): void;
   /** Records the result so far, which becomes the partial answer if the flow fails. */
   reached(text: string): void;
 }

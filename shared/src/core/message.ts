@@ -1,21 +1,38 @@
 import type { Json } from "./json.ts";
 import type { StoredFile } from "./workspace.ts";
 
+/** What others attach to a part or an artifact: their data, passed on unchanged. */
+export type Metadata = { readonly [key: string]: Json };
+
 /**
  * A part of a message or artifact as people and peers see it. A file is referenced by its content
- * hash, never inlined.
+ * hash, never inlined. Only parts of another agent's artifact have metadata.
  */
 export type Part =
-  | { readonly type: "text"; readonly text: string; readonly mediaType?: string }
+  | { readonly type: "text"; readonly text: string; readonly mediaType?: string; readonly metadata?: Metadata }
   | ({ readonly type: "file" } & StoredFile)
-  | { readonly type: "url"; readonly url: string; readonly mediaType?: string; readonly name?: string }
-  | { readonly type: "data"; readonly data: Json; readonly mediaType?: string };
+  | {
+      readonly type: "url";
+      readonly url: string;
+      readonly mediaType?: string;
+      readonly name?: string;
+      readonly metadata?: Metadata;
+    }
+  | { readonly type: "data"; readonly data: Json; readonly mediaType?: string; readonly metadata?: Metadata };
+
+/** An artifact that another agent made, its files in our own artifact store. */
+export type PeerArtifact = {
+  readonly name: string;
+  readonly description?: string;
+  readonly parts: readonly Part[];
+  readonly metadata?: Metadata;
+};
 
 /** What a person or peer sends: the first message of a task, or a later one on it. */
 export type UserMessage = {
   readonly messageId: string;
   readonly parts: readonly Part[];
-  readonly metadata?: { readonly [key: string]: Json };
+  readonly metadata?: Metadata;
 };
 
 /**

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Json } from "./json.ts";
 import type { UserMessage } from "./message.ts";
 import { foreignTask, type TakenIn } from "./taken-in.ts";
+import type { Trace } from "./trace.ts";
 
 /** The input of an agent's run. */
 export type AgentInput = {
@@ -31,6 +32,8 @@ export type AgentInput = {
    * their message.
    */
   readonly flow?: FlowSettings;
+  /** The caller's trace, if it sent one. */
+  readonly trace?: Trace;
   /** How many agents the task has passed through before this one. */
   readonly hops: number;
 };

@@ -1,7 +1,7 @@
 import { cancelOpen } from "../a2a/ask/cancel-remote-tasks.ts";
 import type { JournalEvent } from "../core/events.ts";
 import type { Excerpt, Flow, Writing } from "../core/flow.ts";
-import type { Part } from "../core/message.ts";
+import type { Part, PeerArtifact } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
 import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
 import { type AskDeps, ask } from "./ask.ts";
@@ -18,15 +18,25 @@ export type FlowVerbDeps = AskDeps & ModelDeps;
 /** Reserved artifact names; a file with such a name gets a path, as in `./answer`. */
 const reservedNames = ["answer", "partial-answer", "plan.md", "transcript.md"];
 
+function freeName(name: string): string {
+  return reservedNames.includes(name) ? `./${name}` : name;
+}
+
+/** What tells files apart; the same for everything else. */
+function fileKey(part: Part | StoredFile): string {
+  return "sha256" in part ? `${part.sha256} ${part.name}` : "";
+}
+
 /** The verbs of a flow over a run: that of the body or of one of its branches. */
 export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow {
   const { goal, files, earlier, entries, agents } = state.begun;
-  const artifact = (name: string, parts: readonly Part[]) =>
+  const artifact = (name: string, parts: readonly Part[], about: Omit<PeerArtifact, "name" | "parts"> = {}) =>
     run.emit({
       type: "artifact-added",
       artifactId: `${run.id}/${name}`,
       name,
       parts,
+      ...about,
       ...(/^(?:partial-)?answer$/.test(name) && { takenIn: [...state.takenIn] }),
     });
   return {
@@ -57,10 +67,12 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
     askPerson: (question, kind = "question") => askCaller(run, state, { question, kind }),
     receiveMessages: () => receiveCallerMessages(run, state),
     tell: (event) => run.emit(event),
-    artifact,
-    handOn(stored) {
-      for (const file of stored)
-        artifact(reservedNames.includes(file.name) ? `./${file.name}` : file.name, [{ type: "file", ...file }]);
+    artifact: (name, parts) => artifact(name, parts),
+    handOn(stored, artifacts = []) {
+      for (const { name, parts, ...about } of artifacts) artifact(freeName(name), parts, about);
+      const held = new Set(artifacts.flatMap(({ parts }) => parts.map(fileKey)));
+      for (const file of stored.filter((one) => !held.has(fileKey(one))))
+        artifact(freeName(file.name), [{ type: "file", ...file }]);
     },
     reached(text) {
       state.reached = text;

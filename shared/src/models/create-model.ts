@@ -1,5 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { ImageRule, Model, ModelEvent, ModelRequest } from "../core/model.ts";
+import { traced } from "../core/trace.ts";
 import { plainName, type Traits, traitsOf, withoutRefused } from "./capabilities.ts";
 import { type AttemptResult, type AttemptScope, attempt } from "./chat/attempt.ts";
 import { createEndpoint } from "./chat/endpoint.ts";
@@ -54,7 +55,7 @@ export function createModel(settings: ModelSettings, deps: ModelOptions = {}): M
   const scope: Scope = {
     config,
     clock,
-    endpoint: createEndpoint(config, deps.fetch ?? globalThis.fetch),
+    endpoint: createEndpoint(config, traced(deps.fetch ?? globalThis.fetch)),
     limiter: createLimiter(config, clock),
     imageRule,
     random: deps.random ?? Math.random,

@@ -13,7 +13,8 @@ export type {
 export { defineTool } from "../core/define-tool.ts";
 export { AppError, type ErrorCode } from "../core/errors.ts";
 export type { Json } from "../core/json.ts";
-export type { Part, UserMessage } from "../core/message.ts";
+export type { Trace } from "../core/trace.ts";
+export type { Metadata, Part, PeerArtifact, UserMessage } from "../core/message.ts";
 export type { ImagePart, JsonSchema } from "../core/model.ts";
 export type { Reach } from "../core/reach.ts";
 export type { Effect, Run, RunEvent, StepContext } from "../core/run.ts";

@@ -12,6 +12,7 @@ import { taskTakenIn, taskUsage } from "../task-metadata.ts";
 import type { RemoteTask } from "./ask.ts";
 import { childState } from "./ask.ts";
 import { type Attempt, attempted, retryDurably } from "./attempt.ts";
+import { answerSources, peerArtifacts } from "./peer-artifacts.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import { takeFiles } from "./take-files.ts";
 
@@ -46,14 +47,16 @@ export async function readResult(
   const state = ended === "completed" || ended === "canceled" || ended === "rejected" ? ended : "failed";
   const { files, fault: missed } = await takeFiles(task, address, peers, signal);
   const { text, data, fault: cut } = answerOf(task);
+  const { artifacts, fault: dropped } = peerArtifacts(task, files);
   const usage = taskUsage(task);
   const takenIn = ours ? taskTakenIn(task) : undefined;
-  const error = state === "completed" ? (cut ?? missed) : faultIn(task, address.name, state);
+  const error = state === "completed" ? (cut ?? missed ?? dropped) : faultIn(task, address.name, state);
   return {
     state,
     answer: text,
     ...(data !== undefined && { data }),
-    files,
+    files: [...files.values()],
+    ...(artifacts.length > 0 && { artifacts }),
     ...(takenIn !== undefined && { takenIn }),
     ...(usage !== undefined && { usage }),
     ...(error !== undefined && { error }),
@@ -75,9 +78,6 @@ function faultIn(task: Task, name: string, state: "failed" | "canceled" | "rejec
 /** Most characters of an answer, and of its data as JSON. */
 const mostCharacters = 256 * 1024;
 
-/** Names of artifacts that hold the answer at an agent of ours. */
-const answerNames = ["answer", "partial-answer"];
-
 /** Another agent's answer: text and possibly data. `fault` is set if part of it was too large. */
 export type TaskAnswer = { readonly text: string; readonly data?: Json; readonly fault?: Fault };
 
@@ -86,8 +86,7 @@ export type TaskAnswer = { readonly text: string; readonly data?: Json; readonly
  * agent's last message.
  */
 export function answerOf(task: Task): TaskAnswer {
-  const named = task.artifacts.findLast(({ name }) => answerNames.includes(name));
-  const sources = named === undefined ? task.artifacts : [named];
+  const sources = answerSources(task);
   const text = sources.map(artifactText).filter(Boolean).join("\n") || lastWords(task);
   const data = sources.flatMap(({ parts }) =>
     parts.flatMap(({ content }) => (content?.$case === "data" ? [content.value as Json] : [])),

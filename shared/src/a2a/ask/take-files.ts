@@ -10,8 +10,11 @@ import { fileFacts } from "../task-metadata.ts";
 import { faultOf } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 
-/** The files that were taken, and why the first of the others was not. */
-type Taken = { readonly files: readonly StoredFile[]; readonly fault?: Fault };
+/**
+ * The files that were taken, each with the part it came as, and why the first of the others was
+ * not.
+ */
+type Taken = { readonly files: ReadonlyMap<WirePart, StoredFile>; readonly fault?: Fault };
 
 /** How long one file may take to arrive. Milliseconds. */
 const arrivalMs = 120_000;
@@ -29,14 +32,14 @@ export async function takeFiles(
   signal: AbortSignal,
 ): Promise<Taken> {
   const from = { address, peers, signal };
-  const files: StoredFile[] = [];
+  const files = new Map<WirePart, StoredFile>();
   let fault: Fault | undefined;
   for (const part of artifacts.flatMap(({ name, parts }) => parts.flatMap((each) => filePart(each, name)))) {
     try {
-      if (files.length === peers.bounds.files) {
+      if (files.size === peers.bounds.files) {
         throw new AppError("too_large", `There are more than the ${peers.bounds.files} files that are taken.`);
       }
-      files.push(await retrying(retries, signal, () => takeFile(part, from)));
+      files.set(part.part, await retrying(retries, signal, () => takeFile(part, from)));
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "storage_unavailable") throw error;
       fault ??= faultOf(error);
@@ -64,7 +67,7 @@ function filePart(part: WirePart, artifactName: string): FilePart[] {
 }
 
 /** A path that cannot leave the folder it is placed in. */
-function insidePath(name: string): string {
+export function insidePath(name: string): string {
   const segments = name.split(/[/\\]/).filter((segment) => !/^[\s.]*$/.test(segment));
   return segments.join("/") || "file";
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
+import { traced } from "../../core/trace.ts";
 
 /** Bounds of one call to another agent. Times in milliseconds, sizes in bytes. */
 export type FetchBounds = {
@@ -31,7 +32,8 @@ const codes: Readonly<Record<number, ErrorCode>> = {
  * the code of an HTTP status that is no A2A answer, and follows no redirect, because the address
  * called is the one that was approved.
  */
-export function boundedFetch(inner: Fetch, headers: Readonly<Record<string, string>>, bounds: FetchBounds): Fetch {
+export function boundedFetch(plain: Fetch, headers: Readonly<Record<string, string>>, bounds: FetchBounds): Fetch {
+  const inner = traced(plain);
   return async (input, init = {}) => {
     const late = new AbortController();
     const timer = setTimeout(

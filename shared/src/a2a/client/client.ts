@@ -15,11 +15,13 @@ import { foreignTask, mostSources, type TakenIn } from "../../core/taken-in.ts";
 import { type AgentInput, type FlowSettings, settingsMetadata } from "../../core/task.ts";
 import {
   agentExtension,
+  budgetExtension,
   cancelMessageExtension,
   dedupeExtension,
   journalExtension,
   metadataKeys,
   mostGiven,
+  usageExtension,
 } from "../extensions.ts";
 import { isSettled, isTerminal } from "../task-state.ts";
 import { textPart } from "../wire-part.ts";
@@ -189,11 +191,12 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy, principal?: 
   const ours = offers(agentExtension);
   // What an agent of this system requires is a setting of its operator, for callers from elsewhere.
   const required = card.capabilities?.extensions.filter((one) => one.required).map(({ uri }) => uri) ?? [];
-  const activated = [...new Set([journalExtension, dedupeExtension, ...required])];
+  const understood = [usageExtension, budgetExtension].filter(offers);
+  const activated = ours ? [...new Set([journalExtension, dedupeExtension, ...understood, ...required])] : understood;
   const requestOptions = ({ signal }: CallOptions, after?: number): RequestOptions => ({
     ...(signal === undefined ? {} : { signal }),
     serviceParameters: {
-      ...(ours ? ServiceParameters.create(withA2AExtensions(...activated)) : {}),
+      ...(activated.length > 0 ? ServiceParameters.create(withA2AExtensions(...activated)) : {}),
       ...(after === undefined ? {} : { "Last-Event-ID": String(after) }),
       ...(principal === undefined ? {} : { [principalHeader]: principal }),
     },

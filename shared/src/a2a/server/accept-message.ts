@@ -3,6 +3,7 @@ import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import type { RunRecord } from "../../core/engine.ts";
 import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
+import type { Trace } from "../../core/trace.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { admitMessage, continueRun, type Sender, startRun } from "../../runs/accept-message.ts";
 import { checkMediaTypes, wantsData } from "../media-types.ts";
@@ -21,7 +22,7 @@ const longestMetadata = 64 * 1024;
 export async function acceptMessage(
   deps: TaskDeps,
   request: SendMessageRequest,
-  { wire, ...sender }: Sender & { readonly wire: ProtocolVersion },
+  { wire, trace, ...sender }: Sender & { readonly wire: ProtocolVersion; readonly trace?: Trace | undefined },
 ): Promise<RunRecord> {
   const { message, configuration, metadata } = request;
   if (message === undefined) throw new FieldViolationsError([{ field: "message", description: "is required" }]);
@@ -30,7 +31,7 @@ export async function acceptMessage(
   if (receiver !== undefined) await deps.receivers?.admit(receiver);
   checkMediaTypes(message.parts);
   const answerAs = wantsData(configuration?.acceptedOutputModes ?? []) ? ({ answerAs: "data" } as const) : {};
-  const options = { ...taskOptions(metadata), ...answerAs };
+  const options = { ...taskOptions(metadata), ...answerAs, ...(trace && { trace }) };
   const { contextId, taskId: id, messageId } = message;
   await admitMessage(deps, { id, contextId, messageId }, sender);
   const received = await userMessage(deps, message);

@@ -3,7 +3,8 @@ import { LEGACY_HTTP_EXTENSION_HEADER } from "@a2a-js/sdk/compat/v0_3";
 import { type A2AError, ExtensionSupportRequiredError } from "@a2a-js/sdk/errors";
 import { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Caller } from "../../core/caller.ts";
-import { agentExtension, dedupeExtension, journalExtension } from "../extensions.ts";
+import { requestTrace, type Trace } from "../../core/trace.ts";
+import { agentExtension, budgetExtension, dedupeExtension, journalExtension, usageExtension } from "../extensions.ts";
 import type { ProtocolVersion } from "../version.ts";
 
 /**
@@ -15,6 +16,8 @@ export type CallFacts = Caller & {
   readonly signal: AbortSignal;
   /** The last event a resuming reader has seen. */
   readonly after?: number;
+  /** The trace the call belongs to. */
+  readonly trace?: Trace;
 };
 
 const stateKey = "manyhands";
@@ -91,6 +94,7 @@ export type HttpCall = {
 export function httpCall(request: Request, caller: Caller, version: ProtocolVersion): HttpCall {
   const gone = new AbortController();
   const after = lastEventId(request);
+  const trace = requestTrace(request);
   const extensionHeader = version === "0.3" ? LEGACY_HTTP_EXTENSION_HEADER : HTTP_EXTENSION_HEADER;
   const asked = request.headers.get(HTTP_EXTENSION_HEADER) ?? request.headers.get(LEGACY_HTTP_EXTENSION_HEADER);
   const context = createCallContext(
@@ -98,11 +102,12 @@ export function httpCall(request: Request, caller: Caller, version: ProtocolVers
       ...caller,
       signal: AbortSignal.any([request.signal, gone.signal]),
       ...(after === undefined ? {} : { after }),
+      ...(trace && { trace }),
     },
     {
       requestedVersion: version,
       requestedExtensions: Extensions.parseServiceParameter(asked ?? undefined),
-      offered: [journalExtension, agentExtension, dedupeExtension],
+      offered: [journalExtension, agentExtension, dedupeExtension, usageExtension, budgetExtension],
     },
   );
   return {

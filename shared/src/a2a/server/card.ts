@@ -10,10 +10,12 @@ import type { JsonSchema } from "../../core/model.ts";
 import type { SandboxTier } from "../../machine/sandbox/sandbox.ts";
 import {
   agentExtension,
+  budgetExtension,
   callerExtension,
   cancelMessageExtension,
   dedupeExtension,
   journalExtension,
+  usageExtension,
 } from "../extensions.ts";
 import type { HomeKeys } from "../signing/home-keys.ts";
 
@@ -76,6 +78,8 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
         extension(journalExtension, "Streams carry the events of the run's journal, and live progress, in metadata."),
         extension(cancelMessageExtension, "CancelTask takes a message's id, also before the message has come."),
         extension(dedupeExtension, "A message is one task, however often and however late it is sent again."),
+        extension(usageExtension, "Tasks and stream events say in metadata what has been used so far."),
+        extension(budgetExtension, "The message that starts a task may bound in metadata what the task spends."),
         ...(facts.extensions ?? []).map(({ uri, description, params }) => extension(uri, description, { ...params })),
       ]),
     },

@@ -42,11 +42,11 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
   };
 
   const accept = async (request: SendMessageRequest, context: ServerCallContext) => {
-    const { dedupe, ...caller } = callFacts(context);
+    const { dedupe, trace, ...caller } = callFacts(context);
     const { principal } = caller;
     const quota = deps.quotas.admit(caller);
     const dedupeMs = dedupe ? undefined : deps.dedupeMs;
-    return acceptMessage(deps, request, { principal, wire: wireOf(context), dedupeMs, quota });
+    return acceptMessage(deps, request, { principal, wire: wireOf(context), trace, dedupeMs, quota });
   };
   const cancel = (run: RunRecord, signal: AbortSignal) =>
     cancelRun(deps, run, signal).catch((error: unknown) => {

@@ -2,6 +2,7 @@ import type { Client, Tool as Definition, ElicitRequest, Progress } from "@model
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { ToolContext } from "../../core/tool.ts";
+import { outgoingTrace } from "../../core/trace.ts";
 import { pause } from "./connection/back-off.ts";
 import type { Connection } from "./connection/connection.ts";
 import { createDeadline } from "./connection/deadline.ts";
@@ -144,8 +145,9 @@ async function request(
     inputResponses: state.given,
     ...(state.token !== undefined && { requestState: state.token }),
   };
+  const trace = outgoingTrace();
   const result = await client.callTool(
-    { name: definition.name, arguments: args, ...again },
+    { name: definition.name, arguments: args, ...again, ...(trace.traceparent !== undefined && { _meta: trace }) },
     { signal, onprogress, timeout: forever, allowInputRequired: true, toolDefinition },
   );
   const more = inputRequired.safeParse(result);

@@ -4,6 +4,7 @@ import { AppError } from "../../core/errors.ts";
 import { readEvent } from "../../core/events.ts";
 import type { Part } from "../../core/message.ts";
 import { type AgentInput, settingsMetadata } from "../../core/task.ts";
+import type { Trace } from "../../core/trace.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { findRunnable, type Runnables } from "../../runs/runnable.ts";
 import type { Runs } from "../../runs/runs.ts";
@@ -23,6 +24,8 @@ export type Call = {
   /** The conversation the caller named, including its files. */
   readonly contextId: string | undefined;
   readonly signal: AbortSignal;
+  /** The trace of the call: in its `_meta`, or else in the headers it came with. */
+  readonly trace?: Trace | undefined;
   /** What the client can be asked. */
   readonly client: ClientCapabilities;
   progress(text: string): void;
@@ -33,7 +36,7 @@ export async function beginRun(
   name: string,
   { task, files = [], agents, options, output_schema }: RunArguments,
   { runs, runnables, artifacts }: CallDeps,
-  { principal, contextId }: Call,
+  { principal, contextId, trace }: Call,
 ): Promise<RunRecord> {
   const runnable = findRunnable(runnables, name);
   const parts: Part[] = [{ type: "text", text: task }];
@@ -41,7 +44,8 @@ export async function beginRun(
   const metadata = settingsMetadata({ ...(agents && { agents }), ...(options && { options }) });
   const message = { messageId: crypto.randomUUID(), parts, ...(Object.keys(metadata).length > 0 && { metadata }) };
   const outputSchema = output_schema as NonNullable<AgentInput["outputSchema"]> | undefined;
-  return runs.start(runnable, { message, contextId, ...(outputSchema && { outputSchema }) }, principal);
+  const asked = { message, contextId, ...(trace && { trace }), ...(outputSchema && { outputSchema }) };
+  return runs.start(runnable, asked, principal);
 }
 
 /**

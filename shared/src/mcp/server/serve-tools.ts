@@ -11,6 +11,7 @@ import {
 import type * as z from "zod";
 import type { RunRecord } from "../../core/engine.ts";
 import { AppError, publicError } from "../../core/errors.ts";
+import { requestTrace, traceFrom } from "../../core/trace.ts";
 import type { RunView } from "../../runs/run-view.ts";
 import { awaitRun, beginRun, type Call, contextNamed } from "./call-run.ts";
 import type { DirectTools } from "./direct-tools.ts";
@@ -127,6 +128,7 @@ function callOf({ mcpReq, http }: ServerContext, { principal }: Serving): Omit<C
     principal,
     contextId: contextNamed(http?.req),
     signal: mcpReq.signal,
+    trace: traceFrom((name) => mcpReq._meta?.[name]) ?? (http?.req && requestTrace(http.req)),
     progress(message) {
       // A disconnected client is not a failure of the run.
       tell(message).catch(() => undefined);

@@ -7,24 +7,35 @@ type Wire = any;
 /** An agent that violates A2A as a test requires, over real HTTP; it records its calls. */
 export type BadAgent = Disposable & {
   readonly url: string;
-  readonly calls: readonly { readonly method: string; readonly params: Wire }[];
+  readonly calls: readonly { readonly method: string; readonly params: Wire; readonly headers: Headers }[];
   count(method: string): number;
 };
 
-type CardFacts = { ours?: boolean; legacy?: boolean; also?: readonly string[] };
+type CardFacts = {
+  ours?: boolean;
+  legacy?: boolean;
+  also?: readonly string[];
+  extensions?: readonly { readonly uri: string }[];
+};
 
 const ourExtensions = [{ uri: "urn:manyhands:agent:1" }, { uri: "urn:manyhands:journal:1" }];
 
 /**
  * Starts one. `also` adds interfaces to its card. With `ours` its card claims our implementation,
- * so that its journal is followed; with `legacy` it speaks A2A 0.3. Answers by method; `GET`
- * answers any other path.
+ * so that its journal is followed; `extensions` replaces those it declares; with `legacy` it speaks
+ * A2A 0.3. Answers by method; `GET` answers any other path.
  */
 export function badAgentForTest(
-  { ours = false, legacy = false, also = [], get }: CardFacts & { get?: (path: string) => Response },
+  {
+    ours = false,
+    legacy = false,
+    also = [],
+    extensions = ours ? ourExtensions : [],
+    get,
+  }: CardFacts & { get?: (path: string) => Response },
   answers: Readonly<Record<string, BadAnswer>>,
 ): BadAgent {
-  const calls: { method: string; params: Wire }[] = [];
+  const calls: { method: string; params: Wire; headers: Headers }[] = [];
   const count = (method: string) => calls.filter((call) => call.method === method).length;
   const server: Bun.Server<undefined> = Bun.serve({
     port: 0,
@@ -33,10 +44,10 @@ export function badAgentForTest(
     async fetch(request) {
       const { pathname } = new URL(request.url);
       if (pathname.endsWith("agent-card.json"))
-        return Response.json(legacy ? legacyCard(server.url.origin) : card(server.url.origin, ours, also));
+        return Response.json(legacy ? legacyCard(server.url.origin) : card(server.url.origin, ours, also, extensions));
       if (request.method !== "POST") return get?.(pathname) ?? new Response("no", { status: 404 });
       const { id, method, params } = (await request.json()) as Wire;
-      calls.push({ method, params });
+      calls.push({ method, params, headers: request.headers });
       const answer = await (answers[method] ?? noSuchMethod)(params, count(method));
       if (answer instanceof Response) return answer;
       if ("stream" in answer) return sse(id, answer.stream as readonly (object | string)[]);
@@ -85,7 +96,7 @@ function legacyCard(url: string) {
   return { name, description, version, skills, url: `${url}/`, ...about };
 }
 
-function card(url: string, ours: boolean, also: readonly string[] = []) {
+function card(url: string, ours: boolean, also: readonly string[] = [], extensions: CardFacts["extensions"] = []) {
   return {
     name: "Bad\u001b[31m agent",
     description: "Another make.",
@@ -95,7 +106,7 @@ function card(url: string, ours: boolean, also: readonly string[] = []) {
       protocolBinding: "JSONRPC",
       protocolVersion: "1.0",
     })),
-    capabilities: { streaming: ours, extensions: ours ? ourExtensions : [] },
+    capabilities: { streaming: ours, extensions },
     defaultInputModes: ["text"],
     defaultOutputModes: ["text"],
     skills: [],

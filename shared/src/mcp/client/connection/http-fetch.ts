@@ -1,5 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { AppError } from "../../../core/errors.ts";
+import { traced } from "../../../core/trace.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 
@@ -20,12 +21,14 @@ const aside = { timeoutMs: 20_000, maxBytes: 2 ** 20 };
  * leads into this network.
  */
 export function httpFetch({ url: own, egress, proxy, maxMessageBytes }: HttpFetchOptions): FetchLike {
+  // Only a message belongs to a run: the stream beside them outlives the run that opened it.
+  const send = traced(fetch);
   return async (target, init) => {
     const url = new URL(String(target));
     if (url.origin !== own.origin) return fetchAside(egress, url, init);
     const loopback = /^(?:localhost|127\.|\[::1\])/.test(url.hostname);
     const way = proxy !== undefined && !loopback ? { proxy } : {};
-    const response = await fetch(url, { ...init, ...way, redirect: "manual" });
+    const response = await (init?.method === "POST" ? send : fetch)(url, { ...init, ...way, redirect: "manual" });
     const { body } = response;
     if (body === null) return response;
     const bounded = body.pipeThrough(messageBound(maxMessageBytes));
