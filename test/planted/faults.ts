@@ -1221,8 +1221,8 @@ export const faults: readonly Fault[] = [
   {
     id: "file-that-is-the-answer",
     file: "shared/src/flow/create-flow.ts",
-    find: "artifact(reservedNames.includes(file.name) ?",
-    becomes: `artifact(file.name === "" ?`,
+    find: "return reservedNames.includes(name) ?",
+    becomes: `return name === "" ?`,
     harm: "A file that an agent calls `answer` takes the place of the flow's answer.",
     tests: flows,
   },
