@@ -5,15 +5,7 @@ import type { RunDefinition } from "manyhands/internal/core/run";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { definition } from "../../a2a/agent-server.ts";
 import { behave } from "./behaviours.ts";
-import {
-  forgetful,
-  identify,
-  type KitCapabilities,
-  type KitPorts,
-  type KitServer,
-  openPorts,
-  report,
-} from "./kit-server.ts";
+import { identify, type KitCapabilities, type KitPorts, type KitServer, openPorts, report } from "./kit-server.ts";
 
 /** An agent with the kit's behaviours, over the three bindings. */
 export async function startKitAgent({ streaming, push, cardStyle }: KitCapabilities): Promise<KitServer> {
@@ -23,8 +15,9 @@ export async function startKitAgent({ streaming, push, cardStyle }: KitCapabilit
     definition,
     facts: { publicUrl, streaming, grpc: { address: server.grpc, tenant: "" } },
     cardStyle,
-    engine: forgetful(engine),
+    engine,
     artifacts,
+    dedupeMs: 0,
     ...(push && { webhooks }),
     identify,
     report,
@@ -41,15 +34,15 @@ function kitRun({ artifacts }: KitPorts): RunDefinition {
     kind: definition.name,
     async execute(run, input) {
       const { message } = input as AgentInput;
-      const answer = await behave({ run, artifacts }, message);
-      const parts = [{ type: "text" as const, text: answer }];
+      const output = await behave({ run, artifacts }, message);
+      const parts = [{ type: "text" as const, text: output.answer }];
       run.emit({
         type: "artifact-added",
         artifactId: `${run.id}/answer`,
         name: "answer",
         parts,
       } satisfies JournalEvent);
-      return { answer };
+      return output;
     },
   };
 }

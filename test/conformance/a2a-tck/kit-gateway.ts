@@ -20,15 +20,7 @@ import { gatewayApp } from "../../../gateway/src/server/gateway-app.ts";
 import { gatewayEngine, workOn } from "../../../gateway/src/server/gateway-engine.ts";
 import { modelForTest } from "../../../shared/src/testing/flow.ts";
 import { behave } from "./behaviours.ts";
-import {
-  forgetful,
-  identify,
-  type KitCapabilities,
-  type KitPorts,
-  type KitServer,
-  openPorts,
-  report,
-} from "./kit-server.ts";
+import { identify, type KitCapabilities, type KitPorts, type KitServer, openPorts, report } from "./kit-server.ts";
 
 /** What the gateway calls the agent. */
 const name = "kit";
@@ -86,7 +78,8 @@ async function startGateway(
     version: "1.0.0",
     publicUrl,
     hostname: "127.0.0.1",
-    engine: forgetful(guarded),
+    engine: guarded,
+    a2a: { dedupeMs: 0 },
     artifacts,
     registry,
     runnables,
@@ -133,6 +126,6 @@ const kitFlow: MakeFlow = ({ engine, artifacts }) => ({
   example: { text: "tck-complete-task" },
   async perform({ run }) {
     const message = await run.step("message", async () => ((await engine.events(run.id))[0]?.event ?? {}) as Json);
-    return { answer: await behave({ run, artifacts }, message as unknown as UserMessage) };
+    return behave({ run, artifacts }, message as unknown as UserMessage);
   },
 });

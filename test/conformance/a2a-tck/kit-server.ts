@@ -77,8 +77,3 @@ export const identify = () => localCaller;
 export function report(bug: unknown): void {
   console.error("A bug:", bug);
 }
-
-/** An engine that starts every message's task: the kits use a message's id for other messages. */
-export function forgetful(engine: Engine): Engine {
-  return { ...engine, start: ({ dedupe: _, ...run }) => engine.start(run) };
-}

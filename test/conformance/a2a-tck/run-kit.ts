@@ -52,7 +52,11 @@ type Counts = { passed: number; skipped: number; faults: string[]; failed: strin
 /** Runs the kit's tests against a server, and counts how they went. */
 async function tested(url: string, cwd: string): Promise<Counts> {
   const args = ["-m", "pytest", "tests/compatibility/", `--sut-host=${url}`, "-p", "no:cacheprovider", "-q", "--tb=no"];
-  const child = Bun.spawn([values.python, ...args, "-rpfE", ...(values.pytest ?? [])], { cwd, stderr: "inherit" });
+  const child = Bun.spawn([values.python, ...args, "-rpsfEx", ...(values.pytest ?? [])], {
+    cwd,
+    env: { ...process.env, COLUMNS: "2000" },
+    stderr: "inherit",
+  });
   const text = await new Response(child.stdout).text();
   const lines = text.split("\n");
   const failures = lines.filter((line) => /^(FAILED|ERROR) tests\//.test(line));

@@ -98,7 +98,7 @@ export function replyAsTask(message: Message): Task {
     status: { state: TaskState.TASK_STATE_COMPLETED, message: undefined, timestamp: undefined },
     artifacts: [answer],
     history: [message],
-    metadata: undefined,
+    metadata: message.metadata,
   };
 }
 
