@@ -5,9 +5,14 @@ import { askPerson } from "manyhands/internal/core/question";
 import type { Run } from "manyhands/internal/core/run";
 import type { AgentOutput } from "manyhands/internal/core/task";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import type { KitCapabilities } from "./kit-server.ts";
 
 /** What a behaviour works with. */
-type Stage = { readonly run: Run; readonly artifacts: ArtifactStore };
+type Stage = {
+  readonly run: Run;
+  readonly artifacts: ArtifactStore;
+  readonly otherwise: KitCapabilities["otherwise"];
+};
 
 /**
  * What the kit's contract asks of a server, by how the id of a message begins, or else its text.
@@ -49,9 +54,9 @@ export async function behave(stage: Stage, { messageId, parts }: UserMessage): P
   const asked = [messageId, first?.type === "text" ? first.text : ""];
   // `tck-artifact-file` begins `tck-artifact-file-url`, too.
   const names = Object.keys(behaviours).toSorted((one, other) => other.length - one.length);
-  const name = asked.flatMap((text) => names.filter((one) => text.startsWith(one)))[0];
+  const name = asked.flatMap((text) => names.filter((one) => text.startsWith(one)))[0] ?? stage.otherwise;
   stage.run.emit({ type: "step-started", step: 1, maxSteps: 1 } satisfies JournalEvent);
-  const output = (await behaviours[name ?? ""]?.(stage)) ?? "done";
+  const output = (await behaviours[name]?.(stage)) ?? "done";
   return typeof output === "string" ? { answer: output } : output;
 }
 

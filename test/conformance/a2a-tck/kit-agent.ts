@@ -8,7 +8,7 @@ import { behave } from "./behaviours.ts";
 import { identify, type KitCapabilities, type KitPorts, type KitServer, openPorts, report } from "./kit-server.ts";
 
 /** An agent with the kit's behaviours, over the three bindings. */
-export async function startKitAgent({ streaming, push, cardStyle }: KitCapabilities): Promise<KitServer> {
+export async function startKitAgent({ streaming, push, cardStyle, otherwise }: KitCapabilities): Promise<KitServer> {
   const server = await openPorts();
   const { engine, artifacts, webhooks, url: publicUrl } = server;
   const app = agentApp({
@@ -22,19 +22,19 @@ export async function startKitAgent({ streaming, push, cardStyle }: KitCapabilit
     identify,
     report,
   });
-  engine.work([kitRun(server)], { concurrency: 64 });
+  engine.work([kitRun(server, otherwise)], { concurrency: 64 });
   const notify = pushRun({ kind: definition.name, engine, webhooks, publicUrl });
   engine.work([notify], { concurrency: 64, dedicatedPool: true });
   server.open({ fetch: app.fetch, handlerOf: () => app.handler });
   return server;
 }
 
-function kitRun({ artifacts }: KitPorts): RunDefinition {
+function kitRun({ artifacts }: KitPorts, otherwise: KitCapabilities["otherwise"]): RunDefinition {
   return {
     kind: definition.name,
     async execute(run, input) {
       const { message } = input as AgentInput;
-      const output = await behave({ run, artifacts }, message);
+      const output = await behave({ run, artifacts, otherwise }, message);
       const parts = [{ type: "text" as const, text: output.answer }];
       run.emit({
         type: "artifact-added",

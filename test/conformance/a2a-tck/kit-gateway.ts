@@ -36,15 +36,16 @@ export async function startKitFlow(capabilities: KitCapabilities, agent: KitServ
 }
 
 /** A flow over what a server has. */
-type MakeFlow = (server: KitPorts) => FlowDefinition;
+type MakeFlow = (server: KitPorts, capabilities: KitCapabilities) => FlowDefinition;
 
 async function startGateway(
-  { streaming, push, cardStyle }: KitCapabilities,
+  capabilities: KitCapabilities,
   { flow, agent }: { readonly flow?: MakeFlow; readonly agent?: string },
 ): Promise<KitServer> {
+  const { streaming, push, cardStyle } = capabilities;
   const server = await openPorts();
   const { engine, artifacts, webhooks, url: publicUrl } = server;
-  const flows = flow === undefined ? [] : [flow(server)];
+  const flows = flow === undefined ? [] : [flow(server, capabilities)];
   const registry = await openRegistry({
     configured: agent === undefined ? [] : [{ name, url: agent, token: undefined }],
     file: registryFile(join(server.home, "agents.json")),
@@ -116,7 +117,7 @@ function namingMessages(engine: Engine): Engine {
   return { ...engine, work: (runs, options) => engine.work(runs.map(naming), options) };
 }
 
-const kitFlow: MakeFlow = ({ engine, artifacts }) => ({
+const kitFlow: MakeFlow = ({ engine, artifacts }, { otherwise }) => ({
   name: "kit-flow",
   title: "Kit",
   description: "Does what a kit asks for.",
@@ -126,6 +127,6 @@ const kitFlow: MakeFlow = ({ engine, artifacts }) => ({
   example: { text: "tck-complete-task" },
   async perform({ run }) {
     const message = await run.step("message", async () => ((await engine.events(run.id))[0]?.event ?? {}) as Json);
-    return behave({ run, artifacts }, message as unknown as UserMessage);
+    return behave({ run, artifacts, otherwise }, message as unknown as UserMessage);
   },
 });
