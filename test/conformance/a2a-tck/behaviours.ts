@@ -26,8 +26,11 @@ const behaviours: Readonly<Record<string, (stage: Stage) => Promise<string | Age
   "tck-artifact-file": async (stage) => showing(stage, await file(stage)),
   "tck-artifact-data": (stage) => showing(stage, { type: "data", data: { key: "value", count: 42 } }),
   "tck-message-response": async () => ({ answer: "Direct message response", reply: true }),
-  "tck-input-required": async ({ run }) => {
-    for (let reply: UserMessage | undefined; reply === undefined || wantsMore(reply); )
+  "tck-input-required": async ({ run, otherwise }) => {
+    for (
+      let reply: UserMessage | undefined;
+      reply === undefined || otherwise === "tck-input-required" || wantsMore(reply);
+    )
       reply = await askPerson(run, { question: "What else?", kind: "question" });
     return "done";
   },
