@@ -25,4 +25,33 @@ export const kitFaults: readonly { readonly failure: RegExp; readonly why: strin
     failure: /::TestRestStreaming::test_streaming_content_type - httpx\.ResponseNotRead/,
     why: "a server without streaming refuses to stream (A2A 1.0.1, 3.3.4); the kit means to skip the test then, but reads the refusal after closing it",
   },
+  // Of the kit for 0.3.
+  {
+    failure: /::test_push_notification_not_supported_error_32003_enhanced - Failed: Expected error response/,
+    why: "the kit looks for the capability beside the card instead of in it, and so expects a server with push notifications to have none (A2A 0.3.0, 5.5.2)",
+  },
+  {
+    failure: /::test_invalid_method_error_validation - .* got -32600/,
+    why: "the kit sends an object as the method, which is no valid request (JSON-RPC 2.0, 4 and 5.1); it means to send an unknown method",
+  },
+  {
+    failure: /::test_public_agent_card_access_control - .* Got HTTP 405/,
+    why: "the kit reads the card at the address of JSON-RPC, which takes POST; the card is at its well-known address (A2A 0.3.0, 5.3)",
+  },
+  {
+    failure: /::test_sensitive_information_protection - /,
+    why: "the kit takes a card's words such as `token` and this machine's address, at which it is tested, for secrets",
+  },
+  {
+    failure: /::test_agent_card_access_equivalence - .*Agent Card access failed on all transports/,
+    why: "the kit asks for the extended card, which the card says there is none of (A2A 0.3.0, 7.10)",
+  },
+  {
+    failure: /::test_task_state_transitions - .*Unexpected initial state: input-required/,
+    why: "a task may ask at once (A2A 0.3.0, 7.1); the kit wants one that takes messages while it is at work",
+  },
+  {
+    failure: /::test_task_cancel_state_handling - AssertionError: assert False/,
+    why: "a canceled task that is canceled again is answered as it is (A2A 0.3.0, 7.4: the state after the attempt); the kit wants an error",
+  },
 ];
