@@ -10,9 +10,9 @@ export const agentName = "scripted";
 
 /**
  * An agent that does what the first word of its message says, and emits the events a real one
- * would: `answer TEXT`, `ask QUESTION`, `authorize`, `work STEPS`, `type WORDS…`, `wait MS`,
- * `quiet MS` (which emits nothing until its answer), `stubborn MS`, `fail CODE`, `bug`,
- * `file NAME`, `listen`.
+ * would: `answer TEXT`, `reply TEXT` (a mere reply), `ask QUESTION`, `authorize`, `work STEPS`, `type
+ * WORDS…`, `wait MS`, `quiet MS` (which emits nothing until its answer), `stubborn MS`, `fail CODE`,
+ * `bug`, `file NAME`, `listen`.
  */
 export const scriptedAgent: RunDefinition = {
   kind: agentName,
@@ -25,7 +25,7 @@ export const scriptedAgent: RunDefinition = {
     const answer = await act(run, words.join(" "), message);
     const artifactId = `${run.id}/answer`;
     run.emit(event({ type: "artifact-added", artifactId, name: "answer", parts: [{ type: "text", text: answer }] }));
-    return { answer };
+    return { answer, ...(verb === "reply" && { reply: true }) };
   },
 };
 
@@ -33,6 +33,7 @@ type Act = (run: Run, rest: string, message: UserMessage) => Promise<string>;
 
 const acts: Record<string, Act> = {
   answer: async (_, text) => text,
+  reply: async (_, text) => text,
   ask: async (run, question) => {
     const asked = event({ type: "question-asked", question, kind: "question" });
     const reply = await run.signal<Json>(messageSignal, { reason: "input-required", events: [asked] });

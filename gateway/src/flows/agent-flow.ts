@@ -39,7 +39,11 @@ export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">)
       flow.handOn(outcome.files, outcome.artifacts);
       flow.reached(outcome.answer);
       if (outcome.state === "completed") {
-        return { answer: outcome.answer, ...(outcome.data !== undefined && { data: outcome.data }) };
+        return {
+          answer: outcome.answer,
+          ...(outcome.data !== undefined && { data: outcome.data }),
+          ...(outcome.isReply && { reply: true }),
+        };
       }
       const { code = "task_failed", message = `${name} ended as ${outcome.state}.` } = outcome.error ?? {};
       throw new AppError(code, message);

@@ -50,4 +50,6 @@ export type AskOutcome = {
   /** What the task used there, if the agent reports it. */
   readonly usage?: TaskUsage;
   readonly error?: Fault;
+  /** The agent answered with a message and made no task of it. */
+  readonly isReply?: true;
 };

@@ -140,7 +140,12 @@ export interface Flow {
 }
 
 /** The result of a flow. The body itself passes on files. */
-export type FlowResult = { readonly answer: string; readonly data?: Json };
+export type FlowResult = {
+  readonly answer: string;
+  readonly data?: Json;
+  /** The answer is a mere reply: over A2A, who waits for it gets a message and no task. */
+  readonly reply?: true;
+};
 
 /** A request that shows what the flow is for, with agents by their names in this system. */
 export type FlowExample = {

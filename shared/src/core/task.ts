@@ -41,7 +41,12 @@ export type AgentInput = {
 /**
  * The output of a completed run: its final answer. Files are in the run's `artifact-added` events.
  */
-export type AgentOutput = { readonly answer: string; readonly data?: Json };
+export type AgentOutput = {
+  readonly answer: string;
+  readonly data?: Json;
+  /** The answer is a mere reply: over A2A, who waits for it gets a message and no task. */
+  readonly reply?: true;
+};
 
 /**
  * What a task has taken in when it starts: what the asking agent had taken in. A task from an agent

@@ -3,25 +3,35 @@ import type { JournalEvent } from "manyhands/internal/core/events";
 import type { Part, UserMessage } from "manyhands/internal/core/message";
 import { askPerson } from "manyhands/internal/core/question";
 import type { Run } from "manyhands/internal/core/run";
+import type { AgentOutput } from "manyhands/internal/core/task";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import type { KitCapabilities } from "./kit-server.ts";
 
 /** What a behaviour works with. */
-type Stage = { readonly run: Run; readonly artifacts: ArtifactStore };
+type Stage = {
+  readonly run: Run;
+  readonly artifacts: ArtifactStore;
+  readonly otherwise: KitCapabilities["otherwise"];
+};
 
 /**
  * What the kit's contract asks of a server, by how the id of a message begins, or else its text.
- * What is a text is the answer.
+ * What is a text is the answer to a task.
  */
-const behaviours: Readonly<Record<string, (stage: Stage) => Promise<string>>> = {
+const behaviours: Readonly<Record<string, (stage: Stage) => Promise<string | AgentOutput>>> = {
   "tck-complete-task": async () => "Hello from TCK",
   "tck-artifact-text": async () => "Generated text content",
   "tck-artifact-file-url": (stage) =>
     showing(stage, { type: "url", url: "https://example.com/output.txt", name: "output.txt", mediaType: "text/plain" }),
   "tck-artifact-file": async (stage) => showing(stage, await file(stage)),
   "tck-artifact-data": (stage) => showing(stage, { type: "data", data: { key: "value", count: 42 } }),
-  "tck-message-response": async () => "Direct message response",
-  "tck-input-required": async ({ run }) => {
-    await askPerson(run, { question: "What else?", kind: "question" });
+  "tck-message-response": async () => ({ answer: "Direct message response", reply: true }),
+  "tck-input-required": async ({ run, otherwise }) => {
+    for (
+      let reply: UserMessage | undefined;
+      reply === undefined || otherwise === "tck-input-required" || wantsMore(reply);
+    )
+      reply = await askPerson(run, { question: "What else?", kind: "question" });
     return "done";
   },
   "tck-reject-task": async () => {
@@ -41,15 +51,21 @@ const behaviours: Readonly<Record<string, (stage: Stage) => Promise<string>>> = 
   },
 };
 
-/** Does what the message asks for and returns the answer. */
-export async function behave(stage: Stage, { messageId, parts }: UserMessage): Promise<string> {
+/** Does what the message asks for and returns the output of its run. */
+export async function behave(stage: Stage, { messageId, parts }: UserMessage): Promise<AgentOutput> {
   const [first] = parts;
   const asked = [messageId, first?.type === "text" ? first.text : ""];
   // `tck-artifact-file` begins `tck-artifact-file-url`, too.
   const names = Object.keys(behaviours).toSorted((one, other) => other.length - one.length);
-  const name = asked.flatMap((text) => names.filter((one) => text.startsWith(one)))[0];
+  const name = asked.flatMap((text) => names.filter((one) => text.startsWith(one)))[0] ?? stage.otherwise;
   stage.run.emit({ type: "step-started", step: 1, maxSteps: 1 } satisfies JournalEvent);
-  return (name === undefined ? undefined : behaviours[name])?.(stage) ?? "done";
+  const output = (await behaviours[name]?.(stage)) ?? "done";
+  return typeof output === "string" ? { answer: output } : output;
+}
+
+/** The kit sends a task several messages, the last with the id of another behaviour. */
+function wantsMore({ parts: [first] }: UserMessage): boolean {
+  return first?.type === "text" && first.text.startsWith("TCK history message");
 }
 
 async function showing({ run }: Stage, part: Part): Promise<string> {

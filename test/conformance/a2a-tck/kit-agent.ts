@@ -5,51 +5,44 @@ import type { RunDefinition } from "manyhands/internal/core/run";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { definition } from "../../a2a/agent-server.ts";
 import { behave } from "./behaviours.ts";
-import {
-  forgetful,
-  identify,
-  type KitCapabilities,
-  type KitPorts,
-  type KitServer,
-  openPorts,
-  report,
-} from "./kit-server.ts";
+import { identify, type KitCapabilities, type KitPorts, type KitServer, openPorts, report } from "./kit-server.ts";
 
 /** An agent with the kit's behaviours, over the three bindings. */
-export async function startKitAgent({ streaming, push, cardStyle }: KitCapabilities): Promise<KitServer> {
+export async function startKitAgent({ streaming, push, cardStyle, otherwise }: KitCapabilities): Promise<KitServer> {
   const server = await openPorts();
   const { engine, artifacts, webhooks, url: publicUrl } = server;
   const app = agentApp({
     definition,
     facts: { publicUrl, streaming, grpc: { address: server.grpc, tenant: "" } },
     cardStyle,
-    engine: forgetful(engine),
+    engine,
     artifacts,
+    dedupeMs: 0,
     ...(push && { webhooks }),
     identify,
     report,
   });
-  engine.work([kitRun(server)], { concurrency: 64 });
+  engine.work([kitRun(server, otherwise)], { concurrency: 64 });
   const notify = pushRun({ kind: definition.name, engine, webhooks, publicUrl });
   engine.work([notify], { concurrency: 64, dedicatedPool: true });
   server.open({ fetch: app.fetch, handlerOf: () => app.handler });
   return server;
 }
 
-function kitRun({ artifacts }: KitPorts): RunDefinition {
+function kitRun({ artifacts }: KitPorts, otherwise: KitCapabilities["otherwise"]): RunDefinition {
   return {
     kind: definition.name,
     async execute(run, input) {
       const { message } = input as AgentInput;
-      const answer = await behave({ run, artifacts }, message);
-      const parts = [{ type: "text" as const, text: answer }];
+      const output = await behave({ run, artifacts, otherwise }, message);
+      const parts = [{ type: "text" as const, text: output.answer }];
       run.emit({
         type: "artifact-added",
         artifactId: `${run.id}/answer`,
         name: "answer",
         parts,
       } satisfies JournalEvent);
-      return { answer };
+      return output;
     },
   };
 }

@@ -21,15 +21,7 @@ import { gatewayApp } from "../../../gateway/src/server/gateway-app.ts";
 import { gatewayEngine, workOn } from "../../../gateway/src/server/gateway-engine.ts";
 import { modelForTest } from "../../../shared/src/testing/flow.ts";
 import { behave } from "./behaviours.ts";
-import {
-  forgetful,
-  identify,
-  type KitCapabilities,
-  type KitPorts,
-  type KitServer,
-  openPorts,
-  report,
-} from "./kit-server.ts";
+import { identify, type KitCapabilities, type KitPorts, type KitServer, openPorts, report } from "./kit-server.ts";
 
 /** What the gateway calls the agent. */
 const name = "kit";
@@ -45,15 +37,16 @@ export async function startKitFlow(capabilities: KitCapabilities, agent: KitServ
 }
 
 /** A flow over what a server has. */
-type MakeFlow = (server: KitPorts) => FlowDefinition;
+type MakeFlow = (server: KitPorts, capabilities: KitCapabilities) => FlowDefinition;
 
 async function startGateway(
-  { streaming, push, cardStyle }: KitCapabilities,
+  capabilities: KitCapabilities,
   { flow, agent }: { readonly flow?: MakeFlow; readonly agent?: string },
 ): Promise<KitServer> {
+  const { streaming, push, cardStyle } = capabilities;
   const server = await openPorts();
   const { engine, artifacts, webhooks, url: publicUrl } = server;
-  const flows = flow === undefined ? [] : [flow(server)];
+  const flows = flow === undefined ? [] : [flow(server, capabilities)];
   const registry = await openRegistry({
     configured: agent === undefined ? [] : [{ name, url: agent, token: undefined }],
     file: registryFile(join(server.home, "agents.json")),
@@ -89,7 +82,8 @@ async function startGateway(
     version: "1.0.0",
     publicUrl,
     hostname: "127.0.0.1",
-    engine: forgetful(guarded),
+    engine: guarded,
+    a2a: { dedupeMs: 0 },
     artifacts,
     registry,
     runnables,
@@ -127,7 +121,7 @@ function namingMessages(engine: Engine): Engine {
   return { ...engine, work: (runs, options) => engine.work(runs.map(naming), options) };
 }
 
-const kitFlow: MakeFlow = ({ engine, artifacts }) => ({
+const kitFlow: MakeFlow = ({ engine, artifacts }, { otherwise }) => ({
   name: "kit-flow",
   title: "Kit",
   description: "Does what a kit asks for.",
@@ -137,6 +131,6 @@ const kitFlow: MakeFlow = ({ engine, artifacts }) => ({
   example: { text: "tck-complete-task" },
   async perform({ run }) {
     const message = await run.step("message", async () => ((await engine.events(run.id))[0]?.event ?? {}) as Json);
-    return { answer: await behave({ run, artifacts }, message as unknown as UserMessage) };
+    return behave({ run, artifacts, otherwise }, message as unknown as UserMessage);
   },
 });

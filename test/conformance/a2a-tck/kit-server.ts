@@ -17,10 +17,16 @@ import { createArtifactStore } from "manyhands/internal/machine/workspace/artifa
 export type KitServer = AsyncDisposable & { readonly url: string };
 
 /**
- * What is optional in A2A and offered by a server or not, and the card for those who name no
- * version.
+ * What is optional in A2A and offered by a server or not, the card for those who name no version,
+ * and what the kits expect of a server beyond A2A.
  */
-export type KitCapabilities = { readonly streaming: boolean; readonly push: boolean; readonly cardStyle: CardStyle };
+export type KitCapabilities = {
+  readonly streaming: boolean;
+  readonly push: boolean;
+  readonly cardStyle: CardStyle;
+  /** What a message gets that names no behaviour. */
+  readonly otherwise: "tck-complete-task" | "tck-input-required";
+};
 
 /** Both ports of a server, with what it needs, until it is opened. */
 export type KitPorts = KitServer & {
@@ -76,9 +82,4 @@ export const identify = () => localCaller;
 /** What no kit may cause. */
 export function report(bug: unknown): void {
   console.error("A bug:", bug);
-}
-
-/** An engine that starts every message's task: the kits use a message's id for other messages. */
-export function forgetful(engine: Engine): Engine {
-  return { ...engine, start: ({ dedupe: _, ...run }) => engine.start(run) };
 }

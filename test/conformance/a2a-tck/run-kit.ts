@@ -7,20 +7,22 @@ import type { KitCapabilities, KitServer } from "./kit-server.ts";
 /**
  * Runs the a2a-tck kit, unpatched, against our servers and prints a table: `bun
  * test/conformance/a2a-tck/run-kit.ts KIT --python PYTHON`, where KIT is a checkout of its branch
- * `1.0-dev` and PYTHON has the packages it imports. Exits with 1 if a test fails that is not in
- * `kitFaults`.
+ * `1.0-dev`, or of `0.3.x` with `--a2a 0.3`, and PYTHON has the packages it imports. Exits with 1 if
+ * a test fails that is not in `kitFaults`.
  */
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     python: { type: "string", default: "python3" },
+    a2a: { type: "string", default: "1.0" },
     only: { type: "string" },
     pytest: { type: "string", multiple: true },
   },
 });
 const [kit] = positionals;
 if (kit === undefined) {
-  console.error("Usage: bun test/conformance/a2a-tck/run-kit.ts KIT [--python PYTHON] [--only agent|gateway|flow]");
+  const options = "[--python PYTHON] [--a2a 1.0|0.3] [--only agent|gateway|flow]";
+  console.error(`Usage: bun test/conformance/a2a-tck/run-kit.ts KIT ${options}`);
   process.exit(2);
 }
 
@@ -47,16 +49,42 @@ function beforeAgent(start: (capabilities: KitCapabilities, agent: KitServer) =>
   };
 }
 
+/** The tests of each version of the kit, and what it expects of a server beyond A2A. */
+const kits = {
+  "1.0": {
+    tests: (url: string) => ["tests/compatibility/", `--sut-host=${url}`],
+    server: { cardStyle: "strict", otherwise: "tck-complete-task" },
+    offers: [true, false],
+  },
+  // It reads one card for every version, and sends tasks further messages and cancels them.
+  "0.3": {
+    tests: (url: string) => [
+      "tests/mandatory/",
+      "tests/optional/quality/",
+      `--sut-url=${url}`,
+      "--test-scope=all",
+      "--transports=jsonrpc",
+    ],
+    server: { cardStyle: "merged", otherwise: "tck-input-required" },
+    offers: [true],
+  },
+} as const;
+const chosen = kits[values.a2a as keyof typeof kits];
+
 type Counts = { passed: number; skipped: number; faults: string[]; failed: string[] };
 
 /** Runs the kit's tests against a server, and counts how they went. */
 async function tested(url: string, cwd: string): Promise<Counts> {
-  const args = ["-m", "pytest", "tests/compatibility/", `--sut-host=${url}`, "-p", "no:cacheprovider", "-q", "--tb=no"];
-  const child = Bun.spawn([values.python, ...args, "-rpfE", ...(values.pytest ?? [])], { cwd, stderr: "inherit" });
+  const args = ["-m", "pytest", ...chosen.tests(url), "-p", "no:cacheprovider", "-q", "--tb=no"];
+  const child = Bun.spawn([values.python, ...args, "-rpfE", ...(values.pytest ?? [])], {
+    cwd,
+    env: { ...process.env, COLUMNS: "2000" },
+    stderr: "inherit",
+  });
   const text = await new Response(child.stdout).text();
   const lines = text.split("\n");
   const failures = lines.filter((line) => /^(FAILED|ERROR) tests\//.test(line));
-  const isFault = (line: string) => kitFaults.some(({ test }) => test.test(line.split(" ")[1] ?? ""));
+  const isFault = (line: string) => kitFaults.some(({ failure }) => failure.test(line));
   const passed = lines.filter((line) => line.startsWith("PASSED tests/")).length;
   if (passed === 0) throw new Error(`The kit did not run:\n${text.slice(-2_000)}`);
   return {
@@ -72,8 +100,8 @@ console.log("| server | optional capabilities | passed | failed | failed by the 
 console.log("| --- | --- | --- | --- | --- | --- |");
 for (const [name, start] of Object.entries(subjects)) {
   if (values.only !== undefined && values.only !== name) continue;
-  for (const offered of [true, false]) {
-    await using server = await start({ streaming: offered, push: offered, cardStyle: "strict" });
+  for (const offered of chosen.offers) {
+    await using server = await start({ streaming: offered, push: offered, ...chosen.server });
     const { passed, skipped, faults, failed } = await tested(server.url, kit);
     console.log(
       `| ${name} | ${offered ? "on" : "off"} | ${passed} | ${failed.length} | ${faults.length} | ${skipped} |`,

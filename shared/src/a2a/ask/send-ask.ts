@@ -54,7 +54,8 @@ export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): P
           const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 1024) };
           const isDone = client.ours && isOver(childState(task)) && !hasFiles(task);
           if (!isReply && !isDone) return ids;
-          return { ...ids, reply: await readResult(task, ask.agent, client, peers, step.signal) };
+          const result = await readResult(task, ask.agent, client, peers, step.signal);
+          return { ...ids, reply: { ...result, ...(isReply && { isReply }) } };
         });
         if ("value" in sent) step.emit(accepted(ask, sent.value));
         return sent;

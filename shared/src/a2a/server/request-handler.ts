@@ -11,6 +11,7 @@ import { isTerminal, taskState } from "../task-state.ts";
 import { taskView } from "../task-view.ts";
 import { toA2AError } from "../wire-error.ts";
 import { acceptMessage } from "./accept-message.ts";
+import { bareReply } from "./bare-reply.ts";
 import { activateRequired, callFacts, noteFailure, wireOf } from "./call-context.ts";
 import { listTasks } from "./list-tasks.ts";
 import { pushMethods, withoutPush } from "./push-methods.ts";
@@ -36,10 +37,12 @@ export type RequestHandlerDeps = TaskDeps & {
  */
 export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandler {
   const { guard, guardStream } = guardsOf(deps);
-  const current = async (id: string, context: ServerCallContext, historyLength?: number): Promise<Task> => {
+  const read = async (id: string, context: ServerCallContext, historyLength?: number) => {
     const run = await ownTask(deps, id, callFacts(context).principal);
-    return taskView(run, await deps.projections.current(run), deps.publicUrl, { historyLength, artifacts: true }, run);
+    const detail = { historyLength, artifacts: true };
+    return { run, task: taskView(run, await deps.projections.current(run), deps.publicUrl, detail, run) };
   };
+  const current = async (...asked: Parameters<typeof read>): Promise<Task> => (await read(...asked)).task;
 
   const accept = async (request: SendMessageRequest, context: ServerCallContext) => {
     const { dedupe, trace, ...caller } = callFacts(context);
@@ -63,11 +66,14 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
     },
     sendMessage: guard("run", async (request: SendMessageRequest, context: ServerCallContext) => {
       const { signal } = callFacts(context);
+      const { returnImmediately = false, historyLength } = request.configuration ?? {};
       const waitMs = mayWaitMs(request.metadata);
-      const run = await accept(request, context);
-      if (request.configuration?.returnImmediately !== true) await untilSettled(deps, run, signal);
-      else if (waitMs > 0) await whileQuiet(deps, run, signal, waitMs);
-      return current(run.id, context, request.configuration?.historyLength);
+      const accepted = await accept(request, context);
+      if (!returnImmediately) await untilSettled(deps, accepted, signal);
+      else if (waitMs > 0) await whileQuiet(deps, accepted, signal, waitMs);
+      const { run, task } = await read(accepted.id, context, historyLength);
+      const wantsTask = returnImmediately && waitMs === 0;
+      return wantsTask || isOnTask(request) ? task : (bareReply(run, task) ?? task);
     }),
     sendMessageStream: guardStream("run", async function* (request: SendMessageRequest, context) {
       const { signal, after, journal } = callFacts(context);
@@ -98,6 +104,11 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       yield* watchTask(deps, run, { signal, after, journal, until: "task" });
     }),
   };
+}
+
+/** Whether the caller has a task of the message already, or is told about it. */
+function isOnTask({ message, configuration }: SendMessageRequest): boolean {
+  return message?.taskId !== "" || configuration?.taskPushNotificationConfig !== undefined;
 }
 
 type TaskStream = AsyncGenerator<StreamResponse, void, undefined>;
