@@ -13,7 +13,6 @@ export type {
 export { defineTool } from "../core/define-tool.ts";
 export { AppError, type ErrorCode } from "../core/errors.ts";
 export type { Json } from "../core/json.ts";
-export type { Trace } from "../core/trace.ts";
 export type { Metadata, Part, PeerArtifact, UserMessage } from "../core/message.ts";
 export type { ImagePart, JsonSchema } from "../core/model.ts";
 export type { Reach } from "../core/reach.ts";
@@ -31,6 +30,7 @@ export type {
   ToolRequest,
   ToolResult,
 } from "../core/tool.ts";
+export type { Trace } from "../core/trace.ts";
 export type { StoredFile, Workspace } from "../core/workspace.ts";
 export type { Agent, AgentSource, Offers } from "../server/agent-source.ts";
 export { serveAgent } from "../server/serve-agent.ts";
