@@ -36,7 +36,7 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
   return {
     name,
     get description() {
-      return `Gives a part of the task to another agent and waits for its answer; the files it makes land in your workspace. Several calls in one turn run side by side. The agents:\n${directory.describe()}`;
+      return `Gives a part of the task to another agent and waits for its answer; the files it makes land in your workspace. The agents:\n${directory.describe()}`;
     },
     inputSchema: inputSchemaOf(input),
     effect: () => "once",
