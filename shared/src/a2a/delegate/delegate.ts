@@ -31,7 +31,11 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
   const input = z.strictObject({
     agent: z.enum(directory.addresses.map((address) => address.name)),
     task: z.string().min(1).describe("All it has to know: what is wanted, what is known, what a good result is."),
-    files: z.array(z.string().min(1)).max(50).optional().describe("Workspace files it gets, without folders; 7 MB together."),
+    files: z
+      .array(z.string().min(1))
+      .max(50)
+      .optional()
+      .describe("Workspace files it gets, folders dropped; 7 MB in all."),
   });
   return {
     name,
