@@ -31,12 +31,16 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
   const input = z.strictObject({
     agent: z.enum(directory.addresses.map((address) => address.name)),
     task: z.string().min(1).describe("All it has to know: what is wanted, what is known, what a good result is."),
-    files: z.array(z.string().min(1)).max(50).optional().describe("Workspace files it needs, 7 MB together."),
+    files: z
+      .array(z.string().min(1))
+      .max(50)
+      .optional()
+      .describe("Workspace files it gets, folders dropped; 7 MB in all."),
   });
   return {
     name,
     get description() {
-      return `Gives a part of the task to another agent and waits for its answer; the files it makes land in your workspace. Several calls in one turn run side by side. The agents:\n${directory.describe()}`;
+      return `Gives a part of the task to another agent and waits for its answer; the files it makes land in your workspace. The agents:\n${directory.describe()}`;
     },
     inputSchema: inputSchemaOf(input),
     effect: () => "once",

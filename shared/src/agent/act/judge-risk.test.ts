@@ -44,6 +44,9 @@ test("a risky call waits for a person, who reads what it would do and its exact 
     );
     await agent.until(id, "completed");
     expect(pressed).toHaveLength(times);
+    const ends = (await agent.events(id)).flatMap((event) => (event.type === "tool-ended" ? [event.text] : []));
+    const refusal = "They were asked: Click “Pay now” on shop.example. The person said: no";
+    expect(ends[0]).toContain(word === "no" ? refusal : "pressed 1");
   }
 });
 

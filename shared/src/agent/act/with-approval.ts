@@ -53,7 +53,8 @@ async function refusalOf(call: PlannedCall, task: AgentState): Promise<string | 
   if (answer !== undefined && /^(y|yes|ok|allow)[.!]?$/i.test(answer)) answer = await ask(task.run, call, code, again);
   if (answer === undefined) return "Nobody allowed this call in time; it was not made.";
   if (answer.replace(/^["'`]|["'`.!]+$/g, "").toLowerCase() === `yes ${code}`) return undefined;
-  return `The call was not allowed and not made. The person said: ${answer}`;
+  const asked = call.risk === undefined ? "" : `They were asked: ${call.risk}. `;
+  return `The call was not allowed and not made. ${asked}The person said: ${answer}`;
 }
 
 const again = "Your yes did not say which call it is for: include the code.\n\n";

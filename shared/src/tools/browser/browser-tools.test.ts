@@ -21,7 +21,7 @@ test("the definitions of thirty tools cost each request less than 2,300 tokens, 
     properties: {
       ref: {
         type: "string",
-        description: 'The ref of the element, or a point of the newest screenshot ("120,80").',
+        description: 'Or a point of the newest screenshot: "120,80".',
       },
     },
     required: ["ref"],

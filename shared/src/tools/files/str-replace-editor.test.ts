@@ -98,7 +98,7 @@ test("errors use OpenManus's words", async () => {
     [{ command: "view", path: "a.txt/b" }, "The path a.txt/b does not exist. Please provide a valid path."],
     [
       { command: "create", path: "a.txt", file_text: "" },
-      "File already exists at: a.txt. Cannot overwrite files using command `create`.",
+      "File already exists at: a.txt. Cannot overwrite files using command `create` unless overwrite is true.",
     ],
     [{ command: "create", path: "new" }, "Parameter `file_text` is required for command: create"],
     [{ command: "str_replace", path: "a.txt" }, "Parameter `old_str` is required for command: str_replace"],

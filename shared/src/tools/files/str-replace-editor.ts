@@ -14,7 +14,7 @@ const description = `Views and edits files of the workspace.
 - view: a file with numbered lines, a folder two levels deep, or an image
 - create: a new file with file_text; overwrite replaces one
 - str_replace: old_str, exact and unique in the file, becomes new_str (left out: deleted)
-- insert: new_str after insert_line
+- insert: new_str, without a last newline, after insert_line
 - undo_edit: undoes the file's last edit; can be repeated`;
 
 /**
@@ -76,7 +76,9 @@ async function checkedKind(
 ): Promise<"file" | "folder" | "missing"> {
   const kind = await kindOf(workspace, path);
   if (command === "create" && kind !== "missing" && !overwrite)
-    throw invalid(`File already exists at: ${path}. Cannot overwrite files using command \`create\`.`);
+    throw invalid(
+      `File already exists at: ${path}. Cannot overwrite files using command \`create\` unless overwrite is true.`,
+    );
   if (command !== "create" && kind === "missing")
     throw invalid(`The path ${path} does not exist. Please provide a valid path.`);
   if (command !== "view" && kind === "folder")

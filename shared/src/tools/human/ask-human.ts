@@ -19,8 +19,7 @@ export function askHuman(): Tool {
     name: askHumanName,
     family: "human",
     brings: [],
-    description:
-      "Asks the person you work for and waits; the answer is the result. For what only they can know or decide.",
+    description: "Asks the person you work for and waits for the answer. For what only they know or decide.",
     inputSchema: inputSchemaOf(input),
     effect: () => "pure",
     call: async () => failure(`${askHumanName} works only in a run that can wait for an answer.`),

@@ -84,7 +84,10 @@ function create(book: PlanBook, input: PlanCommand, newId: string): Outcome {
 function update(book: PlanBook, input: PlanCommand): Outcome {
   const title = given(input.title);
   const steps = given(input.steps);
-  const plan = updatePlan(named(book, input), { ...(title !== undefined && { title }), ...(steps && { steps }) });
+  const plan = updatePlan(namedOrActive(book, input), {
+    ...(title !== undefined && { title }),
+    ...(steps && { steps }),
+  });
   return { book: withPlan(book, plan), text: `Plan updated successfully: ${plan.id}\n\n${formatPlan(plan)}` };
 }
 

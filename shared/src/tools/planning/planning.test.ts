@@ -69,7 +69,7 @@ test("an update keeps status and notes by a step's text, wherever it moves, one 
       "3. [ ] Pack",
     )}`,
   );
-  expect(await call({ command: "update", plan_id: "p1", title: "Voyage" })).toContain("Plan: Voyage (ID: p1)");
+  expect(await call({ command: "update", title: "Voyage" })).toContain("Plan: Voyage (ID: p1)");
 });
 
 test("errors use OpenManus's words", async () => {
@@ -79,7 +79,8 @@ test("errors use OpenManus's words", async () => {
     [{ command: "get" }, "No active plan. Please specify a plan_id or set an active plan."],
     [{ ...made, title: "" }, "Parameter `title` is required for command: create"],
     [{ ...made, steps: [] }, "Parameter `steps` must be a non-empty list of strings for command: create"],
-    [{ command: "update", title: "x" }, "Parameter `plan_id` is required for command: update"],
+    [{ command: "update", title: "x" }, "No active plan. Please specify a plan_id or set an active plan."],
+    [{ command: "delete" }, "Parameter `plan_id` is required for command: delete"],
     [{ command: "delete", plan_id: "p9" }, "No plan found with ID: p9"],
     [{ command: "get", plan_id: "__proto__" }, "No plan found with ID: __proto__"],
   ];

@@ -28,8 +28,7 @@ export function createPlanning(): Tool {
   const queue = createKeyedQueue();
   return defineTool({
     name: "planning",
-    description:
-      "Keeps the plan of a task with several parts: create it with its steps, mark each as you start and finish it.",
+    description: "Keeps the plan of a task with several parts: its steps, each marked as it starts and ends.",
     input: planCommand,
     effect: ({ command }) => (reading.includes(command) ? "pure" : "idempotent"),
     brings: [],

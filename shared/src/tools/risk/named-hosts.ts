@@ -3,10 +3,16 @@ const bareName =
   /(?<![@\w./-])(?:(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?(?![\w@])/giu;
 
 /**
- * File name endings that are also ends of hosts: taken for files unless the host is written as an
- * address.
+ * Endings of file names: what ends so is taken for a file unless it is written as an address. The
+ * first line's are ends of hosts as well.
  */
-const fileEnding = /\.(?:md|py|sh|rs|pl|ps|cc|zip|mov|so|js|ts|go)$/i;
+const fileEnding = new RegExp(
+  `\\.(?:md|py|sh|rs|pl|ps|cc|zip|mov|so|js|ts|go|${[
+    "csv|tsv|txt|log|json|jsonl|xml|yml|yaml|toml|ini|html|css|tsx|jsx|java|sql|db|sqlite|parquet|ipynb",
+    "pdf|doc|docx|odt|rtf|xls|xlsx|ods|ppt|pptx|epub|png|jpg|jpeg|gif|svg|webp|bmp|tiff|wav|gz|tar",
+  ].join("|")})$`,
+  "i",
+);
 
 /**
  * The hosts that a person's words name, as entries that cover a host and its subdomains. They come

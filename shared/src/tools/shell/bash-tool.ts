@@ -12,13 +12,13 @@ const input = z.strictObject({
     .min(1)
     .refine((text) => !text.includes("\0"), "must not contain NUL")
     .optional()
-    .describe("Or a whole script; nothing can prompt for input."),
+    .describe("One command or a script; nothing can prompt for input."),
   timeout: z.number().positive().max(600),
   restart: z.boolean().default(false).describe("A new shell first."),
 });
 
 const description = `Runs a command in a bash shell that stays open for the conversation. Returns output and exit code (of a pipe: its last program's).
-Long-lived programs: end with & and send output to a file. It writes only the workspace; empty .bashrc, .profile and .mcp.json there are the sandbox's.`;
+Long-lived programs: end with & and send output to a file. It writes only the workspace; the empty dotfiles there are the sandbox's.`;
 
 /** The shells of conversations. Their creator closes them when the server stops. */
 export function createShellSessions(

@@ -11,7 +11,7 @@ const address = z.string().min(1).max(8_000);
 const input = z.strictObject({
   url: address.optional(),
   urls: z.array(address).min(1).max(10).optional().describe("Up to 10, read in parallel."),
-  timeout: z.number().min(1).max(120).default(30),
+  timeout: z.number().min(1).max(120).default(30).describe("Seconds."),
   max_characters: z.int().min(500).max(100_000).default(10_000),
   render: z.boolean().optional().describe("Runs its scripts; default: only if it is nearly empty without."),
 });

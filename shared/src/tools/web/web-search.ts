@@ -57,11 +57,11 @@ function inputWith(lang: string, country: string) {
     num_results: z.int().min(1).max(20).default(5).describe("Default 5, at most 20."),
     lang: z
       .string()
-      .regex(/^[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*$/i)
+      .regex(/^[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*$/i, 'A language is written like "en" or "zh-CN"')
       .default(lang),
     country: z
       .string()
-      .regex(/^[a-z]{2}$/i)
+      .regex(/^[a-z]{2}$/i, 'A country is two letters, such as "us"')
       .default(country),
     fetch_content: z.boolean().default(false).describe("Also reads the start of each page."),
   });

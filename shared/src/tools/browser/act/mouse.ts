@@ -71,7 +71,7 @@ function hoverTool(deps: BrowserDeps): Tool {
   return browserTool(deps, {
     name: "browser_hover",
     family: "pointer",
-    description: "Moves the mouse over an element.",
+    description: "Moves the mouse over an element, which opens some menus.",
     input: z.strictObject({
       ref: place.describe('Or a point of the newest screenshot: "120,80".'),
     }),

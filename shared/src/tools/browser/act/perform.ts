@@ -92,7 +92,11 @@ const reasons: readonly (readonly [pattern: RegExp, code: "conflict" | "invalid_
   [/element is not visible/, "conflict", "is not visible. Open or scroll to what holds it, then look again"],
   [/outside of the viewport/, "conflict", "cannot be scrolled into view"],
   [/element is not stable/, "conflict", "does not stop moving. Wait, then try again"],
-  [/not an <input>|Cannot type text into input/, "invalid_input", "takes no text. Give the ref of a text field"],
+  [
+    /not an <input>|Cannot type text into input/,
+    "invalid_input",
+    "takes no text. Give the ref of a text field; entries are chosen with browser_select_dropdown_option",
+  ],
   [/not a <select>/, "invalid_input", "is not a dropdown of the browser. Click it, look, then click the entry"],
   [/Not a checkbox or radio/, "invalid_input", "is no checkbox or radio button. Click it instead"],
   [

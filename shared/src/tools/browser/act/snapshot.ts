@@ -28,8 +28,8 @@ export function snapshotTool(deps: BrowserDeps): Tool {
     input: z.strictObject({
       expand: ref.optional().describe("Ref of a part to show whole."),
       find: z.string().trim().min(1).max(200).optional().describe("Shows only where this text is."),
-      full: z.boolean().default(false),
-      from: z.int().min(1).default(1).describe("First line."),
+      full: z.boolean().default(false).describe("Also what is unchanged."),
+      from: z.int().min(1).default(1).describe("With expand or full: first line."),
     }),
     async run({ expand, find, full, from }, call) {
       const { browsing, looks, context } = call;
