@@ -48,7 +48,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
-  const { guard, note } = await openLocalUsers(server.token);
+  const { guard, note } = await openLocalUsers(server);
   const authentication = await openAuthentication(config, logger);
   let gateway: Awaited<ReturnType<typeof open>> | undefined;
   const grpc = await openGrpc(server.grpcPort ?? config.gateway.grpcPort, {
@@ -69,6 +69,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
     {
       port: server.port ?? config.gateway.port,
       hostname: server.host,
+      tls: server.tls,
       guard,
       drain: grpc?.stop,
       async close() {

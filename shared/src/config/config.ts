@@ -14,6 +14,7 @@ import { entryPath, type NamedFile } from "./named-files.ts";
 import { notesOn } from "./notes.ts";
 import type { Sections } from "./sections.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings.ts";
+import { type TlsConfig, tlsConfig } from "./tls-config.ts";
 
 /** The configuration of a process, validated and with defaults. Frozen, made once at start. */
 export type Config = {
@@ -41,6 +42,8 @@ export type Config = {
     readonly card: "merged" | "strict";
     /** The origins of other sites whose pages may call. */
     readonly cors: readonly string[];
+    /** HTTPS; plain HTTP if undefined. */
+    readonly tls: TlsConfig | undefined;
   };
   readonly auth: AuthConfig;
   readonly gateway: {
@@ -117,6 +120,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
   const { sections, file } = settings;
   const { server, sandbox, gateway } = sections;
   checkExposure(sections);
+  const tls = tlsConfig(settings, cwd);
   return {
     home: resolve(cwd, sections.home),
     file,
@@ -130,6 +134,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       token: server.token,
       card: server.card,
       cors: server.cors,
+      tls,
     },
     auth: authConfig(sections, cwd),
     gateway: {
@@ -146,7 +151,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       requiredExtensions: sections.a2a.required_extensions,
     },
     flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
-    agents: agentConfigs(settings, cwd),
+    agents: agentConfigs(settings, tls?.client, cwd),
     peers: Object.fromEntries(
       Object.entries(sections.peers).map(([name, { url, ...peer }]) => {
         const credentials = credentialsOf(["peers", name], peer, settings, cwd);

@@ -23,9 +23,15 @@ export async function openAuthentication(
   { home, server, auth }: Pick<Config, "home" | "server" | "auth">,
   log: { warn(fields: object, message: string): void },
 ): Promise<Authentication> {
-  const { token } = server;
+  const { token, tls } = server;
+  const clientCertificate = tls?.clientCa !== undefined;
   const refused: ReportRefusal = (request) => log.warn(request, "a request was refused");
-  if (token === undefined) return { access: { identify: identifyBy({ token }), refused }, facts: {}, close() {} };
+  if (token === undefined)
+    return {
+      access: { identify: identifyBy({ token }), refused },
+      facts: clientCertificate ? { security: cardSecurity({ clientCertificate, tokens: false }) } : {},
+      close() {},
+    };
   const store = openAuthStore(authFile(home));
   // Verifying JWTs is code that most servers never load.
   const jwt = auth.jwt && (await import("../auth/jwt.ts")).jwtVerifier(auth.jwt);
@@ -36,7 +42,7 @@ export async function openAuthentication(
     refused: (reason) => log.warn({ reason }, "a caller was refused"),
   });
   const issuer = auth.jwt?.issuer;
-  const security = cardSecurity(issuer);
+  const security = cardSecurity({ issuer, clientCertificate });
   return { access: { identify, issuer, refused }, facts: { security }, close: () => store.close() };
 }
 
@@ -58,11 +64,12 @@ const cannotTell =
   "Other users of this machine cannot be told from you here, so every one of them may use a server that has no token. Where there are others, set MANYHANDS_TOKEN (or [server] token).";
 
 /**
- * A server without a token answers only its own user and root, since loopback does not separate
- * users: connections of other local users are refused, whatever they ask for.
+ * A server without a token or client certificates answers only its own user and root, since
+ * loopback does not separate users: connections of other local users are refused, whatever they ask
+ * for.
  */
-export async function openLocalUsers(token: string | undefined): Promise<LocalUsers> {
-  if (token !== undefined) return {};
+export async function openLocalUsers({ token, tls }: Pick<Config["server"], "token" | "tls">): Promise<LocalUsers> {
+  if (token !== undefined || tls?.clientCa !== undefined) return {};
   const owner = await openSocketOwner();
   return owner === undefined ? { note: cannotTell } : { guard: guardOf(owner, process.geteuid?.() ?? 0) };
 }
