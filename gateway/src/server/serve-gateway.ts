@@ -169,10 +169,18 @@ async function open({
     webhooks,
     ...servedAs(config),
     pushCallbacks: peers.pushCallbacks,
+    signIn: await openSignIn(config, authentication),
     ...authentication.access,
     report,
   });
   return { app, close: () => registry.close().finally(authentication.close) };
+}
+
+/** Signing in is code that most gateways never load. */
+async function openSignIn({ auth }: Config, { store }: Authentication) {
+  if (auth.oidc === undefined || store === undefined) return undefined;
+  const { createOidc } = await import("manyhands/internal/auth/oidc");
+  return { oidc: createOidc(auth.oidc), store, sessionMs: auth.oidc.sessionMs };
 }
 
 function servedAs({ server, a2a }: Config) {

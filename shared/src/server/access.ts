@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { AgentFacts } from "../a2a/server/card.ts";
-import { openAuthStore } from "../auth/auth-store.ts";
+import { type AuthStore, openAuthStore } from "../auth/auth-store.ts";
 import { identifyBy } from "../auth/identify.ts";
 import { cardSecurity } from "../auth/security.ts";
 import type { Config } from "../config/config.ts";
@@ -15,6 +15,8 @@ export type Authentication = {
   readonly access: { readonly identify: Identify; readonly issuer?: string | undefined; refused: ReportRefusal };
   /** For its card; empty if it answers everybody. */
   readonly facts: Pick<AgentFacts, "security">;
+  /** The tokens and sessions of the home; undefined if it answers everybody. */
+  readonly store: AuthStore | undefined;
   close(): void;
 };
 
@@ -30,6 +32,7 @@ export async function openAuthentication(
     return {
       access: { identify: identifyBy({ token }), refused },
       facts: clientCertificate ? { security: cardSecurity({ clientCertificate, tokens: false }) } : {},
+      store: undefined,
       close() {},
     };
   const store = openAuthStore(authFile(home));
@@ -39,11 +42,12 @@ export async function openAuthentication(
     token,
     store,
     ...(jwt && { jwt }),
+    ...(auth.oidc && { sessions: store }),
     refused: (reason) => log.warn({ reason }, "a caller was refused"),
   });
   const issuer = auth.jwt?.issuer;
   const security = cardSecurity({ issuer, clientCertificate });
-  return { access: { identify, issuer, refused }, facts: { security }, close: () => store.close() };
+  return { access: { identify, issuer, refused }, facts: { security }, store, close: () => store.close() };
 }
 
 /** Where a home keeps its tokens. */
