@@ -1,3 +1,5 @@
+import { authorizedFetch } from "manyhands/internal/a2a/client/credentials";
+import { ownCredentials } from "manyhands/internal/config/credentials";
 import { AppError, type ErrorCode, errorCodes } from "manyhands/internal/core/errors";
 import * as z from "zod";
 import type { CliContext } from "../session/context.ts";
@@ -27,16 +29,13 @@ export async function atGateway(
   act: (call: Call) => Promise<void>,
 ): Promise<number> {
   const config = await context.configure(options.config);
-  const { token } = config.server;
   const session = await openSystem(config, context, []);
+  const own = authorizedFetch(fetch, ownCredentials(config.server), session.url);
   try {
     await act(async (wanted, path, init) => {
-      const headers = {
-        "Content-Type": "application/json",
-        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-      };
+      const headers = { "Content-Type": "application/json" };
       const signal = AbortSignal.timeout(callMs);
-      const response = await fetchServer(`${session.url}${path}`, { headers, signal, ...init });
+      const response = await fetchServer(`${session.url}${path}`, { headers, signal, ...init }, own);
       const body: unknown = response.status === 204 ? undefined : await response.json().catch(() => undefined);
       const answer = wanted.safeParse(body);
       if (response.ok && answer.success) return answer.data;

@@ -39,8 +39,8 @@ export async function listRuns(
   await using stored = openStore(config, options);
   const asked = agent ?? (stored === undefined && flow === undefined ? firstAgent(config) : undefined);
   const own = asked === undefined ? undefined : config.agents[asked];
-  if (own !== undefined && (await isUp(own.url)))
-    return await tellList(await context.connect(own.url, own.token), options, context);
+  if (own !== undefined && (await isUp(own.url, config)))
+    return await tellList(await context.connect(own.url, own.credentials), options, context);
   // `await`, so that the store is closed only after the list is printed.
   return await tellList(stored?.runs ?? { list: async () => [] }, options, context);
 }
@@ -160,7 +160,7 @@ async function withPartner(
   const kind = await storedKind(id, config);
   const partner = agent === undefined && flow === undefined ? partnerOf(kind, config) : { agent, flow };
   // A running server may use a store elsewhere; a new one would use this store.
-  if (kind === undefined && !(await isUp(serverOf(partner, config))))
+  if (kind === undefined && !(await isUp(serverOf(partner, config), config)))
     throw new AppError("not_found", `There is no run ${id} in ${config.home}, and no running server may have it.`);
   const session = await openSession(partner, config, context);
   try {

@@ -53,6 +53,6 @@ async function eventText(event: SystemEvent, config: Config): Promise<string> {
 }
 
 async function serverLine({ name, url }: { readonly name: string; readonly url: string }, config: Config) {
-  if (name !== "gateway") return describeAgent(name, url);
+  if (name !== "gateway") return describeAgent(name, url, config.server.tls?.client);
   return `gateway  ${[...new Set([url, publicUrlOf({ name }, config)])].join("  ·  ")}`;
 }

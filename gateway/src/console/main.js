@@ -1,12 +1,14 @@
 import { agentsView } from "./agents-view.js";
-import { get } from "./api.js";
+import { get, request } from "./api.js";
 import { element, fill } from "./element.js";
 import { runList } from "./run-list.js";
 import { runView } from "./run-view.js";
 import { startForm } from "./start-form.js";
 
 const noticeMs = 12_000;
-const [main, side, notices, facts] = ["main", "side", "notices", "facts"].map((id) => document.getElementById(id));
+const [main, side, notices, facts, person] = ["main", "side", "notices", "facts", "person"].map((id) =>
+  document.getElementById(id),
+);
 
 /** Shows the user a failure, for a while. */
 function report(error) {
@@ -34,3 +36,16 @@ addEventListener("hashchange", show);
 show();
 side.append(runList(report));
 get("/healthz").then(({ model, version }) => fill(facts, `${model.name} (${model.provider}) · ${version}`), report);
+
+/** Shows who is signed in, and lets them sign out. */
+function showPerson({ principal }) {
+  if (principal === undefined) return;
+  const leave = async () => {
+    await request("/auth/sign-out", { method: "POST" });
+    location.reload();
+  };
+  const out = element("button", { type: "button", onclick: () => leave().catch(report) }, "Sign out");
+  fill(person, `${principal} `, out);
+}
+
+if (document.body.dataset.signIn !== undefined) get("/auth/session").then(showPerson, report);

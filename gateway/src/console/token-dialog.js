@@ -44,6 +44,8 @@ function show(wasWrong) {
         "The gateway's MANYHANDS_TOKEN. It is kept until this tab closes.",
       ),
       element("button", { class: "primary" }, "Continue"),
+      document.body.dataset.signIn !== undefined &&
+        element("a", { href: document.body.dataset.signIn }, "Sign in instead"),
     );
     const dialog = element("dialog", { oncancel: (event) => event.preventDefault() }, form);
     document.body.append(dialog);

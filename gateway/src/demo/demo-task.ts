@@ -1,3 +1,4 @@
+import { authorizedFetch, type Credentials } from "manyhands/internal/a2a/client/credentials";
 import * as z from "zod";
 import { fetchServer } from "../tasks/fetch-server.ts";
 import type { Registration } from "./registration-site.ts";
@@ -55,11 +56,9 @@ const agents = z.object({
  * What the agents of a gateway can do here, by their cards, which list only skills that work on
  * this machine.
  */
-export async function readAbilities(gateway: string, token: string | undefined): Promise<Abilities> {
-  const response = await fetchServer(`${gateway}/agents`, {
-    headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(10_000),
-  });
+export async function readAbilities(gateway: string, credentials: Credentials | undefined): Promise<Abilities> {
+  const through = authorizedFetch(fetch, credentials, gateway);
+  const response = await fetchServer(`${gateway}/agents`, { signal: AbortSignal.timeout(10_000) }, through);
   const listed = agents.parse(await response.json()).agents;
   const offers = (agent: string, skill: string) =>
     listed.some(({ name, card }) => name === agent && card?.skills.some(({ id }) => id === skill));

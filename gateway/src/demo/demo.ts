@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
+import { ownCredentials } from "manyhands/internal/config/credentials";
 import { ownCommand } from "manyhands/internal/core/release";
 import type { CliContext } from "../session/context.ts";
 import { isUp } from "../session/is-up.ts";
@@ -39,9 +40,9 @@ export async function demoCommand(options: { readonly config?: string }, context
     const reachable = { ...context, env: reaching(site.host, own, context.env) };
     const session = await startSystem(own, reachable, { names, needed: names });
     try {
-      const { token } = config.server;
-      const abilities = await readAbilities(session.url, token);
-      const client = await context.connect(`${session.url}/a2a/planning`, token);
+      const credentials = ownCredentials(config.server);
+      const abilities = await readAbilities(session.url, credentials);
+      const client = await context.connect(`${session.url}/a2a/planning`, credentials);
       terminal.say([factsText(client.facts), ...leftOut(abilities)].join("\n"));
       return await carryOut(client, { abilities, site, config: own }, context);
     } finally {
@@ -86,7 +87,7 @@ async function filesFor({ runsCode }: Abilities, csv: string, project: ProjectFi
  * each other's runs, and only ours can reach the site.
  */
 async function withOwnHome(config: Config): Promise<Config> {
-  const others = await isUp(urlOf({ name: "gateway" }, config));
+  const others = await isUp(urlOf({ name: "gateway" }, config), config);
   return others ? { ...config, home: join(config.home, "demo") } : config;
 }
 

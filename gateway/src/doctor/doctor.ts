@@ -31,7 +31,7 @@ export async function doctorCommand(
     ...checkPrograms(config),
     ...(await checkPorts(config, context.root)),
     await checkHome(config.home),
-    await checkLocalUsers(config.server.token),
+    await checkLocalUsers(config.server),
     ...config.notes.map((text): Check => ({ name: "settings", state: "warn", text })),
   ];
   const { out, style } = context.terminal;
@@ -72,7 +72,8 @@ async function checkPorts(config: Config, root: string): Promise<Check[]> {
       const url = urlOf(entry, config);
       const label = `port ${port}`;
       if (isPortFree(config.server.host, port)) return { name: label, state: "ok", text: `free for ${name}` };
-      if (await isUp(url).catch(() => false)) return { name: label, state: "ok", text: `${name} is up at ${url}` };
+      if (await isUp(url, config).catch(() => false))
+        return { name: label, state: "ok", text: `${name} is up at ${url}` };
       return {
         name: label,
         state: "fail",
@@ -83,10 +84,13 @@ async function checkPorts(config: Config, root: string): Promise<Check[]> {
 }
 
 /** Whether servers without a token refuse other accounts of this machine. */
-async function checkLocalUsers(token: string | undefined): Promise<Check> {
-  const { note } = await openLocalUsers(token);
+async function checkLocalUsers(server: Config["server"]): Promise<Check> {
+  const { note } = await openLocalUsers(server);
   if (note !== undefined) return { name: "local users", state: "warn", text: note };
-  const text = token === undefined ? "without a token, only you and root have access" : "every request needs the token";
+  const { token, tls } = server;
+  const guarded = token === undefined ? undefined : "every request needs the token";
+  const mutual = tls?.clientCa === undefined ? undefined : "every connection needs a client certificate";
+  const text = guarded ?? mutual ?? "without a token, only you and root have access";
   return { name: "local users", state: "ok", text };
 }
 

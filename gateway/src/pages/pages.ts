@@ -15,12 +15,15 @@ const consoleFolder = resolve(import.meta.dir, "../console");
  */
 export function pagesApp(
   endpoints: readonly Endpoint[],
-  about: { readonly version: string; readonly publicUrl: string },
+  about: { readonly version: string; readonly publicUrl: string; readonly signIn?: boolean },
 ): Hono {
   const app = new Hono();
   const docs = docsPage(endpoints, about);
   for (const path of ["/", "/docs", "/console/*"]) app.use(path, guarded);
-  app.get("/", () => new Response(Bun.file(resolve(consoleFolder, "index.html"))));
+  app.get("/", async (c) => {
+    const html = await Bun.file(resolve(consoleFolder, "index.html")).text();
+    return c.html(about.signIn ? html.replace("<body>", '<body data-sign-in="auth/sign-in">') : html);
+  });
   app.get("/console/:file{[a-z][a-z-]*\\.(?:js|css)}", async (c, next) => {
     const file = Bun.file(resolve(consoleFolder, c.req.param("file")));
     return (await file.exists()) ? new Response(file) : next();

@@ -32,6 +32,7 @@ import { runRoutes } from "../rest/run-routes.ts";
 import { usageRoutes } from "../rest/usage-routes.ts";
 import { type A2aAdapter, type A2aAdapterDeps, a2aAdapter } from "./a2a-adapter.ts";
 import { pushCallbackApp } from "./push-callback-app.ts";
+import { type SignIn, signInApp } from "./sign-in-app.ts";
 
 /** What the gateway's server is made of. */
 export type GatewayAppDeps = {
@@ -56,6 +57,8 @@ export type GatewayAppDeps = {
   readonly cors?: readonly string[];
   /** Receives push callbacks from agents elsewhere; none when left out. */
   readonly pushCallbacks?: PushCallbacks | undefined;
+  /** Lets people sign in to the console; they send a token if left out. */
+  readonly signIn?: SignIn | undefined;
   readonly identify: Identify;
   /** The issuer of accepted JWTs, named in challenges. */
   readonly issuer?: string | undefined;
@@ -113,7 +116,8 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   app.all("/mcp", (c) => mcp(c.req.raw));
   app.route("/v1", openAiAdapter(deps));
   app.get("/openapi.json", (c) => c.json(openApiDocument(endpoints, { version, publicUrl })));
-  app.route("/", pagesApp(endpoints, { version, publicUrl }));
+  if (options.signIn) app.route("/", signInApp(options.signIn, publicUrl));
+  app.route("/", pagesApp(endpoints, { version, publicUrl, signIn: options.signIn !== undefined }));
   app.route("/", restApp(endpoints, deps));
   return { fetch: (request) => app.fetch(request), routes: app.routes, handlerOf: a2a.handlerOf };
 }

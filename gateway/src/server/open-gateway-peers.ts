@@ -1,7 +1,8 @@
 import { createPeers, type PeerAddress, type Peers } from "manyhands/internal/a2a/ask/peers";
-import { authorizedFetch, bearerCredentials } from "manyhands/internal/a2a/client/credentials";
+import { authorizedFetch } from "manyhands/internal/a2a/client/credentials";
 import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
 import type { Config } from "manyhands/internal/config/config";
+import { ownCredentials } from "manyhands/internal/config/credentials";
 import type { Engine } from "manyhands/internal/core/engine";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
@@ -31,7 +32,7 @@ type Parts = {
  */
 export async function openGatewayPeers({ config, flows, registry, url, publicUrl, ...parts }: Parts): Promise<Peers> {
   const { server, home } = config;
-  const own = authorizedFetch(fetch, server.token === undefined ? undefined : bearerCredentials(server.token), url);
+  const own = authorizedFetch(fetch, ownCredentials(server), url);
   const isFlow = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
   const outside = publicUrl === url ? server.publicUrl : publicUrl;
   return createPeers({

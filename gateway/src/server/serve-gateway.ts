@@ -48,7 +48,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
-  const { guard, note } = await openLocalUsers(server.token);
+  const { guard, note } = await openLocalUsers(server);
   const authentication = await openAuthentication(config, logger);
   let gateway: Awaited<ReturnType<typeof open>> | undefined;
   const grpc = await openGrpc(server.grpcPort ?? config.gateway.grpcPort, {
@@ -69,6 +69,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
     {
       port: server.port ?? config.gateway.port,
       hostname: server.host,
+      tls: server.tls,
       guard,
       drain: grpc?.stop,
       async close() {
@@ -170,10 +171,18 @@ async function open({
     webhooks,
     ...servedAs(config),
     pushCallbacks: peers.pushCallbacks,
+    signIn: await openSignIn(config, authentication),
     ...authentication.access,
     report,
   });
   return { app, close: () => registry.close().finally(authentication.close) };
+}
+
+/** Signing in is code that most gateways never load. */
+async function openSignIn({ auth }: Config, { store }: Authentication) {
+  if (auth.oidc === undefined || store === undefined) return undefined;
+  const { createOidc } = await import("manyhands/internal/auth/oidc");
+  return { oidc: createOidc(auth.oidc), store, sessionMs: auth.oidc.sessionMs };
 }
 
 function servedAs({ server, a2a }: Config) {

@@ -29,10 +29,10 @@ export function isOwnAgent(name: string, { agents }: Pick<Config, "agents">): bo
  * for this session on a free port.
  */
 export async function openAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
-  const { entry, url, token, publicUrl } = agentNamed(config, name);
+  const { entry, url, credentials, publicUrl } = agentNamed(config, name);
   // An agent without an entry point cannot be started here; connecting to it reports what is wrong.
-  if (entry === undefined || (await isUp(url)))
-    return { client: await context.connect(url, token, publicUrl), passing: false, async close() {} };
+  if (entry === undefined || (await isUp(url, config)))
+    return { client: await context.connect(url, credentials, publicUrl), passing: false, async close() {} };
   return startAgent(name, config, context);
 }
 
@@ -70,7 +70,7 @@ async function startAgent(name: string, config: Config, context: CliContext): Pr
       servers.push(server);
       void watch(server);
     }
-    return { client: await context.connect(url, agentNamed(config, name).token), passing: true, close };
+    return { client: await context.connect(url, agentNamed(config, name).credentials), passing: true, close };
   } catch (error) {
     await close();
     throw error;
@@ -103,5 +103,6 @@ function serverOf(name: string, config: Config, { cwd, env }: CliContext): Serve
       MANYHANDS_CONFIG: config.file,
     },
     logPath: join(config.home, "logs", `${name}.log`),
+    tls: config.server.tls?.client,
   });
 }

@@ -1,3 +1,4 @@
+import type { Credentials } from "manyhands/internal/a2a/client/credentials";
 import type { Config } from "manyhands/internal/config/config";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -15,5 +16,5 @@ export type CliContext = {
    * A client of the agent at a URL, whose card may name its public address instead. Rejects when no
    * agent answers there.
    */
-  connect(url: string, token: string | undefined, publicUrl?: string): Promise<AgentClient>;
+  connect(url: string, credentials: Credentials | undefined, publicUrl?: string): Promise<AgentClient>;
 };

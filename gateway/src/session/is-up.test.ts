@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
+import { loadConfig } from "manyhands/internal/config/config";
 import { isUp } from "./is-up.ts";
+
+const config = await loadConfig({ cwd: "/", env: {} });
 
 test("a server that is slow to answer is up; one that is not running or not ready is not", async () => {
   await using slow = Bun.serve({
@@ -19,5 +22,9 @@ test("a server that is slow to answer is up; one that is not running or not read
   const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const nowhere = gone.url.origin;
   await gone.stop();
-  expect(await Promise.all([slow.url.origin, unready.url.origin, nowhere].map(isUp))).toEqual([true, false, false]);
+  expect(await Promise.all([slow.url.origin, unready.url.origin, nowhere].map((url) => isUp(url, config)))).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });

@@ -1,3 +1,4 @@
+import { authorizedFetch } from "manyhands/internal/a2a/client/credentials";
 import { agentNamed, type Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { isLoopback } from "manyhands/internal/http/loopback-guard";
@@ -9,9 +10,10 @@ const patienceMs = 15_000;
  * Whether a ready server answers there. Returns at once when nobody listens, and waits for a busy
  * server. Rejects with `unavailable` when a server accepts the connection and is silent for 15 s.
  */
-export async function isUp(url: string): Promise<boolean> {
+export async function isUp(url: string, { server: { tls } }: Pick<Config, "server">): Promise<boolean> {
+  const ask = authorizedFetch(fetch, tls && { tls: tls.client }, url);
   try {
-    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(patienceMs) });
+    const response = await ask(`${url}/readyz`, { signal: AbortSignal.timeout(patienceMs) });
     await response.body?.cancel();
     return response.ok;
   } catch (error) {
@@ -27,5 +29,5 @@ export async function isUp(url: string): Promise<boolean> {
  */
 export async function isNowhere(name: string, config: Config): Promise<boolean> {
   const { entry, url } = agentNamed(config, name);
-  return entry !== undefined && isLoopback(new URL(url).hostname) && !(await isUp(url));
+  return entry !== undefined && isLoopback(new URL(url).hostname) && !(await isUp(url, config));
 }

@@ -1,5 +1,7 @@
 import { join } from "node:path";
+import { authorizedFetch } from "manyhands/internal/a2a/client/credentials";
 import { type Config, firstAgent } from "manyhands/internal/config/config";
+import { ownCredentials } from "manyhands/internal/config/credentials";
 import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
 import { flowNamed, loadFlows } from "../flows/load-flows.ts";
@@ -52,13 +54,10 @@ async function openRegistered(name: string, config: Config, context: CliContext)
  * than the file here.
  */
 async function isKnownAt(gateway: string, name: string, { server }: Config): Promise<boolean> {
-  if (!(await isUp(gateway))) return false;
-  const headers = server.token === undefined ? {} : { Authorization: `Bearer ${server.token}` };
+  if (!(await isUp(gateway, { server }))) return false;
   const signal = AbortSignal.timeout(lookMs);
-  const response = await fetchServer(`${adapterUrl(gateway, encodeURIComponent(name))}/.well-known/agent-card.json`, {
-    headers,
-    signal,
-  });
+  const card = `${adapterUrl(gateway, encodeURIComponent(name))}/.well-known/agent-card.json`;
+  const response = await fetchServer(card, { signal }, authorizedFetch(fetch, ownCredentials(server), gateway));
   await response.body?.cancel();
   return response.status !== 404;
 }
@@ -88,7 +87,8 @@ async function openAtGateway(
   const session = await openSystem(config, context, needed);
   try {
     const outside = publicUrlOf({ name: "gateway" }, session.config);
-    const client = await context.connect(adapterUrl(session.url, name), config.server.token, adapterUrl(outside, name));
+    const own = ownCredentials(config.server);
+    const client = await context.connect(adapterUrl(session.url, name), own, adapterUrl(outside, name));
     return { client, passing: session.passing, close: () => session.close() };
   } catch (error) {
     await session.close();

@@ -28,7 +28,7 @@ export async function openSystem(
   needed: readonly string[],
 ): Promise<SystemSession> {
   const url = urlOf({ name: "gateway" }, config);
-  if (await isUp(url)) return { url, config, passing: false, async close() {} };
+  if (await isUp(url, config)) return { url, config, passing: false, async close() {} };
   const missing = await Promise.all(
     Object.keys(config.agents).map(async (name) => ((await isNowhere(name, config)) ? [name] : [])),
   );

@@ -1,5 +1,6 @@
 import { closeSync } from "node:fs";
 import { join } from "node:path";
+import { authorizedFetch, type Credentials } from "manyhands/internal/a2a/client/credentials";
 import { AppError } from "manyhands/internal/core/errors";
 import { lastLines, openServerLog } from "./server-log.ts";
 
@@ -13,6 +14,8 @@ export type ServerSpec = {
   /** The whole environment of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logPath: string;
+  /** How it is called, where it listens with TLS. */
+  readonly tls?: Credentials["tls"];
 };
 
 /** A running server. */
@@ -69,7 +72,8 @@ export function startServer(spec: ServerSpec): ServerProcess {
         if (child.exitCode !== null || child.signalCode !== null)
           throw new AppError("unavailable", `${spec.name} ended before it was ready${await lastWords(child.exitCode)}`);
         const url = /^ready (https?:\/\/\S+)/m.exec(await log.text())?.[1];
-        if (url !== undefined && (await answers(`${url.replace(/\/$/, "")}/readyz`))) return url.replace(/\/$/, "");
+        if (url !== undefined && (await answers(`${url.replace(/\/$/, "")}/readyz`, spec.tls)))
+          return url.replace(/\/$/, "");
         await Bun.sleep(40);
       }
       throw new AppError("unavailable", `${spec.name} was not ready in ${timeoutMs / 1000} s:\n${await logTail()}`);
@@ -83,9 +87,9 @@ export function startServer(spec: ServerSpec): ServerProcess {
   };
 }
 
-async function answers(url: string): Promise<boolean> {
+async function answers(url: string, tls: Credentials["tls"]): Promise<boolean> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
+    const response = await authorizedFetch(fetch, tls && { tls }, url)(url, { signal: AbortSignal.timeout(2000) });
     await response.body?.cancel();
     return response.ok;
   } catch {

@@ -1,8 +1,8 @@
-import { isIP } from "node:net";
 import { join } from "node:path";
 import { agentNamed, type Config } from "manyhands/internal/config/config";
 import { variableFor } from "manyhands/internal/config/environment";
 import { entryPath } from "manyhands/internal/config/named-files";
+import { ownAddress } from "manyhands/internal/config/own-address";
 import { AppError } from "manyhands/internal/core/errors";
 import { freePort } from "./port.ts";
 
@@ -73,11 +73,12 @@ export function grpcPortOf({ name }: Pick<ServerEntry, "name">, config: Config):
  */
 export function withPorts(config: Config): Config {
   const { host } = config.server;
+  const tls = config.server.tls !== undefined;
   const agents = Object.entries(config.agents).map(([name, own]) => {
     if (own.port !== 0 || own.entry === undefined) return [name, own];
     const port = freePort(host);
     // An address that was set leads elsewhere, whatever port is free here.
-    return [name, { ...own, port, url: new URL(own.url).port === "0" ? addressOf(host, port) : own.url }];
+    return [name, { ...own, port, url: new URL(own.url).port === "0" ? ownAddress({ host, tls }, port) : own.url }];
   });
   return {
     ...config,
@@ -92,7 +93,7 @@ export function withPorts(config: Config): Config {
  */
 export function onFreePorts(config: Config, names: readonly string[]): Config {
   // What leads to their addresses from outside leads to the configured ports.
-  const url = addressOf("127.0.0.1", 0);
+  const url = ownAddress({ host: "127.0.0.1", tls: config.server.tls !== undefined }, 0);
   const moved = Object.entries(config.agents).map(([name, own]) => [
     name,
     names.includes(name) && own.entry !== undefined ? { ...own, port: 0, grpcPort: 0, url, publicUrl: undefined } : own,
@@ -111,7 +112,8 @@ export function agentUrls({ agents }: Config): Readonly<Record<string, string>> 
 /** Where a server is reached by the settings. */
 export function urlOf({ name }: Pick<ServerEntry, "name">, config: Config): string {
   if (name !== gateway) return agentNamed(config, name).url;
-  return addressOf(config.server.host, config.gateway.port);
+  const { host, tls } = config.server;
+  return ownAddress({ host, tls: tls !== undefined }, config.gateway.port);
 }
 
 /** Where a server is reached from outside by the settings; `PUBLIC_URL` is the gateway's. */
@@ -132,9 +134,4 @@ export function requireOwnPorts(entries: readonly ServerEntry[], config: Config)
         `${other.name} and ${entry.name} both have port ${port}. Set ${entry.portEnv} to another.`,
       );
   }
-}
-
-function addressOf(host: string, port: number): string {
-  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -105,5 +105,6 @@ function specOf(entry: ServerEntry, { config, cwd, env }: StartContext): ServerS
       MANYHANDS_CONFIG: config.file,
     },
     logPath: join(config.home, "logs", `${entry.name}.log`),
+    tls: config.server.tls?.client,
   };
 }

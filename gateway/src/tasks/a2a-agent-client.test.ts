@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { AgentCard } from "@a2a-js/sdk";
+import { bearerCredentials } from "manyhands/internal/a2a/client/credentials";
 import { cardOf } from "manyhands/internal/testing/a2a/card";
 import { connectAgent } from "./a2a-agent-client.ts";
 
@@ -31,7 +32,7 @@ const signal = AbortSignal.timeout(10_000);
 test("an agent's token is sent for files on its own server, and to no other address", async () => {
   await using agent = serve();
   await using elsewhere = serve();
-  const client = await connectAgent(agent.url, "secret");
+  const client = await connectAgent(agent.url, bearerCredentials("secret"));
   await client.file({ type: "file", sha256: "ab", name: "a b.txt", mediaType: "", size: 7 }, { signal });
   expect(agent.asked.at(-1)).toBe("/artifacts/ab/a%20b.txt Bearer secret");
   await client.file({ type: "url", url: `${elsewhere.url}/b.txt` }, { signal });

@@ -1,5 +1,7 @@
 import { taskStateFromJSON, type Part as WirePart } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
+import type { Fetch } from "manyhands/internal/a2a/client/client-fetch";
+import { authorizedFetch, type Credentials } from "manyhands/internal/a2a/client/credentials";
 import { insideAddress } from "manyhands/internal/a2a/client/server-address";
 import { agentExtension } from "manyhands/internal/a2a/extensions";
 import { stateName } from "manyhands/internal/a2a/task-state";
@@ -18,9 +20,13 @@ const retry = { retries: 6, firstPauseMs: 250 };
  * A client of the agent at a URL, over A2A, also where its card names this public address. Rejects
  * with an AppError when no card can be read there.
  */
-export async function connectAgent(url: string, token: string | undefined, publicUrl?: string): Promise<AgentClient> {
-  const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const client = await createA2aClient(url, { inside: insideAddress([{ url, publicUrl }]), headers, retry });
+export async function connectAgent(
+  url: string,
+  credentials: Credentials | undefined,
+  publicUrl?: string,
+): Promise<AgentClient> {
+  const authorized = authorizedFetch(fetch, credentials, url);
+  const client = await createA2aClient(url, { inside: insideAddress([{ url, publicUrl }]), fetch: authorized, retry });
   return {
     url,
     facts: factsOfCard(client.card),
@@ -29,9 +35,9 @@ export async function connectAgent(url: string, token: string | undefined, publi
     async cancel(taskId, options) {
       await client.cancel(taskId, options);
     },
-    list: (options) => listTasks(url, headers, options),
+    list: (options) => listTasks(url, authorized, options),
     file: (part, { signal }) =>
-      download(part, url, headers, AbortSignal.any([signal, AbortSignal.timeout(fileTimeoutMs)])),
+      download(part, url, authorized, AbortSignal.any([signal, AbortSignal.timeout(fileTimeoutMs)])),
   };
 }
 
@@ -59,16 +65,11 @@ function filePart({ name, mediaType, bytes }: OutgoingFile): WirePart {
   return { content: { $case: "raw", value: Buffer.from(bytes) }, filename: name, mediaType, metadata: undefined };
 }
 
-async function download(
-  part: FilePart,
-  agentUrl: string,
-  headers: Record<string, string>,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
+async function download(part: FilePart, agentUrl: string, authorized: Fetch, signal: AbortSignal): Promise<Uint8Array> {
   const kept = part.type === "file";
   const url = kept ? `${agentUrl}/artifacts/${part.sha256}/${encodeURIComponent(part.name)}` : part.url;
-  // The token is for this agent alone: a file may lie anywhere.
-  const response = await fetchServer(url, kept ? { headers, redirect: "error", signal } : { signal });
+  // Its credentials go to this agent alone; a file may lie anywhere.
+  const response = await fetchServer(url, { signal, ...(kept && { redirect: "error" }) }, authorized);
   if (response.ok) return response.bytes();
   throw new AppError("unavailable", `A file of the task could not be fetched: HTTP status ${response.status}.`);
 }
@@ -109,14 +110,15 @@ const listed = z.looseObject({
 /** The newest tasks of an agent over A2A's HTTP+JSON binding. Rejects with `unavailable`. */
 async function listTasks(
   url: string,
-  headers: Readonly<Record<string, string>>,
+  authorized: Fetch,
   { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
 ): Promise<TaskSummary[]> {
-  const response = await fetchServer(`${url}/tasks?pageSize=${limit}`, {
-    headers: { "A2A-Version": "1.0", ...headers },
-    redirect: "error",
-    signal,
-  });
+  const headers = { "A2A-Version": "1.0" };
+  const response = await fetchServer(
+    `${url}/tasks?pageSize=${limit}`,
+    { headers, redirect: "error", signal },
+    authorized,
+  );
   const parsed = listed.safeParse(response.ok ? await response.json() : undefined);
   if (!parsed.success)
     throw new AppError("unavailable", `${url} could not list its tasks (HTTP status ${response.status}).`);

@@ -1,3 +1,4 @@
+import { authorizedFetch, type Credentials } from "manyhands/internal/a2a/client/credentials";
 import { factsOfCard } from "../tasks/a2a-agent-client.ts";
 import type { AgentFacts } from "../tasks/agent-client.ts";
 import { safeLine } from "./safe-text.ts";
@@ -19,16 +20,17 @@ export function factsText({ title, model, sandbox }: AgentFacts): string {
  * One line about a running agent: name, address, model, sandbox. Never rejects: what is unknown is
  * left out.
  */
-export async function describeAgent(name: string, url: string): Promise<string> {
-  const facts = await fetchFacts(url);
+export async function describeAgent(name: string, url: string, tls: Credentials["tls"]): Promise<string> {
+  const facts = await fetchFacts(url, tls);
   const known =
     facts === undefined ? [] : [modelText(facts.model), `sandbox ${safeLine(facts.sandbox ?? "unknown", 20)}`];
   return [`${name}  ${url}`, ...known].join("  ·  ");
 }
 
-async function fetchFacts(url: string): Promise<AgentFacts | undefined> {
+async function fetchFacts(url: string, tls: Credentials["tls"]): Promise<AgentFacts | undefined> {
   try {
-    const response = await fetch(`${url}/.well-known/agent-card.json`, { signal: AbortSignal.timeout(3000) });
+    const ask = authorizedFetch(fetch, tls && { tls }, url);
+    const response = await ask(`${url}/.well-known/agent-card.json`, { signal: AbortSignal.timeout(3000) });
     return response.ok ? factsOfCard(await response.json()) : undefined;
   } catch {
     return undefined;

@@ -68,6 +68,20 @@ test("a name is taken once, and a principal may have several tokens, so that one
   store.close();
 });
 
+test("a session lasts for its time or until its end, and is no token", () => {
+  let now = 0;
+  const store = openAuthStore(fresh(), () => now);
+  const [one, other] = ["alice", "bob"].map((name) => store.signIn(callerNamed(name, ["read"]), 10));
+  expect(store.session(one ?? "")).toEqual(callerNamed("alice", ["read"]));
+  expect(store.find(one ?? "")).toBeUndefined();
+  store.signOut(one ?? "");
+  expect([store.session(one ?? ""), store.session(other ?? "")?.principal]).toEqual([undefined, "bob"]);
+  now = 10;
+  expect(store.session(other ?? "")).toBeUndefined();
+  expect(() => store.signIn(callerNamed("local", []), 10)).toThrow("operator");
+  store.close();
+});
+
 test("nobody becomes the operator by a token", () => {
   const store = openAuthStore(fresh());
   expect(() => store.add({ ...alice, principal: "local" })).toThrow("operator");

@@ -19,9 +19,9 @@ export type ListedToken = {
 export type NewToken = Pick<ListedToken, "name" | "principal" | "scopes"> & { readonly lifeMs?: number };
 
 /**
- * The tokens of a home, by the hash of their secret. Every process of the system
- * reads the same file for each request, so a token counts from the moment it is added, and no
- * longer than it is there.
+ * The tokens and signed-in sessions of a home, by the hash of their secret. Every process of the
+ * system reads the same file for each request, so a token counts from the moment it is added, and
+ * no longer than it is there.
  */
 export type AuthStore = {
   /** Returns the secret, which nothing shows again. Throws `conflict` for a name that is taken. */
@@ -31,6 +31,12 @@ export type AuthStore = {
   revoke(name: string): void;
   /** The caller of a token's secret, unless it has expired. */
   find(secret: string): Caller | undefined;
+  /** Signs a caller in for a time; returns the session's secret. */
+  signIn(caller: Caller, lifeMs: number): string;
+  /** The caller of a session's secret, unless it has expired. */
+  session(secret: string): Caller | undefined;
+  /** Ends a session; harmless if there is none. */
+  signOut(secret: string): void;
   close(): void;
 };
 
@@ -59,6 +65,11 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
   db.run(`CREATE TABLE IF NOT EXISTS tokens (
     hash BLOB PRIMARY KEY, name TEXT NOT NULL UNIQUE, principal TEXT NOT NULL, scopes TEXT NOT NULL,
     created INTEGER NOT NULL, expires INTEGER, used INTEGER) WITHOUT ROWID`);
+  db.run(`CREATE TABLE IF NOT EXISTS sessions (
+    hash BLOB PRIMARY KEY, principal TEXT NOT NULL, scopes TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID`);
+  const sessionOf = db.query<Pick<Row, "principal" | "scopes">, [Uint8Array, number]>(
+    "SELECT principal, scopes FROM sessions WHERE hash = ? AND expires > ?",
+  );
   const tokenOf = db.query<Row, [Uint8Array]>("SELECT * FROM tokens WHERE hash = ?");
   const use = db.query("UPDATE tokens SET used = ? WHERE hash = ?");
   return {
@@ -88,6 +99,19 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
       if (at - (token.used ?? 0) >= useMs) use.run(at, hash);
       return callerNamed(token.principal, scopesOf(token));
     },
+    signIn({ principal, scopes }, lifeMs) {
+      const secret = newSecret();
+      const at = now();
+      db.query("DELETE FROM sessions WHERE expires <= ?").run(at);
+      const insert = "INSERT INTO sessions (hash, principal, scopes, expires) VALUES (?, ?, ?, ?)";
+      db.query(insert).run(digest(secret), assignable(principal), [...scopes].join(" "), at + lifeMs);
+      return secret;
+    },
+    session(secret) {
+      const found = sessionOf.get(digest(secret), now());
+      return found === null ? undefined : callerNamed(found.principal, scopesOf(found));
+    },
+    signOut: (secret) => void db.query("DELETE FROM sessions WHERE hash = ?").run(digest(secret)),
     close: () => db.close(),
   };
 }
@@ -112,7 +136,7 @@ function listed(row: Row): ListedToken {
   };
 }
 
-function scopesOf({ scopes: text }: Row): Scope[] {
+function scopesOf({ scopes: text }: Pick<Row, "scopes">): Scope[] {
   const named = new Set(text.split(" "));
   return scopes.filter((scope) => named.has(scope));
 }

@@ -62,6 +62,30 @@ test("the table is asked whatever the secret, so that time does not tell which a
   expect(found).toEqual(["the-token", "wrong"]);
 });
 
+test("a session counts for our own pages only", async () => {
+  const alice = callerNamed("alice", ["read"]);
+  const sessions = { session: (secret: string) => (secret === "alices" ? alice : undefined) };
+  const identify = identifyBy({ token: "the-token", sessions });
+  const cookie = "other=1; manyhands-session=alices";
+  const host = "our.example";
+  for (const own of [
+    {},
+    { "sec-fetch-site": "same-origin" },
+    { "sec-fetch-site": "none" },
+    { origin: "https://our.example" },
+  ])
+    expect(await identify(asked({ cookie, host, ...own }))).toEqual(alice);
+  for (const foreign of [
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { authorization: "Bearer wrong" },
+  ])
+    await expect(identify(asked({ cookie, host, ...foreign }))).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(identifyBy({ token: "the-token" })(asked({ cookie, host }))).rejects.toThrow(AppError);
+});
+
 test("only an administrator may ask for another principal, who then has no say over the server", async () => {
   const identify = identifyBy({ token: "the-token", store });
   const as = (secret: string, principal: string) =>

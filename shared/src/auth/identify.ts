@@ -19,12 +19,20 @@ export type AuthSources = {
   readonly store?: Pick<AuthStore, "find">;
   /** Verifies a JWT. Rejects with `unauthorized`, or `unavailable` if its keys can't be had. */
   readonly jwt?: (token: string) => Promise<Caller>;
+  /** The sessions of signed-in browsers. */
+  readonly sessions?: SessionFinder;
   /** Receives the reason of every refusal, for the log; never a secret. */
   readonly refused?: (reason: string) => void;
 };
 
+/** Finds the caller of a session that has not ended. */
+export type SessionFinder = Pick<AuthStore, "session">;
+
+/** The cookie with the session of a signed-in browser. */
+export const sessionCookie = "manyhands-session";
+
 /**
- * Identifies a caller by `Authorization: Bearer …` or `X-API-Key`. A caller with the
+ * Identifies a caller by `Authorization: Bearer …` or `X-API-Key` or its session. A caller with the
  * scope `admin` may ask for another principal by `Manyhands-Principal`. Rejects with
  * `unauthorized`, and with `forbidden` for that header from anybody else.
  */
@@ -44,6 +52,8 @@ export function identifyBy(sources: AuthSources): Identify {
 
 async function callerOf(headers: Headers, operator: Uint8Array, sources: AuthSources): Promise<Caller> {
   const secret = givenSecret(headers);
+  const signedIn = secret === undefined ? sessionIn(headers, sources.sessions) : undefined;
+  if (signedIn !== undefined) return signedIn;
   if (secret === undefined) throw refusal("no credentials");
   // Both are looked up, whatever the first says, so that time tells nothing.
   const isOperator = timingSafeEqual(digest(secret), operator);
@@ -78,6 +88,25 @@ function givenSecret(headers: Headers): string | undefined {
   if (authorization === null) return headers.get("x-api-key") ?? undefined;
   const [scheme, given] = authorization.split(" ", 2);
   return scheme?.toLowerCase() === "bearer" ? given : undefined;
+}
+
+/**
+ * The caller of a browser's session, only if one of our own pages makes the request: other sites,
+ * and other ports of this host, can make a browser send the cookie.
+ */
+function sessionIn(headers: Headers, sessions: SessionFinder | undefined): Caller | undefined {
+  const pairs = headers.get("cookie")?.split(";") ?? [];
+  const own = pairs.map((pair) => pair.trim()).find((pair) => pair.startsWith(`${sessionCookie}=`));
+  if (own === undefined || !isFromOwnPage(headers)) return undefined;
+  return sessions?.session(own.slice(sessionCookie.length + 1));
+}
+
+/** Browsers leave out Sec-Fetch-Site only for plain HTTP to other machines. */
+export function isFromOwnPage(headers: Headers): boolean {
+  const site = headers.get("sec-fetch-site");
+  if (site !== null) return site === "same-origin" || site === "none";
+  const origin = headers.get("origin");
+  return origin === null || URL.parse(origin)?.host === headers.get("host");
 }
 
 function digest(text: string): Uint8Array {

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
 import type { Credentials } from "../a2a/client/credentials.ts";
 import type { Limits } from "../core/agent.ts";
@@ -14,6 +13,7 @@ import { type ConfiguredInstructions, configuredInstructions } from "./instructi
 import { modelFor } from "./models.ts";
 import type { NamedFile } from "./named-files.ts";
 import { nearestName } from "./nearest.ts";
+import { ownAddress } from "./own-address.ts";
 import type { Sections } from "./sections.ts";
 import { originBelow, type Settings } from "./settings.ts";
 
@@ -29,8 +29,6 @@ export type AgentConfig = {
   readonly grpcPort: number;
   /** Its address within this system. */
   readonly url: string;
-  /** Bearer token that requests to it carry. */
-  readonly token: string | undefined;
   /** What shows it who calls: the token, or what `auth` names. */
   readonly credentials: Credentials | undefined;
   /** What is demanded of its card. */
@@ -70,7 +68,7 @@ export type AgentConfigs = Readonly<Record<string, AgentConfig>>;
 const systemFolder = resolve(import.meta.dir, "../../..");
 
 /** The agents that are not switched off. Throws `config_invalid` for an invalid name or setting. */
-export function agentConfigs(settings: Settings, cwd: string): AgentConfigs {
+export function agentConfigs(settings: Settings, ownTls: Credentials["tls"], cwd: string): AgentConfigs {
   const { sections, agent: reader } = settings;
   const enabled = Object.entries(sections.agents).filter(([name, { enabled }]) => enabled || name === reader);
   const names = enabled.map(([name]) => name);
@@ -81,9 +79,13 @@ export function agentConfigs(settings: Settings, cwd: string): AgentConfigs {
       const { port = firstFreePort } = agent;
       const named = (key: string, file: string) => namedFile(["agents", name, key], file, settings, cwd);
       const instructions = configuredInstructions(agent, name, named);
-      const place = { ...placeOf(agent, port, sections, named), card: cardConfig(agent, sections, cwd) };
-      const credentials = credentialsOf(["agents", name], { ...agent, token: place.token }, settings, cwd);
-      return [name, { ...place, credentials, port, instructions, ...behaviourOf(name, agent, sections, names) }];
+      const { token, ...place } = placeOf(agent, port, sections, named);
+      const given = credentialsOf(["agents", name], { ...agent, token }, settings, cwd);
+      // This system's certificates are only for its own agents.
+      const tls = given?.tls ?? (agent.entry === undefined ? undefined : ownTls);
+      const credentials = tls === undefined ? given : { ...given, tls };
+      const card = cardConfig(agent, sections, cwd);
+      return [name, { ...place, card, credentials, port, instructions, ...behaviourOf(name, agent, sections, names) }];
     }),
   );
 }
@@ -134,8 +136,7 @@ function placeOf(
   const entry = path === undefined ? undefined : named("entry", path);
   const isThere =
     entry !== undefined && (entry.folder !== systemFolder || existsSync(resolve(systemFolder, entry.name)));
-  const reachable = server.host === "0.0.0.0" || server.host === "::" ? "127.0.0.1" : server.host;
-  const address = url ?? `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${port}`;
+  const address = url ?? ownAddress({ host: server.host, tls: server.tls.cert !== undefined }, port);
   // This system's token is only for its own agents.
   const token = agent.token ?? (entry === undefined ? undefined : server.token);
   const isHere = isLoopback(URL.parse(address)?.hostname ?? "");

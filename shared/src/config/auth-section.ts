@@ -21,4 +21,16 @@ export const authSection = z.strictObject({
       scope_prefix: text.optional(),
     })
     .prefault({}),
+  oidc: z
+    .strictObject({
+      issuer: keyAddress.optional(),
+      client_id: text.optional(),
+      client_secret: text.optional(),
+      client_secret_env: text.optional(),
+      client_secret_file: text.optional(),
+      principal_claim: text.default("sub"),
+      scopes_claim: text.optional(),
+      session_hours: z.number().min(0.01).max(720).default(12),
+    })
+    .prefault({}),
 });

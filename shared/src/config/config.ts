@@ -16,6 +16,7 @@ import { notesOn } from "./notes.ts";
 import { quotaConfig } from "./quota-config.ts";
 import type { Sections } from "./sections.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings.ts";
+import { type TlsConfig, tlsConfig } from "./tls-config.ts";
 
 /** The configuration of a process, validated and with defaults. Frozen, made once at start. */
 export type Config = {
@@ -43,6 +44,8 @@ export type Config = {
     readonly card: "merged" | "strict";
     /** The origins of other sites whose pages may call. */
     readonly cors: readonly string[];
+    /** HTTPS; plain HTTP if undefined. */
+    readonly tls: TlsConfig | undefined;
   };
   readonly auth: AuthConfig;
   readonly gateway: {
@@ -121,6 +124,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
   const { sections, file } = settings;
   const { server, sandbox, gateway } = sections;
   checkExposure(sections);
+  const tls = tlsConfig(settings, cwd);
   return {
     home: resolve(cwd, sections.home),
     file,
@@ -134,6 +138,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       token: server.token,
       card: server.card,
       cors: server.cors,
+      tls,
     },
     auth: authConfig(sections, cwd),
     gateway: {
@@ -151,7 +156,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     },
     quotas: quotaConfig(sections.limits),
     flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
-    agents: agentConfigs(settings, cwd),
+    agents: agentConfigs(settings, tls?.client, cwd),
     peers: Object.fromEntries(
       Object.entries(sections.peers).map(([name, { url, ...peer }]) => {
         const credentials = credentialsOf(["peers", name], peer, settings, cwd);

@@ -8,6 +8,18 @@ import { originBelow, type Settings } from "./settings.ts";
 
 type AuthTable = z.output<typeof credentialsSection>;
 
+/** What shows our own servers that one of us calls: the token of this system, over its TLS. */
+export function ownCredentials({
+  token,
+  tls,
+}: {
+  readonly token: string | undefined;
+  readonly tls: { readonly client: NonNullable<Credentials["tls"]> } | undefined;
+}): Credentials | undefined {
+  if (token === undefined && tls === undefined) return undefined;
+  return { ...(token !== undefined && bearerCredentials(token)), ...(tls && { tls: tls.client }) };
+}
+
 /** The keys of each kind, besides those of mutual TLS; what begins with `!` has to be there. */
 const keysOf = {
   bearer: ["!secret"],

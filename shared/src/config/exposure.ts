@@ -3,11 +3,11 @@ import { isLoopback } from "../http/loopback-guard.ts";
 import type { Sections } from "./sections.ts";
 
 /**
- * Throws `config_invalid` if other machines could reach a server without authentication: directly,
- * or through its public address.
+ * Throws `config_invalid` if other machines could reach a server without authentication, which is a
+ * token or client certificates: directly, or through its public address.
  */
 export function checkExposure({ server, gateway, agents }: Pick<Sections, "server" | "gateway" | "agents">): void {
-  if (server.token !== undefined) return;
+  if (server.token !== undefined || server.tls.client_ca !== undefined) return;
   if (!isLoopback(server.host)) throw exposed(`HOST is ${server.host}`, "HOST=127.0.0.1");
   const addresses = {
     "server.public_url": server.public_url,

@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bearerCredentials } from "../a2a/client/credentials.ts";
 import { defineAgent } from "../agent/define-agent.ts";
 import { type Config, checkNamedFiles, loadConfig } from "./config.ts";
 import { instructed } from "./instructions.ts";
@@ -95,8 +96,9 @@ url = "https://further.example"
 token = "theirs"
 `;
   const { agents } = await configOf(toml);
-  const tokens = ["manus", "guide", "far", "further"].map((name) => agents[name]?.token);
-  expect(tokens).toEqual(["long-enough", "long-enough", undefined, "theirs"]);
+  const tokens = ["manus", "guide", "far", "further"].map((name) => agents[name]?.credentials);
+  const [ours, theirs] = [bearerCredentials("long-enough"), bearerCredentials("theirs")];
+  expect(tokens).toEqual([ours, ours, undefined, theirs]);
 });
 
 test.each([

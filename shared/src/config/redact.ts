@@ -2,6 +2,7 @@ const secretKeys: ReadonlySet<string> = new Set([
   "api_key",
   "token",
   "secret",
+  "client_secret",
   "subject",
   "password",
   "daytona_api_key",

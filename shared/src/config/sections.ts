@@ -79,6 +79,16 @@ export const sectionsSchema = z.strictObject({
       token: z.string().min(8).describe("a secret of 8 characters or more").optional(),
       card: z.enum(["merged", "strict"]).default("merged"),
       cors: z.array(origin).describe('a list of origins such as "https://app.example"').default([]),
+      tls: z
+        .strictObject({
+          cert: text.optional(),
+          key: text.optional(),
+          ca: text.optional(),
+          client_ca: text.optional(),
+          client_cert: text.optional(),
+          client_key: text.optional(),
+        })
+        .prefault({}),
     })
     .prefault({}),
   auth: authSection.prefault({}),

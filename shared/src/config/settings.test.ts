@@ -437,6 +437,15 @@ test("an unknown family or agent is refused with the list of known ones", async 
   expect(await refusal('[agents.manus]\ndelegates = ["manus"]\n')).toContain('delegates names "manus"');
 });
 
+test("people can sign in only at an issuer that is told whole, and where there is a token for the operator", async () => {
+  expect(await refusal('[auth.oidc]\nissuer = "https://id.example"\n')).toContain("needs issuer and client_id");
+  const whole = '[auth.oidc]\nissuer = "https://id.example"\nclient_id = "a"\n';
+  expect(await refusal(whole)).toContain("[auth.oidc] is set, but no token");
+  expect(await refusal(`${whole}client_secret_env = "NOT_SET"\n`)).toContain("which is not set");
+  expect(await refusal(`${whole}client_secret = "a"\nclient_secret_file = "b"\n`)).toContain("one client_secret");
+  expect(await refusal(whole.replace("https", "http"))).toContain("an https URL, or one of this machine");
+});
+
 test("JWTs are accepted only where the issuer is told whole, and where there is a token for the operator", async () => {
   expect(await refusal('[auth.jwt]\nissuer = "https://id.example"\n')).toContain("[auth.jwt] needs issuer, audience");
   const whole = '[auth.jwt]\nissuer = "https://id.example"\naudience = "a"\njwks = "https://id.example/jwks"\n';

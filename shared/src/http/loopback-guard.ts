@@ -27,7 +27,8 @@ export function loopbackGuard(publicUrl: string, cors: readonly string[] = []): 
     if (name === undefined || !(loopbackNames.has(name) || name === own.hostname)) {
       throw new AppError("forbidden", "This server answers only to its own name");
     }
-    if (origin !== undefined && origin !== own.origin && origin !== `http://${host}` && !cors.includes(origin)) {
+    const same = [`http://${host}`, `https://${host}`, ...cors];
+    if (origin !== undefined && origin !== own.origin && !same.includes(origin)) {
       throw new AppError("forbidden", "This server does not answer pages of other sites");
     }
     await next();

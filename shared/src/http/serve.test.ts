@@ -1,4 +1,8 @@
 import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hasOpenssl, testAuthority } from "../testing/certificates.ts";
 import { serve } from "./serve.ts";
 
 test("it listens on loopback, finishes running requests and closes its resources, once", async () => {
@@ -30,6 +34,23 @@ test("a request that does not end is cut off after the grace period", async () =
   await served.stop();
   expect(await hanging).toBe("cut");
   expect(performance.now() - before).toBeLessThan(1_000);
+});
+
+test.skipIf(!hasOpenssl)("with an authority for clients, who has no certificate of it is not answered", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-serve-"));
+  const authority = await testAuthority(folder);
+  for (const name of ["server", "client"]) await authority.issue(name, { names: "IP:127.0.0.1" });
+  const read = (name: string) => Bun.file(join(folder, name)).text();
+  const [ca, cert, key] = await Promise.all(["ca.pem", "server.pem", "server.key"].map(read));
+  const [shown, secret] = await Promise.all(["client.pem", "client.key"].map(read));
+  await rm(folder, { recursive: true });
+  const tls = { cert: cert ?? "", key: key ?? "", clientCa: ca };
+  const served = serve({ fetch: () => new Response("ok") }, { port: 0, tls });
+  expect(served.url.protocol).toBe("https:");
+  const asked = (own: object) => fetch(served.url, { tls: { ca: ca ?? "", ...own } });
+  expect(await (await asked({ cert: shown, key: secret })).text()).toBe("ok");
+  await expect(asked({})).rejects.toThrow();
+  await served.stop();
 });
 
 test("a port that another process listens on is refused, not shared", async () => {

@@ -26,6 +26,11 @@ export type ServeOptions = {
    * readers resume them.
    */
   readonly graceMs?: number;
+  /**
+   * HTTPS, with a certificate and its key in PEM form; connections need a certificate of their own
+   * if there are authorities for clients.
+   */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string | undefined } | undefined;
   /** If left out, every client is answered. */
   readonly guard?: Guard | undefined;
   /**
@@ -44,7 +49,7 @@ export type ServeOptions = {
  */
 export function serve(
   app: { fetch(request: Request): Response | Promise<Response> },
-  { port, hostname = "127.0.0.1", graceMs = 1_000, guard, drain, close }: ServeOptions,
+  { port, hostname = "127.0.0.1", graceMs = 1_000, tls, guard, drain, close }: ServeOptions,
 ): Served {
   const server = Bun.serve({
     port,
@@ -55,6 +60,7 @@ export function serve(
     reusePort: false,
     // Bun's error page for developers shows source code.
     development: false,
+    ...(tls && { tls: listenedWith(tls) }),
     fetch: (request, bun) => (guard && refused(request, bun, guard)) ?? app.fetch(request),
   });
   let stopped: Promise<void> | undefined;
@@ -83,6 +89,11 @@ async function drainServer(server: Bun.Server<undefined>, graceMs: number): Prom
   await Promise.race([server.stop(), grace]);
   clearTimeout(timer);
   await server.stop(true);
+}
+
+function listenedWith({ cert, key, clientCa }: NonNullable<ServeOptions["tls"]>): Bun.TLSOptions {
+  const asked = { ca: clientCa, requestCert: true, rejectUnauthorized: true };
+  return { cert, key, ...(clientCa !== undefined && asked) };
 }
 
 /** A connection that is gone has no ends left to look at. */

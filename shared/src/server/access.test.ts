@@ -11,7 +11,7 @@ const fetchOk = { fetch: () => new Response("ok") };
 test.skipIf(!linux)(
   "the kernel names a connection's owner, on every loopback address a server may listen on",
   async () => {
-    const { guard, note } = await openLocalUsers(undefined);
+    const { guard, note } = await openLocalUsers({ token: undefined, tls: undefined });
     expect(note).toBeUndefined();
     for (const hostname of ["127.0.0.1", "127.0.0.5", "localhost", "::1", "[::1]"]) {
       const served = serve(fetchOk, { port: 0, hostname, guard });
@@ -72,5 +72,5 @@ test.skipIf(!linux)("a listening port is not an end of a connection", async () =
 });
 
 test("a server with a token asks the kernel nothing", async () => {
-  expect(await openLocalUsers("long-enough")).toEqual({});
+  expect(await openLocalUsers({ token: "long-enough", tls: undefined })).toEqual({});
 });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { AgentFacts } from "../a2a/server/card.ts";
-import { openAuthStore } from "../auth/auth-store.ts";
+import { type AuthStore, openAuthStore } from "../auth/auth-store.ts";
 import { identifyBy } from "../auth/identify.ts";
 import { cardSecurity } from "../auth/security.ts";
 import type { Config } from "../config/config.ts";
@@ -24,6 +24,8 @@ export type Authentication = {
   };
   /** For its card; empty if it answers everybody. */
   readonly facts: Pick<AgentFacts, "security">;
+  /** The tokens and sessions of the home; undefined if it answers everybody. */
+  readonly store: AuthStore | undefined;
   close(): void;
 };
 
@@ -32,11 +34,17 @@ export async function openAuthentication(
   { home, server, auth, quotas: limits }: Pick<Config, "home" | "server" | "auth" | "quotas">,
   log: { warn(fields: object, message: string): void },
 ): Promise<Authentication> {
-  const { token } = server;
+  const { token, tls } = server;
+  const clientCertificate = tls?.clientCa !== undefined;
   const quotas = createQuotas(limits);
   const refused: ReportRefusal = (request) => log.warn(request, "a request was refused");
   if (token === undefined)
-    return { access: { identify: identifyBy({ token }), quotas, refused }, facts: {}, close() {} };
+    return {
+      access: { identify: identifyBy({ token }), quotas, refused },
+      facts: clientCertificate ? { security: cardSecurity({ clientCertificate, tokens: false }) } : {},
+      store: undefined,
+      close() {},
+    };
   const store = openAuthStore(authFile(home));
   // Verifying JWTs is code that most servers never load.
   const jwt = auth.jwt && (await import("../auth/jwt.ts")).jwtVerifier(auth.jwt);
@@ -44,11 +52,12 @@ export async function openAuthentication(
     token,
     store,
     ...(jwt && { jwt }),
+    ...(auth.oidc && { sessions: store }),
     refused: (reason) => log.warn({ reason }, "a caller was refused"),
   });
   const issuer = auth.jwt?.issuer;
-  const security = cardSecurity(issuer);
-  return { access: { identify, quotas, issuer, refused }, facts: { security }, close: () => store.close() };
+  const security = cardSecurity({ issuer, clientCertificate });
+  return { access: { identify, quotas, issuer, refused }, facts: { security }, store, close: () => store.close() };
 }
 
 /** Where a home keeps its tokens. */
@@ -69,11 +78,12 @@ const cannotTell =
   "Other users of this machine cannot be told from you here, so every one of them may use a server that has no token. Where there are others, set MANYHANDS_TOKEN (or [server] token).";
 
 /**
- * A server without a token answers only its own user and root, since loopback does not separate
- * users: connections of other local users are refused, whatever they ask for.
+ * A server without a token or client certificates answers only its own user and root, since
+ * loopback does not separate users: connections of other local users are refused, whatever they ask
+ * for.
  */
-export async function openLocalUsers(token: string | undefined): Promise<LocalUsers> {
-  if (token !== undefined) return {};
+export async function openLocalUsers({ token, tls }: Pick<Config["server"], "token" | "tls">): Promise<LocalUsers> {
+  if (token !== undefined || tls?.clientCa !== undefined) return {};
   const owner = await openSocketOwner();
   return owner === undefined ? { note: cannotTell } : { guard: guardOf(owner, process.geteuid?.() ?? 0) };
 }

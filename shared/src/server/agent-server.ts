@@ -130,14 +130,14 @@ async function listen(
   },
 ) {
   const { host: hostname } = server;
-  const { guard, note } = await openLocalUsers(server.token);
+  const { guard, note } = await openLocalUsers(server);
   const handlerOf = () => app().handler;
   const grpcPort = server.grpcPort ?? agentConfig.grpcPort;
   const grpc = await openGrpc(grpcPort, { hostname, guard, identify, report, handlerOf });
   const port = server.port ?? agentConfig.port;
   const served = serve(
     { fetch: (request) => app().fetch(request) },
-    { port, hostname, guard, drain: grpc?.stop, close },
+    { port, hostname, tls: server.tls, guard, drain: grpc?.stop, close },
   );
   return { served, grpc, publicUrl: publicUrlOf(served.url, server.publicUrl, agentConfig), note };
 }

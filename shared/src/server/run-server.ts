@@ -89,7 +89,8 @@ export function publicUrlOf(
   told: string | undefined,
   settings: { readonly port: number; readonly publicUrl: string | undefined },
 ): string {
-  const configured = Number(url.port || 80) === settings.port ? settings.publicUrl : undefined;
+  const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
+  const configured = port === settings.port ? settings.publicUrl : undefined;
   return told ?? configured ?? reachable(url);
 }
 

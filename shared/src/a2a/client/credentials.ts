@@ -14,6 +14,8 @@ export type Credentials = {
     readonly cert?: string | undefined;
     readonly key?: string | undefined;
     readonly ca?: string | undefined;
+    /** The name its certificate is for, if not that of its address. */
+    readonly serverName?: string | undefined;
   };
 };
 
@@ -54,10 +56,10 @@ export function authorizedFetch(inner: Fetch, credentials: Credentials | undefin
   };
 }
 
-async function readTls({ cert, key, ca }: NonNullable<Credentials["tls"]> = {}) {
+async function readTls({ cert, key, ca, serverName }: NonNullable<Credentials["tls"]> = {}) {
   const read = async (path: string | undefined) => (path === undefined ? undefined : readCredentialFile(path));
   const files = { cert: await read(cert), key: await read(key), ca: await read(ca) };
-  const named = Object.entries(files).filter(([, text]) => text !== undefined);
+  const named = Object.entries({ ...files, serverName }).filter(([, text]) => text !== undefined);
   return named.length === 0 ? undefined : Object.fromEntries(named);
 }
 

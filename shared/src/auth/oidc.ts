@@ -1,0 +1,114 @@
+import * as oauth from "oauth4webapi";
+import { type Caller, callerNamed } from "../core/caller.ts";
+import { AppError } from "../core/errors.ts";
+import { refusal } from "./identify.ts";
+import { callerOfClaims, principalOfClaims } from "./jwt.ts";
+
+/** Where people sign in, and what the claims of their ID token mean. */
+export type OidcConfig = {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: { readonly text: string } | { readonly file: string } | undefined;
+  readonly principalClaim: string;
+  /** If undefined, everybody who signs in may read and run. */
+  readonly scopesClaim: string | undefined;
+  readonly sessionMs: number;
+};
+
+/** What a browser keeps between leaving for the issuer and coming back. */
+export type SignInState = { readonly state: string; readonly nonce: string; readonly verifier: string };
+
+/** Signs people in by the authorization code flow with PKCE. */
+export interface Oidc {
+  /** The issuer's address to go to. Rejects with `unavailable`. */
+  begin(callback: string): Promise<{ readonly url: URL; readonly kept: SignInState }>;
+  /** Who came back. Rejects with `unauthorized`, or with `unavailable` if the issuer fails. */
+  finish(came: URL, callback: string, kept: SignInState): Promise<Caller>;
+}
+
+const fetchMs = 10_000;
+
+/** Signs in at the issuer of the settings, whose description is read at the first use. */
+export function createOidc(config: OidcConfig): Oidc {
+  // The settings allow plain HTTP on this machine alone.
+  const issuer = new URL(config.issuer);
+  const client: oauth.Client = { client_id: config.clientId };
+  const options = () => ({
+    signal: AbortSignal.timeout(fetchMs),
+    [oauth.allowInsecureRequests]: issuer.protocol === "http:",
+  });
+  let found: Promise<oauth.AuthorizationServer> | undefined;
+  const discover = () => {
+    found ??= reachably(async () =>
+      oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, options())),
+    ).catch((error) => {
+      found = undefined;
+      throw error;
+    });
+    return found;
+  };
+  return {
+    async begin(callback) {
+      const { authorization_endpoint: endpoint } = await discover();
+      if (endpoint === undefined) throw new AppError("unavailable", `${config.issuer} has nowhere to sign in.`);
+      const kept = {
+        state: oauth.generateRandomState(),
+        nonce: oauth.generateRandomNonce(),
+        verifier: oauth.generateRandomCodeVerifier(),
+      };
+      const url = new URL(endpoint);
+      const asked = {
+        client_id: config.clientId,
+        redirect_uri: callback,
+        response_type: "code",
+        scope: "openid",
+        state: kept.state,
+        nonce: kept.nonce,
+        code_challenge: await oauth.calculatePKCECodeChallenge(kept.verifier),
+        code_challenge_method: "S256",
+      };
+      for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
+      return { url, kept };
+    },
+    async finish(came, callback, { state, nonce, verifier }) {
+      const server = await discover();
+      const secret = await secretOf(config);
+      const shown = secret === undefined ? oauth.None() : oauth.ClientSecretBasic(secret);
+      const claims = await reachably(async () => {
+        const code = oauth.validateAuthResponse(server, client, came, state);
+        const request = oauth.authorizationCodeGrantRequest;
+        const answer = await request(server, client, shown, code, callback, verifier, options());
+        const checks = { expectedNonce: nonce, requireIdToken: true };
+        const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, checks);
+        return oauth.getValidatedIdTokenClaims(tokens);
+      });
+      if (claims === undefined) throw refusal("sign-in: no ID token");
+      const { principalClaim, scopesClaim } = config;
+      if (scopesClaim !== undefined) return callerOfClaims(claims, { principalClaim, scopesClaim, scopePrefix: "" });
+      return callerNamed(principalOfClaims(claims, principalClaim), ["read", "run"]);
+    },
+  };
+}
+
+async function secretOf({ clientSecret }: OidcConfig): Promise<string | undefined> {
+  if (clientSecret === undefined || "text" in clientSecret) return clientSecret?.text;
+  try {
+    return (await Bun.file(clientSecret.file).text()).trim();
+  } catch (cause) {
+    throw new AppError("unavailable", "The secret for signing in cannot be read.", { cause });
+  }
+}
+
+/** Tells an answer that does not fit, which is a refusal, from an issuer that cannot be asked. */
+async function reachably<Value>(ask: () => Promise<Value>): Promise<Value> {
+  try {
+    return await ask();
+  } catch (cause) {
+    const refused =
+      cause instanceof oauth.AuthorizationResponseError ||
+      cause instanceof oauth.ResponseBodyError ||
+      cause instanceof oauth.OperationProcessingError;
+    if (refused) throw refusal(`sign-in: ${cause.message}`);
+    throw new AppError("unavailable", "The issuer for signing in cannot be asked now.", { cause });
+  }
+}
