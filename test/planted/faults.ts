@@ -979,7 +979,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "file-by-any-hash-in-an-event",
-    file: "shared/src/core/events.ts",
+    file: "shared/src/core/event-files.ts",
     find: "if (!Object.hasOwn(eventTypes, stored.type)) return [];\n  return fileFields.flatMap((field) => {\n    const listed = stored[field];",
     becomes:
       'return [...fileFields, "data", "metadata"].flatMap((field) => {\n    const listed = (stored[field] as never)?.["parts"] ?? stored[field];',

@@ -271,25 +271,6 @@ export function sentEvent(stored: RunEvent): RunEvent {
   return writtenEvent(readEvent(stored)) ?? stored;
 }
 
-/** The fields in which events list files. */
-const fileFields = ["parts", "files", "images"] as const;
-
-/**
- * The files that a stored event refers to. A hash that somebody wrote into a message's data, its
- * metadata or a flow's own event is none of them.
- */
-export function filesOf(stored: RunEvent): readonly StoredFile[] {
-  if (!Object.hasOwn(eventTypes, stored.type)) return [];
-  return fileFields.flatMap((field) => {
-    const listed = stored[field];
-    return Array.isArray(listed) ? (listed.filter(isFile) as unknown as StoredFile[]) : [];
-  });
-}
-
-function isFile(item: unknown): boolean {
-  return isObject(item) && typeof (item as Partial<StoredFile>).sha256 === "string";
-}
-
 /**
  * What flow events of earlier versions expressed by their type, in the keys that all flows share.
  */

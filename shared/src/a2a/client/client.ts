@@ -77,15 +77,14 @@ export type A2aClient = {
   /** The client, calling for this principal: for agents that take our word for it. */
   actingFor(principal: string): A2aClient;
   /**
-   * Sends a message and resolves as soon as the agent has it. An agent of this system waits up to
-   * `waitMs` for the task to settle. An agent may reply at once, without a task: `isReply` then
-   * says that the task was made up here and cannot be fetched again.
+   * Sends a message and resolves as soon as the agent has it; one of this system waits up to
+   * `waitMs` for the task to settle. `isReply`: it replied without a task, so this one is made up.
    */
   submit(
     message: OutgoingMessage,
     options?: CallOptions & { readonly waitMs?: number },
   ): Promise<{ readonly task: Task; readonly isReply: boolean }>;
-  /** Sends a message and yields updates until the task ends or asks a question. */
+  /** Sends a message and yields updates until the task ends or asks. */
   stream(message: OutgoingMessage, options?: CallOptions): AsyncGenerator<TaskUpdate, void, undefined>;
   /** Yields a task's updates until it ends; with `after`, those after that place in its journal. */
   watch(taskId: string, options?: CallOptions & { after?: number }): AsyncGenerator<TaskUpdate, void, undefined>;
@@ -206,10 +205,8 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy, principal?: 
   const cancel = (id: string, options: CallOptions = {}, metadata?: Record<string, string>) =>
     retrying(retry, options.signal, () => sdk.cancelTask({ tenant: "", id, metadata }, requestOptions(options)));
   const peer = { sdk, get, retry, ours, requestOptions };
-  const stream: A2aClient["stream"] = (message, options = {}) => {
-    const request = sendRequest(message, false);
-    return followTask(peer, { request, ...options });
-  };
+  const stream: A2aClient["stream"] = (message, options = {}) =>
+    followTask(peer, { request: sendRequest(message, false), ...options });
   const send: A2aClient["send"] = async (message, options = {}) => {
     if (card.capabilities?.streaming !== true) return poll(peer, sendRequest(message, true), options);
     for await (const update of stream(message, options)) if (update.kind === "end") return update.task;

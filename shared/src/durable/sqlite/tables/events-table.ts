@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { StoredEvent } from "../../../core/engine.ts";
-import { filesOf } from "../../../core/events.ts";
+import { filesOf } from "../../../core/event-files.ts";
 import type { RunEvent } from "../../../core/run.ts";
 import type { Moment } from "../run-clock.ts";
 import type { FilesTable } from "./files-table.ts";
