@@ -88,7 +88,7 @@ test("with policy all, one failure fails the flow: the others are canceled, none
 });
 
 test("or the others are awaited first, if the caller asks for it", async () => {
-  await using flow = await flowForTest(parallel, { agents: { bad: [refusal], slow: say("in the end", 200) } });
+  await using flow = await flowForTest(parallel, { agents: { bad: [refusal], slow: say("in the end", 2_000) } });
   const { record, events } = await flow.run({ text: "Go", agents: ["bad", "slow"], options: { rest: "await" } });
   expect(record.status).toBe("failed");
   expect(branches(events)).toEqual(["1 bad failed", "2 slow completed"]);
@@ -128,7 +128,7 @@ test("a quorum is met, or can no longer be met, before all have ended; a branch'
   const quorum = (quorum: number, more: object = {}) =>
     flow.run({ text: "Go", agents: ["one", "slow", "two"], options: { policy: "quorum", quorum, ...more } });
   expect((await quorum(2)).answer).toBe("## 1. one\n\n1\n\n## 3. two\n\n2");
-  const { record, events } = await quorum(3, { deadlineMs: 300 });
+  const { record, events } = await quorum(3, { deadlineMs: 4_000 });
   expect(record.error?.message).toContain("3 of 3 had to. Branch 2: slow did not answer in time");
   expect(branches(events).at(-1)).toBe("2 slow failed");
   expect(await ended(flow, "slow")).toEqual(["canceled", "canceled"]);

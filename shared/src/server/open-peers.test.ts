@@ -28,7 +28,7 @@ test("the server's token goes only to agents of this system, and each agent else
   try {
     const shown = async (name: string, principal = "local", url = server.url.href) =>
       (await asking?.peers.actingFor(principal).fetch({ name, url: server.url.href })(url))?.text();
-    expect(await shown("swe")).toBe("Bearer long-enough");
+    expect(await shown("swe")).toBe("Bearer long-enough local");
     expect(await shown("far")).toBe("Bearer of-far");
     for (const name of ["plain", "unknown"]) expect(await shown(name)).toBe("");
     for (const name of ["swe", "far"]) expect(await shown(name, "alice", other.url.href)).toBe("");

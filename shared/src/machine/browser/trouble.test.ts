@@ -8,7 +8,7 @@ import { sendSignal } from "../kernel/process-table.ts";
 import type { Browsing } from "./browser.ts";
 
 // A browser is slow on a busy machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(90_000);
 
 const pages: Record<string, string> = {
   "/": "<h1>home</h1>",
@@ -150,7 +150,7 @@ test("a page of twenty thousand elements loads, and actions that take too long o
 
 test("of a hundred popups as many stay as tabs are allowed", async () => {
   await visit("/popups");
-  await act((page) => page.click("button"), 20_000);
+  await act((page) => page.click("button"), 60_000);
   await until(() => browsing.notices().some((notice) => notice.includes("closed at once")));
   expect(browsing.tabs()).toHaveLength(6);
   expect(browsing.active().id).toBe(browsing.tabs().at(-1)?.id ?? 0);
