@@ -5,10 +5,10 @@ import { startKitFlow, startKitGateway } from "./kit-gateway.ts";
 import type { KitCapabilities, KitServer } from "./kit-server.ts";
 
 /**
- * Runs the a2a-tck kit, unpatched, against our servers and prints a table: `bun
- * test/conformance/a2a-tck/run-kit.ts KIT --python PYTHON`, where KIT is a checkout of its branch
- * `1.0-dev`, or of `0.3.x` with `--a2a 0.3`, and PYTHON has the packages it imports. Exits with 1 if
- * a test fails that is not in `kitFaults`.
+ * Runs the a2a-tck kit, unpatched, against our servers and prints a table:
+ * `bun test/conformance/a2a-tck/run-kit.ts KIT --python PYTHON`, where KIT is a checkout of its
+ * branch `1.0-dev`, or of `0.3.x` with `--a2a 0.3`, and PYTHON has the packages it imports. Exits
+ * with 1 if a test fails that is not in `kitFaults`.
  */
 const { positionals, values } = parseArgs({
   allowPositionals: true,

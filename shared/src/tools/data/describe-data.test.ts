@@ -27,15 +27,16 @@ test("distinct values are counted unless there are very many rows", async () => 
   expect(text).toContain("inhabitants | BIGINT | 0.00 % | 3 | 408000 | 489000 | ");
 });
 
-test("a large CSV file is described in seconds", async () => {
-  const signal = AbortSignal.timeout(30_000);
+test("a large CSV file is described in a small multiple of the time that writing it takes", async () => {
+  const signal = AbortSignal.timeout(60_000);
   const make =
     "COPY (SELECT i, 'name ' || (i % 9) AS name, random() AS x, repeat('y', 60) AS y FROM range(400000) t(i)) TO 'big.csv'";
+  const making = performance.now();
   await scene.databases.query(scene.workspace, make, { signal });
-  const begun = performance.now();
+  const made = performance.now();
   expect((await describe("big.csv")).text).toContain("big.csv: 400000 rows, 4 columns");
-  expect(performance.now() - begun).toBeLessThan(8_000);
-}, 30_000);
+  expect((performance.now() - made) / (made - making)).toBeLessThan(10);
+}, 120_000);
 
 test("a line of a million columns is refused with a clear error, first or later", async () => {
   const line = Array.from({ length: 1_000_000 }, (_, at) => `c${at}`).join(",");
