@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { type Identify, requireScope } from "manyhands/internal/core/caller";
+import { checkInput } from "manyhands/internal/core/check-input";
 import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
 import { settingsMetadata } from "manyhands/internal/core/task";
@@ -70,10 +71,7 @@ async function requestOf(c: Context): Promise<ChatRequest> {
   } catch (error) {
     throw new AppError("invalid_input", error instanceof Error ? error.message : "The body is not JSON.");
   }
-  const checked = chatRequest.safeParse(body);
-  if (checked.success) return checked.data;
-  const faults = checked.error.issues.map(({ path, message }) => `${path.map(String).join(".") || "body"}: ${message}`);
-  throw new AppError("invalid_input", faults.join("; ").slice(0, 1000));
+  return checkInput(chatRequest, body, "body");
 }
 
 /**

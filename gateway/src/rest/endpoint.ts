@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { Caller, Scope } from "manyhands/internal/core/caller";
-import { AppError } from "manyhands/internal/core/errors";
+import { checkInput } from "manyhands/internal/core/check-input";
 import type * as z from "zod";
 
 /** Request variables of the REST API: the caller. */
@@ -65,21 +65,12 @@ export function endpoint<Given extends Parts>(
     ...about,
     async handle(c) {
       const input = {
-        ...(params && { params: fitting(params, c.req.param(), "path") }),
-        ...(query && { query: fitting(query, c.req.query(), "query") }),
-        ...(headers && { headers: fitting(headers, c.req.header(), "header") }),
-        ...(body && { body: fitting(body, await c.req.json(), "body") }),
+        ...(params && { params: checkInput(params, c.req.param(), "path") }),
+        ...(query && { query: checkInput(query, c.req.query(), "query") }),
+        ...(headers && { headers: checkInput(headers, c.req.header(), "header") }),
+        ...(body && { body: checkInput(body, await c.req.json(), "body") }),
       };
       return run(input as Checked<Given>, c);
     },
   };
-}
-
-function fitting(schema: z.ZodType, given: unknown, place: string): unknown {
-  const checked = schema.safeParse(given);
-  if (checked.success) return checked.data;
-  const faults = checked.error.issues.map(
-    ({ path, message }) => `${[place, ...path].map(String).join(".")}: ${message}`,
-  );
-  throw new AppError("invalid_input", faults.join("; ").slice(0, 1000));
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { checkInput } from "../core/check-input.ts";
 import { AppError } from "../core/errors.ts";
 import type { FlowDefinition } from "../core/flow.ts";
 import type { Json } from "../core/json.ts";
@@ -20,7 +21,7 @@ export type FlowRequest = {
  * the task, whatever their keys. Throws `invalid_input`, naming the field.
  */
 export function settingsOf({ metadata }: Pick<UserMessage, "metadata">): FlowSettings {
-  return read(flowSettings, metadata?.[flowSettingsKey] ?? {}, "");
+  return checkInput(flowSettings, metadata?.[flowSettingsKey] ?? {}, "");
 }
 
 /**
@@ -40,7 +41,7 @@ export function flowRequest(
     goal,
     files: parts.filter((part) => part.type !== "text"),
     ...(agents !== undefined && { agents }),
-    options: read(definition.options, options, "options") as FlowRequest["options"],
+    options: checkInput(definition.options, options, "options") as FlowRequest["options"],
   };
   const fault = definition.check?.(request);
   if (fault !== undefined) throw invalid(`${fault}.`);
@@ -57,24 +58,12 @@ export function admitToFlow(definition: Pick<FlowDefinition, "options" | "check"
 /** The settings of a run that an earlier version accepted, from its data part. */
 function settingsBefore({ parts }: Pick<UserMessage, "parts">) {
   const [set] = parts.filter(isSettings);
-  return { parts: parts.filter((part) => part !== set), settings: read(flowSettings, set?.data ?? {}, "") };
+  return { parts: parts.filter((part) => part !== set), settings: checkInput(flowSettings, set?.data ?? {}, "") };
 }
 
 function isSettings(part: Part): part is Extract<Part, { type: "data" }> {
   if (part.type !== "data" || typeof part.data !== "object" || part.data === null) return false;
   return "agents" in part.data || "options" in part.data;
-}
-
-function read<Schema extends z.ZodObject>(schema: Schema, value: unknown, field: string): z.output<Schema> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map((issue) => {
-    const path = [field, ...issue.path].filter((segment) => segment !== "").join(".") || "message";
-    if (issue.code !== "unrecognized_keys") return `${path}: ${issue.message}`;
-    const allowed = Object.keys(schema.shape).join(", ") || "none";
-    return `${[field, issue.keys[0]].filter(Boolean).join(".")}: is not known; there are ${allowed}`;
-  });
-  throw invalid(`${faults.join(". ")}.`);
 }
 
 function invalid(message: string): AppError {

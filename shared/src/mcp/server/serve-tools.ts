@@ -8,7 +8,7 @@ import {
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
-import type * as z from "zod";
+import { checkInput } from "../../core/check-input.ts";
 import type { RunRecord } from "../../core/engine.ts";
 import { AppError, publicError } from "../../core/errors.ts";
 import { requestTrace, traceFrom } from "../../core/trace.ts";
@@ -56,7 +56,7 @@ async function answer(asked: Asked, serving: Serving): Promise<CallToolResult | 
   if (isRunTool(name)) return runResult(await onRun(name, given, call, serving));
   const known = deps.runnables.all().map((one) => one.name);
   if (!known.includes(name)) throw invalidParams(`Unknown tool: ${name}. Known: ${known.join(", ")}`);
-  const fitting = checked(name, runArguments, given);
+  const fitting = checkInput(runArguments, given, "arguments");
   const started =
     answers.state === undefined
       ? await beginRun(name, fitting, deps, call)
@@ -92,11 +92,11 @@ function refusal(text: string): CallToolResult {
 async function onRun(name: keyof typeof runTools, given: unknown, call: Call, { deps }: Serving): Promise<RunView> {
   const { runs } = deps;
   if (name === "run_answer") {
-    const { run_id, answer } = checked(name, runTools.run_answer.input, given);
+    const { run_id, answer } = checkInput(runTools.run_answer.input, given, "arguments");
     const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text: answer }] } as const;
     return runs.view(await awaitRun(await runs.answer(run_id, message, call.principal), longestWaitMs, deps, call));
   }
-  const { run_id } = checked(name, runTools[name].input, given);
+  const { run_id } = checkInput(runTools[name].input, given, "arguments");
   if (name === "run_cancel") return runs.view(await runs.cancel(run_id, call.principal, call.signal));
   return runs.view(await runs.own(run_id, call.principal));
 }
@@ -134,13 +134,4 @@ function callOf({ mcpReq, http }: ServerContext, { principal }: Serving): Omit<C
       tell(message).catch(() => undefined);
     },
   };
-}
-
-function checked<Schema extends z.ZodType>(name: string, schema: Schema, given: unknown): z.output<Schema> {
-  const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  const faults = result.error.issues.map(
-    ({ path, message }) => `${path.map(String).join(".") || "arguments"}: ${message}`,
-  );
-  throw new AppError("invalid_input", `Invalid arguments for ${name}: ${faults.join("; ").slice(0, 1000)}`);
 }

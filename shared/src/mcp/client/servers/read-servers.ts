@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
+import { checkInput } from "../../../core/check-input.ts";
 import { AppError } from "../../../core/errors.ts";
 import { isProgram, type ServerConfig, serverSchemas, shownCommand } from "./server-config.ts";
 import { serverId } from "./tool-name.ts";
@@ -44,10 +45,8 @@ export function parseServers(
   } catch (cause) {
     throw new AppError("config_invalid", `${file} is not valid JSON: ${(cause as Error).message}`, { cause });
   }
-  const parsed = fileSchema.safeParse(json);
-  if (!parsed.success)
-    throw new AppError("config_invalid", `${file} must be an object {"mcpServers": {NAME: {…}}}: ${problem(parsed)}`);
-  const servers = Object.entries(parsed.data.mcpServers).map(([name, entry]) => readServer(name, entry, file, env));
+  const { mcpServers } = checkInput(fileSchema, json, `${file}: {"mcpServers": {NAME: {…}}}`, "config_invalid");
+  const servers = Object.entries(mcpServers).map(([name, entry]) => readServer(name, entry, file, env));
   const ids = new Map<string, string>();
   for (const { name } of servers) {
     const other = ids.get(serverId(name));
@@ -75,9 +74,12 @@ function readServer(
     throw new AppError("config_invalid", `${where} needs a command or a url, and not both.`);
   const own = Object.fromEntries(Object.entries(entry).filter(([key]) => !ignored.has(key)));
   const filled = z.record(z.string(), z.unknown()).parse(interpolate(own, where, env));
-  const parsed = (hasUrl ? serverSchemas.remote : serverSchemas.program).safeParse(filled);
-  if (!parsed.success) throw new AppError("config_invalid", `${where}${problem(parsed)}`);
-  const server: ServerConfig = { name, shown: shownCommand(entry), ...parsed.data };
+  const schema = hasUrl ? serverSchemas.remote : serverSchemas.program;
+  const server: ServerConfig = {
+    name,
+    shown: shownCommand(entry),
+    ...checkInput(schema, filled, where, "config_invalid"),
+  };
   if (!isProgram(server)) return server;
   const { cwd, read, write } = server;
   const placed = (path: string) => (/^\.\.?(?:\/|$)/.test(path) ? resolve(dirname(file), path) : path);
@@ -94,14 +96,6 @@ function checkPaths(server: { readonly [key in "read" | "write"]: readonly strin
           "config_invalid",
           `${where}.${key}: ${JSON.stringify(path)} is no path that begins with / or, from the folder of this file, with ./ or ../.`,
         );
-}
-
-/** Names the key and what is wrong with it, never the value, which may be a secret. */
-function problem(parsed: z.ZodSafeParseError<unknown>): string {
-  const issue = parsed.error.issues[0];
-  if (issue === undefined) return ".";
-  const path = issue.path.length === 0 ? "" : `.${issue.path.join(".")}`;
-  return `${path}: ${issue.message}.`;
 }
 
 function interpolate(value: unknown, where: string, env: Readonly<Record<string, string | undefined>>): unknown {

@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { checkInput } from "./check-input.ts";
+
+const schema = z.strictObject({
+  input: z.union([z.string(), z.strictObject({ text: z.string().optional() })]),
+  options: z.strictObject({ rounds: z.int().max(5), mode: z.enum(["any", "all"]) }).optional(),
+});
+
+test("what fits is returned as the schema has it", () => {
+  expect(checkInput(schema, { input: "Go" }, "body")).toEqual({ input: "Go" });
+});
+
+test("every wrong field is named, and for an unknown one those there are", () => {
+  const faults: [unknown, string][] = [
+    [{ input: "Go", files: [], agent: "a" }, "body.files: is not known; there are input, options. body.agent: is not"],
+    [{ input: { txt: "Go" } }, "body.input.txt: is not known; there are text."],
+    [{ input: "Go", options: { rounds: 9, mode: "x", of: 1 } }, "body.options.rounds: Too big: expected number to be"],
+    [
+      { input: "Go", options: { rounds: 1, mode: "all", of: 1 } },
+      "body.options.of: is not known; there are rounds, mode.",
+    ],
+    ["Go", "body: Invalid input: expected object, received string."],
+  ];
+  for (const [given, fault] of faults) expect(() => checkInput(schema, given, "body")).toThrow(fault);
+});
+
+test("no value is repeated, and the error has the code it is given", () => {
+  const check = () => checkInput(z.strictObject({ key: z.int() }), { key: "s3cret" }, "", "config_invalid");
+  expect(check).toThrow(
+    expect.objectContaining({ code: "config_invalid", message: expect.not.stringContaining("s3cret") }),
+  );
+});
