@@ -61,11 +61,12 @@ test("bytes that are no message, and one nested too deep, are the caller's fault
   const calls = [
     client.send("sendMessage", new Uint8Array([0xff, 0xff, 0xff])),
     client.send("sendMessage", new Uint8Array([10, 250])),
-    client.send("getTask", crypto.getRandomValues(new Uint8Array(1_000)).fill(0x0a, 0, 1)),
+    client.send("getTask", new Uint8Array(1_000).fill(0xff).fill(0x0a, 0, 1)),
     client.call("sendMessage", deep(150)),
     client.call("sendMessage", deep(3_000)),
   ];
-  for (const call of calls) expect((await failureOf(call)).code).toBe(status.INVALID_ARGUMENT);
+  const failures = await Promise.all(calls.map(failureOf));
+  expect(failures.map(({ code }) => code)).toEqual(calls.map(() => status.INVALID_ARGUMENT));
   expect(server.reported).toEqual([]);
 });
 
@@ -115,7 +116,7 @@ test("a stream of a thousand events comes whole and in order, and one is resumed
   const metadata = { "last-event-id": String(after) };
   const rest = await Array.fromAsync(client.stream("subscribeToTask", { tenant: "", id }, { metadata }));
   expect(rest.slice(1).map(seqOf) as number[]).toEqual(seqs.filter((seq) => seq > after));
-}, 30_000);
+});
 
 test("a reader that goes, or whose time is up, ends its watching and not the task", async () => {
   using client = grpcClient(server.grpc);
@@ -141,7 +142,7 @@ test("a reader who does not read holds back its stream, not the task or another 
   );
   const rest = await Array.fromAsync(stream);
   expect(rest.length).toBeGreaterThan(800);
-}, 30_000);
+});
 
 test("a message may be as large as over HTTP, and no larger", async () => {
   using client = grpcClient(server.grpc);
@@ -153,7 +154,7 @@ test("a message may be as large as over HTTP, and no larger", async () => {
   expect(done.payload.value.status.state).toBe(3);
   const failure = await failureOf(client.call("sendMessage", grpcMessage("", { parts: file(11 * 1024 * 1024) })));
   expect(failure.code).toBe(status.RESOURCE_EXHAUSTED);
-}, 30_000);
+});
 
 test("a stream that is quiet for several heartbeats stays open", async () => {
   using client = grpcClient(server.grpc);
@@ -174,10 +175,10 @@ test("the journal extension is activated by metadata, and said so", async () => 
 });
 
 test("a stop lets calls that end soon finish, and cuts the others off", async () => {
-  const stopping = await startAgentServer();
+  const stopping = await startAgentServer({ graceMs: 3_000 });
   using client = grpcClient(stopping.grpc);
   const soon = client.call("sendMessage", grpcMessage("wait 100"));
-  const stream = client.stream("sendStreamingMessage", grpcMessage("wait 60000"));
+  const stream = client.stream("sendStreamingMessage", grpcMessage("wait 600000"));
   const cut = failureOf(Array.fromAsync(stream));
   await eventually(async () => ((await stopping.engine.list({ limit: 9 })).total === 2 ? true : undefined));
   const stopped = stopping.stop();
