@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import type { AgentOutput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
+import { bundled } from "manyhands/internal/testing/bundled";
 import { type FlowStart, inputForTest } from "manyhands/internal/testing/flow";
 import { type ModelScript, type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import type * as z from "zod";
@@ -39,11 +40,16 @@ type Case = {
   readonly stride: number;
 };
 
+const program = await bundled(new URL("./testing/flow-process.ts", import.meta.url).pathname);
+afterAll(() => program[Symbol.asyncDispose]());
+
 /** Runs a process that executes a flow until it ends; returns whether it killed itself. */
 async function crashed(settings: z.input<typeof flowChildSettings>): Promise<boolean> {
-  const program = new URL("./testing/flow-process.ts", import.meta.url).pathname;
-  const child = Bun.spawn([process.execPath, program, JSON.stringify(settings)], { stdout: "ignore", stderr: "pipe" });
-  const killer = setTimeout(() => child.kill("SIGTERM"), 30_000);
+  const child = Bun.spawn([process.execPath, program.path, JSON.stringify(settings)], {
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const killer = setTimeout(() => child.kill("SIGTERM"), 120_000);
   const said = await new Response(child.stderr).text();
   await child.exited;
   clearTimeout(killer);
@@ -190,7 +196,7 @@ const cases: readonly Case[] = [
     modelCalls: 6,
     callsAtOnce: 2,
     counts: { "agent-asked": 3, "step-ended": 3 },
-    stride: 4,
+    stride: 10,
   },
   {
     kind: "planning",
@@ -214,7 +220,7 @@ const cases: readonly Case[] = [
     callsAtOnce: 2,
     counts: { "agent-asked": 4, "step-ended": 5 },
     asks: { hotels: 2 },
-    stride: 6,
+    stride: 15,
   },
   {
     kind: "sequential",
@@ -223,18 +229,18 @@ const cases: readonly Case[] = [
     answer: "writer is done",
     modelCalls: 0,
     counts: { "agent-asked": 3, "step-ended": 3 },
-    stride: 3,
+    stride: 8,
   },
   {
     kind: "parallel",
     request: { text: "Go", agents: names, options: { policy: "quorum", quorum: 2, aggregate: "model" } },
-    agents: { ...three, ...Object.fromEntries([done("writer", 20_000)]) },
+    agents: { ...three, ...Object.fromEntries([done("writer", 120_000)]) },
     model: () => () => ({ text: "both of them" }),
     answer: "both of them",
     modelCalls: 1,
     counts: { "branch-ended": 3, "policy-settled": 1 },
     perhaps: ["writer"],
-    stride: 4,
+    stride: 10,
   },
   {
     kind: "parallel",
@@ -244,7 +250,7 @@ const cases: readonly Case[] = [
     modelCalls: 0,
     counts: { "branch-ended": 3, "policy-settled": 1 },
     perhaps: names,
-    stride: 3,
+    stride: 8,
   },
   {
     kind: "conditional",
@@ -257,7 +263,7 @@ const cases: readonly Case[] = [
     modelCalls: 1,
     counts: { "agent-asked": 1, "choice-made": 1, "branch-ended": 1 },
     perhaps: ["maps", "writer"],
-    stride: 3,
+    stride: 8,
   },
   {
     kind: "loop",
@@ -280,7 +286,7 @@ const cases: readonly Case[] = [
     modelCalls: 0,
     counts: { "agent-asked": 4, "iteration-ended": 2 },
     asks: 2,
-    stride: 4,
+    stride: 10,
   },
   {
     kind: "debate",
@@ -291,7 +297,7 @@ const cases: readonly Case[] = [
     modelCalls: 3,
     counts: { "agent-asked": 4, "argument-made": 4, "round-ended": 2, "verdict-given": 1 },
     asks: 2,
-    stride: 4,
+    stride: 10,
   },
 ];
 

@@ -52,7 +52,7 @@ test("a flow asks a flow by name, with its own settings, and gets the usage and 
 test("a question of an agent two flows down reaches the person, and a cancel reaches it", async () => {
   const asks = [{ calls: [{ name: "ask_human", args: { inquire: "How wide?" } }] }, { text: "eight it is" }];
   await using door = doorForTest();
-  await using inner = await flowForTest(parallel, { agents: { asker: asks, slow: say("late", 20_000) } });
+  await using inner = await flowForTest(parallel, { agents: { asker: asks, slow: say("late", 600_000) } });
   door.open(parallel, inner);
   await using flow = await flowForTest(sequential, {
     agents: { both: [] },
@@ -87,7 +87,7 @@ test("a flow that ends up asking itself stops at the hop limit", async () => {
 });
 
 async function until<Found>(look: () => Promise<readonly Found[]>): Promise<readonly Found[]> {
-  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(10)) {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(10)) {
     const found = await look();
     if (found.length > 0) return found;
   }

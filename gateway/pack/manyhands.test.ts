@@ -27,38 +27,34 @@ async function install(root: string): Promise<string> {
   return command;
 }
 
-test.skipIf(node === null)(
-  "when the installed command is killed, the system it started ends too",
-  async () => {
-    await using checkout = await checkoutForTest({ agents: { manus: liveServer } });
-    const [gateway, manus] = [freePort("127.0.0.1"), freePort("127.0.0.1")];
-    const env = {
-      PATH: process.env.PATH,
-      HOME: checkout.root,
-      MANYHANDS_HOME: join(checkout.root, "home"),
-      GATEWAY_PORT: String(gateway),
-      MANUS_PORT: String(manus),
-    };
-    const options = { cwd: checkout.root, env, stdin: "ignore", stdout: "ignore", stderr: "pipe" } as const;
-    const child = Bun.spawn([node ?? "", await install(checkout.root), "start"], options);
-    const said = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
-    try {
-      let text = "";
-      for (let piece = await said.read(); !piece.done; piece = await said.read()) {
-        text += piece.value;
-        if (text.includes("\nUp. ")) break;
-      }
-      expect(text).toContain("\nUp. ");
-      expect((await fetch(`http://127.0.0.1:${gateway}/readyz`)).status).toBe(200);
-    } finally {
-      child.kill("SIGKILL");
+test.skipIf(node === null)("when the installed command is killed, the system it started ends too", async () => {
+  await using checkout = await checkoutForTest({ agents: { manus: liveServer } });
+  const [gateway, manus] = [freePort("127.0.0.1"), freePort("127.0.0.1")];
+  const env = {
+    PATH: process.env.PATH,
+    HOME: checkout.root,
+    MANYHANDS_HOME: join(checkout.root, "home"),
+    GATEWAY_PORT: String(gateway),
+    MANUS_PORT: String(manus),
+  };
+  const options = { cwd: checkout.root, env, stdin: "ignore", stdout: "ignore", stderr: "pipe" } as const;
+  const child = Bun.spawn([node ?? "", await install(checkout.root), "start"], options);
+  const said = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    let text = "";
+    for (let piece = await said.read(); !piece.done; piece = await said.read()) {
+      text += piece.value;
+      if (text.includes("\nUp. ")) break;
     }
-    // It stops printing only once the command line, which holds the other end, is gone.
-    let rest = "";
-    for (let piece = await said.read(); !piece.done; piece = await said.read()) rest += piece.value;
-    expect(rest).toContain("Stopping: ");
-    for (const port of [gateway, manus])
-      expect(await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => "gone")).toBe("gone");
-  },
-  60_000,
-);
+    expect(text).toContain("\nUp. ");
+    expect((await fetch(`http://127.0.0.1:${gateway}/readyz`)).status).toBe(200);
+  } finally {
+    child.kill("SIGKILL");
+  }
+  // It stops printing only once the command line, which holds the other end, is gone.
+  let rest = "";
+  for (let piece = await said.read(); !piece.done; piece = await said.read()) rest += piece.value;
+  expect(rest).toContain("Stopping: ");
+  for (const port of [gateway, manus])
+    expect(await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => "gone")).toBe("gone");
+});

@@ -55,6 +55,8 @@ export const definition: AgentDefinition = {
 export async function startAgentServer(
   options: {
     heartbeatMs?: number;
+    /** Milliseconds that running requests get after a stop. */
+    graceMs?: number;
     engine?: (real: Engine) => Engine;
     home?: string;
     port?: number;
@@ -93,7 +95,12 @@ export async function startAgentServer(
   });
   const served = serve(
     { fetch: (request) => app?.fetch(request) ?? new Response(null, { status: 503 }) },
-    { port: options.port ?? 0, graceMs: 200, drain: grpc.stop, close: () => engine.close({ graceMs: 100 }) },
+    {
+      port: options.port ?? 0,
+      graceMs: options.graceMs ?? 200,
+      drain: grpc.stop,
+      close: () => engine.close({ graceMs: 100 }),
+    },
   );
   const publicUrl = served.url.origin;
   app = agentApp({

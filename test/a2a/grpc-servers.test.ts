@@ -37,7 +37,7 @@ test("an agent with a port for gRPC serves it, says so in its card, and wants th
   expect((await client.call("listTasks", list, { metadata })).tasks).toHaveLength(1);
   await agent.stop();
   expect(await agent.exited).toBe(0);
-}, 60_000);
+});
 
 test("at the gateway one port serves every flow and agent by its tenant, and a port in use ends the start with the reason", async () => {
   const grpcPort = `${freePort("127.0.0.1")}`;
@@ -54,4 +54,4 @@ test("at the gateway one port serves every flow and agent by its tenant, and a p
     `gRPC cannot be served on 127.0.0.1:${grpcPort}`,
   );
   expect(await gateway.stop()).toBe(0);
-}, 60_000);
+});

@@ -83,7 +83,7 @@ function parseItem(block: string): SseItem | undefined {
 /** Asks `check` until it answers something other than undefined, for at most `withinMs`. */
 export async function eventually<Value>(
   check: () => Promise<Value | undefined> | Value | undefined,
-  withinMs = 10_000,
+  withinMs = 60_000,
 ): Promise<Value> {
   const deadline = Date.now() + withinMs;
   for (;;) {

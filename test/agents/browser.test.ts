@@ -184,7 +184,7 @@ test("a form over several pages is filled in, with a file in and files out, and 
   };
   expect((await bytes("proof.png")).subarray(1, 4).toString()).toBe("PNG");
   expect((await bytes("receipt.txt")).toString()).toBe("receipt 4711");
-}, 30_000);
+});
 
 test("over A2A 0.3: a question in the middle, and the next task finds its tab and cookies unchanged", async () => {
   const say = async (text: string, over: object = {}) => {
@@ -206,7 +206,7 @@ test("over A2A 0.3: a question in the middle, and the next task finds its tab an
   const next = await say("and now?", { contextId });
   expect(plays.tails.findLast((tail) => tail.includes("Step 2"))).toContain(form.host);
   expect(next.artifacts.at(-1).parts[0].text).toBe("who=Grace");
-}, 30_000);
+});
 
 test("after kill -9 the task continues, and the model sees what is open now", async () => {
   const asking = await send(`come back to ${form.origin}`);
@@ -215,19 +215,19 @@ test("after kill -9 the task continues, and the model sees what is open now", as
   agent = startAgent("browser", environment);
   await agent.ready;
   expect(answerOf(await send("yes", { taskId: asking.id, contextId: asking.contextId }))).toBe("Step 1 of 3");
-}, 30_000);
+});
 
 test("a cancel closes the task's tabs within five seconds", async () => {
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", ...content(`wait at ${hanging.origin}`) };
   const { body } = await rpc(agent.url, "SendMessage", { message, configuration: { returnImmediately: true } });
   const arrived = () => hanging.requests.some(({ url }) => url.pathname === "/stream");
-  for (const end = Date.now() + 10_000; !arrived() && Date.now() < end; ) await Bun.sleep(20);
+  for (const end = Date.now() + 60_000; !arrived() && Date.now() < end; ) await Bun.sleep(20);
   expect(left).toBe(0);
   const begun = Date.now();
   await rpc(agent.url, "CancelTask", { id: body.result.task.id });
   while (left === 0 && Date.now() - begun < 6_000) await Bun.sleep(20);
   expect(Date.now() - begun).toBeLessThan(5_000);
-}, 30_000);
+});
 
 test("a model that obeys a page leaks nothing: a person is asked about each way out", async () => {
   const asked: string[] = [];
@@ -240,7 +240,7 @@ test("a model that obeys a page leaks nothing: a person is asked about each way 
   expect(evil.requests.map(({ url }) => url.pathname).filter((path) => path !== "/favicon.ico")).toContain("/offers");
   expect(asked.filter((question) => question.includes("which you did not name"))).toHaveLength(theft().length);
   expect(asked.filter((question) => question.includes("a host you did not name"))).toHaveLength(3);
-}, 60_000);
+});
 
 test("two conversations at once share no tabs and no cookies", async () => {
   const run = async (name: string) => {
@@ -250,7 +250,7 @@ test("two conversations at once share no tabs and no cookies", async () => {
     return answerOf(await send("and now?", { contextId }));
   };
   expect(await Promise.all([run("Tick"), run("Tock")])).toEqual(["who=Tick", "who=Tock"]);
-}, 30_000);
+});
 
 test("the card names what it can do, even without a browser", async () => {
   const cardOf = async (url: string) => (await fetch(`${url}/.well-known/agent-card.json`)).json() as Wire;
@@ -271,4 +271,4 @@ test("the card names what it can do, even without a browser", async () => {
     await without.stop();
     await rm(other, { recursive: true, force: true });
   }
-}, 30_000);
+});

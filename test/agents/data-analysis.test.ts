@@ -71,7 +71,7 @@ test("a CSV sent as a file comes back as chart, findings and report", async () =
   expect((await bytes("visualization/by_region.png")).subarray(1, 4).toString()).toBe("PNG");
   expect((await bytes("report.html")).toString()).toContain("data:image/png;base64,");
   expect((await bytes("visualization/by_region.md")).toString()).toContain("north makes up more than half");
-}, 30_000);
+});
 
 test("the card names what it can do", async () => {
   const card = await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json();

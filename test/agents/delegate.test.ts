@@ -75,7 +75,7 @@ const file = (filename: string, text: string): Part => ({
 });
 
 async function eventually<Value>(check: () => Promise<Value | undefined | false>): Promise<Value> {
-  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await Bun.sleep(25)) {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(25)) {
     const found = await check();
     if (found !== undefined && found !== false) return found;
   }
@@ -130,7 +130,7 @@ test("Manus gives a part of its task to SWE, with files in both directions", asy
   expect(own).toBe(2);
   expect(childUsed).toBeGreaterThan(0);
   expect(used).toBeGreaterThan(childUsed);
-}, 30_000);
+});
 
 test("two parts run at the same time", async () => {
   const arrived = Promise.withResolvers<void>();
@@ -153,7 +153,7 @@ test("two parts run at the same time", async () => {
   await arrived.promise;
   expect((await states(helper)).filter((state) => state === "COMPLETED")).toEqual([]);
   expect(answerOf(await sent)).toMatch(/did one[\s\S]*did two/);
-}, 30_000);
+});
 
 test("Manus asks SWE's question, and the answer reaches SWE", async () => {
   const { asker, helper } = await pair(
@@ -168,7 +168,7 @@ test("Manus asks SWE's question, and the answer reaches SWE", async () => {
   expect(JSON.stringify(asked.status?.message)).toContain("SWE asks:\\n\\nTabs or spaces?");
   expect(answerOf(await asker.client.answer(asked.id, "tabs"))).toContain("It is tabs.");
   expect(await states(helper)).toEqual(["COMPLETED"]);
-}, 30_000);
+});
 
 const slow = { text: "never ending", stallAfter: 1 } as const;
 
@@ -181,7 +181,7 @@ test("cancelling Manus cancels what it gave to SWE", async () => {
   await eventually(async () => helper.model.requests.length === 1);
   expect((await asker.client.cancel(task.id)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
   await eventually(async () => (await states(helper)).join() === "CANCELED");
-}, 30_000);
+});
 
 test("Manus killed while SWE works: after its restart there is one task at SWE and one answer", async () => {
   const { asker, helper } = await pair(
@@ -199,7 +199,7 @@ test("Manus killed while SWE works: after its restart there is one task at SWE a
   expect(answerOf(ended)).toContain("Done once.");
   expect(await states(helper)).toEqual(["COMPLETED"]);
   expect([asker.model.requests.length, helper.model.requests.length]).toEqual([2, 1]);
-}, 30_000);
+});
 
 test("SWE killed while it works: it continues after its restart, and Manus gets its answer", async () => {
   const { asker, helper } = await pair(
@@ -212,7 +212,7 @@ test("SWE killed while it works: it continues after its restart, and Manus gets 
   await helper.restart();
   expect(answerOf(await sent)).toContain("Done after all.");
   expect(await states(helper)).toEqual(["COMPLETED"]);
-}, 40_000);
+});
 
 for (const crashAt of ["3", "6+"])
   test(`SWE killed at its durable write ${crashAt}: one task there, one answer here`, async () => {
@@ -228,7 +228,7 @@ for (const crashAt of ["3", "6+"])
     await restarted;
     expect(await states(helper)).toEqual(["COMPLETED"]);
     expect(asker.model.requests).toHaveLength(2);
-  }, 40_000);
+  });
 
 test("agents that pass a task round in a circle end at the hop limit", async () => {
   const [manusPort, swePort] = [freePort(), freePort()];
@@ -249,4 +249,4 @@ test("agents that pass a task round in a circle end at the hop limit", async () 
   const task = await manus.client.send({ text: "Go." });
   expect(answerOf(task)).toContain("(hop_limit)");
   expect((await states(manus)).length + (await states(swe)).length).toBe(9);
-}, 40_000);
+});

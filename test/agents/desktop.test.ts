@@ -1,7 +1,5 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { type Attack, startAttacked } from "../attacks/obedient-model.ts";
-
-setDefaultTimeout(30_000);
 
 const size = { MANYHANDS_DESKTOP_WIDTH: "800", MANYHANDS_DESKTOP_HEIGHT: "600" };
 const calls: readonly Attack[] = [

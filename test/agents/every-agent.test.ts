@@ -32,8 +32,7 @@ describe.each(Object.keys(agentDefaults))("%s, started alone,", (name) => {
     OPENAI_BASE_URL: model.url,
     MANYHANDS_MODEL: "scripted",
   });
-  // All four start at once, which is slow on a busy machine.
-  beforeAll(() => agent.ready, 30_000);
+  beforeAll(() => agent.ready);
   afterAll(() => agent.stop());
 
   test("its card says who it is, what it can do and how to reach it", async () => {

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type Site, startSite } from "../agents/browser-site.ts";
 import { type AttackedAgent, sentenceOf, startAttackedAgent, yes } from "./attacked-agent.ts";
 import { order, startObeyingModel } from "./orders.ts";
-
-setDefaultTimeout(60_000);
 
 const shop = `<h1>Shop</h1>
   <p>Basket <span id=trash style="cursor:pointer;display:inline-block;width:30px;height:30px" aria-label=""></span></p>

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
@@ -8,8 +8,6 @@ import { type AttackedAgent, sentenceOf, startAttackedAgent } from "./attacked-a
 import { order, startObeyingModel, stolen } from "./orders.ts";
 
 const secret = "canary-7f3a91c2";
-
-setDefaultTimeout(120_000);
 
 let model: ScriptedModel;
 let evil: Site;

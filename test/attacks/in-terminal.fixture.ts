@@ -18,6 +18,6 @@ const own = (() => {
   }
 })();
 const argv = ["sh", "-c", "if (: </dev/tty) 2>/dev/null; then echo terminal; else echo none; fi"];
-const { stdout } = await runCommand(sandbox, { argv, workspace }, { signal: AbortSignal.timeout(20_000) });
+const { stdout } = await runCommand(sandbox, { argv, workspace }, { signal: AbortSignal.timeout(60_000) });
 console.log(`server: ${own}, command: ${stdout.trim()}`);
 await sandbox.close();

@@ -20,7 +20,7 @@ describe.each(tiers)("tier %s", (tier) => {
     runCommand(
       open.sandbox,
       { argv: ["python3", "-c", script], workspace: open.workspace },
-      { signal: AbortSignal.timeout(30_000) },
+      { signal: AbortSignal.timeout(60_000) },
     );
   beforeAll(async () => {
     open = await openTier(tier);
@@ -53,7 +53,7 @@ print([number for number in range(1024) if there(number)])
       const { stdout } = await runCommand(
         open.sandbox,
         { argv, workspace: open.workspace, env },
-        { signal: AbortSignal.timeout(30_000) },
+        { signal: AbortSignal.timeout(60_000) },
       );
       // The command has it, and its own loader's output comes first.
       for (const [name, value] of Object.entries(env)) expect(stdout).toContain(`${name}=${value}\0`);
@@ -101,7 +101,7 @@ test.if(keys !== undefined && processor !== undefined)(
       const { stdout } = await runCommand(
         open.sandbox,
         { argv, workspace: open.workspace },
-        { signal: AbortSignal.timeout(10_000) },
+        { signal: AbortSignal.timeout(60_000) },
       );
       expect(stdout).not.toContain(name);
     } finally {

@@ -145,7 +145,7 @@ async function runPython(tier: string, text: string, ...args: string[]) {
   const outcome = await runCommand(
     it.sandbox,
     { argv, workspace: it.workspace },
-    { signal: AbortSignal.timeout(30_000) },
+    { signal: AbortSignal.timeout(60_000) },
   );
   expect(outcome.stderr).toBe("");
   return outcome;

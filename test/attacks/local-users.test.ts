@@ -29,7 +29,7 @@ beforeAll(async () => {
     startGatewayServer(join(folder, "open"), settings),
     startGatewayServer(join(folder, "guarded"), { ...settings, MANYHANDS_TOKEN: secret }),
   ]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all([manus?.stop(), gateway?.stop(), guarded?.stop()]);

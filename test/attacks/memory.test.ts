@@ -27,7 +27,7 @@ test.each(tiers)(
       // The session's memory counts for a command beside it.
       const greedy = ["python3", "-c", `x = b"1" * (250 * 2 ** 20); import time; time.sleep(5); print("held")`];
       const beside = { argv: greedy, workspace: open.workspace };
-      const outcome = await runCommand(open.sandbox, beside, { signal: AbortSignal.timeout(30_000) });
+      const outcome = await runCommand(open.sandbox, beside, { signal: AbortSignal.timeout(60_000) });
       expect(outcome.stdout === "held\n" && (await jobsLeft(sessions, context)) === left).toBe(false);
     } finally {
       await sessions.close();

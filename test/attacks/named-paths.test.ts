@@ -24,7 +24,7 @@ describe.each(tiers)("tier %s", (tier) => {
     const script = `cat ${shown}/file; cd ${shown}; for act in 'echo x >file' 'echo x >new' 'mkdir made' 'rm file' 'mv file moved' 'ln -s file link'; do
       sh -c "$act" 2>/dev/null && echo "done: $act"; done; true`;
     const command = { argv: ["bash", "-c", script], workspace: open.workspace, paths: { read: [shown], write: [] } };
-    const { stdout } = await runCommand(open.sandbox, command, { signal: AbortSignal.timeout(20_000) });
+    const { stdout } = await runCommand(open.sandbox, command, { signal: AbortSignal.timeout(60_000) });
     expect(stdout).toBe("as it was");
     expect(await readdir(shown)).toEqual(["file"]);
     expect(await Bun.file(join(shown, "file")).text()).toBe("as it was");

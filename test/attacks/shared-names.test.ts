@@ -80,7 +80,7 @@ describe.each(tiers)("tier %s", (tier) => {
           // limit.
           limits: { processes: 4096 },
         },
-        { signal: AbortSignal.timeout(30_000) },
+        { signal: AbortSignal.timeout(60_000) },
       );
       expect(outcome).toMatchObject({ stderr: "", exitCode: 0 });
       const words = ["attach", "remove", "shm_open", "sem file", "stream", "datagram", "datagram to"];

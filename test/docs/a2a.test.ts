@@ -68,7 +68,7 @@ test("every shell example gives the output the guide shows", async () => {
     if (!shows(shown?.text ?? "", out)) throw new Error(`a2a.md, line ${example.line} answers:\n${out}`);
     task = /"task":\{"id":"([^"]+)"/.exec(out)?.[1] ?? task;
   }
-}, 60_000);
+});
 
 test("the TypeScript example runs as printed", async () => {
   const example = blocks.find(({ language }) => language === "ts");

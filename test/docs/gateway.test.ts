@@ -42,7 +42,7 @@ beforeAll(async () => {
     started("open", startGateway, { MANUS_URL: manus.url }),
     started("guarded", startGateway, { MANYHANDS_TOKEN: token }),
   ]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop()));
@@ -67,14 +67,14 @@ test("every shell example gives the output the guide shows", async () => {
     if (!shows(shown?.text ?? "", out)) throw new Error(`gateway.md, line ${example.line} answers:\n${out}`);
     last = /^\{(?:"runId":"[^"]+",)?"id":"([^"]+)"/.exec(out)?.[1] ?? last;
   }
-}, 60_000);
+});
 
 test("the TypeScript examples run as printed", async () => {
   const examples = blocks.filter(({ language }) => language === "ts");
   expect(examples).toHaveLength(2);
   for (const example of examples)
     expect(await run([process.execPath, "-"], against(example), {})).toContain("There are 168 primes below 1000.");
-}, 60_000);
+});
 
 test("the settings for MCP clients have the address at which a stock client finds the tools", async () => {
   const settings = blocks.find(({ text }) => text.includes("mcpServers"));

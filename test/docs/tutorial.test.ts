@@ -101,24 +101,20 @@ async function answerOf(commands: string): Promise<string> {
   return out;
 }
 
-test.each(order)(
-  "the commands of %s give the output the page shows",
-  async (page) => {
-    const all = blocks(page);
-    const settings = join(folder, "docs/examples/manyhands.toml");
-    await writeFile(settings, files.get("manyhands.toml") ?? "");
-    for (const [index, block] of all.entries()) {
-      // Settings on a page apply to the commands after them.
-      if (block.language === "toml") await writeFile(settings, withModel(block.text));
-      if (block.language !== "sh") continue;
-      const out = await answerOf(block.text);
-      const shown = all[index + 1];
-      expect({ line: block.line, language: shown?.language }).toEqual({ line: block.line, language: "text" });
-      if (!shows(shown?.text ?? "", out)) throw new Error(`${basename(page)}, line ${block.line} answers:\n${out}`);
-    }
-  },
-  120_000,
-);
+test.each(order)("the commands of %s give the output the page shows", async (page) => {
+  const all = blocks(page);
+  const settings = join(folder, "docs/examples/manyhands.toml");
+  await writeFile(settings, files.get("manyhands.toml") ?? "");
+  for (const [index, block] of all.entries()) {
+    // Settings on a page apply to the commands after them.
+    if (block.language === "toml") await writeFile(settings, withModel(block.text));
+    if (block.language !== "sh") continue;
+    const out = await answerOf(block.text);
+    const shown = all[index + 1];
+    expect({ line: block.line, language: shown?.language }).toEqual({ line: block.line, language: "text" });
+    if (!shows(shown?.text ?? "", out)) throw new Error(`${basename(page)}, line ${block.line} answers:\n${out}`);
+  }
+});
 
 /** The settings of the block for the test's system: its only model is the scripted one. */
 function withModel(text: string): string {

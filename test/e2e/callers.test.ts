@@ -62,4 +62,4 @@ test("servers take tokens that come and go while they run, and JWTs, and keep ca
     await Promise.all([gateway.stop(), manus.stop()]);
     await rm(home, { recursive: true });
   }
-}, 60_000);
+});

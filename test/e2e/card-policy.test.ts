@@ -80,7 +80,7 @@ test("an agent whose card has no trusted signature is not accepted in any way", 
   expect(await known("greeter")).toBeUndefined();
   expect(await ask(agent.url)).toMatchObject({ status: "failed", error: { code: "forbidden" } });
   expect(agent.asked()).toBe(0);
-}, 30_000);
+});
 
 test("a signed agent is used and changes of its card are reported; without its signature it is not used until the signature is back", async () => {
   await using agent = await greeter();
@@ -106,7 +106,7 @@ test("a signed agent is used and changes of its card are reported; without its s
   agent.card = await sign(changed);
   await until(async () => (await known("greeter")).health === "up");
   expect(await ask("greeter")).toMatchObject({ status: "completed" });
-}, 60_000);
+});
 
 test("the agents of the gateway's own home are used, by their shared key; one of another home is not, whatever its name and address", async () => {
   const [own, alien] = await Promise.all(["state", "other"].map((folder) => startManusIn(join(home, folder))));
@@ -129,7 +129,7 @@ test("the agents of the gateway's own home are used, by their shared key; one of
   } finally {
     await Promise.all([...gateways, own, alien].map((one) => one.stop("SIGKILL")));
   }
-}, 60_000);
+});
 
 async function startManusIn(state: string): Promise<AgentServer> {
   await mkdir(state, { recursive: true });

@@ -56,7 +56,7 @@ test("an agent run alone can delegate to its agents, although nothing was runnin
   expect(exitCode).toBe(0);
   const { out: listed } = await manyhands("delegates", "runs", "list", "--json");
   expect(JSON.parse(listed)).toMatchObject([{ of: "manus", state: "completed", title: "say hello" }]);
-}, 180_000);
+});
 
 test("a delegated agent's question is answered after a restart in which every server has another port", async () => {
   const commands = [
@@ -71,4 +71,4 @@ test("a delegated agent's question is answered after a restart in which every se
     expect(answered.out).toContain("SWE heard");
     expect(answered.exitCode).toBe(0);
   }
-}, 180_000);
+});

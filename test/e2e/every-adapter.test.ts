@@ -142,7 +142,7 @@ for (const [index, [name, adapter]] of Object.entries(adapters).entries()) {
     const other = await adapter.start();
     await adapters[canceling]?.cancel(other);
     expect(await statesOf(other)).toEqual(all("canceled"));
-  }, 60_000);
+  });
 }
 
 test("a chat is also such a run: its question is answered over REST, and it is in every list", async () => {
@@ -157,7 +157,7 @@ test("a chat is also such a run: its question is answered over REST, and it is i
   expect(listed).toMatchObject({ id, of: agent, state: "completed" });
   const [flow] = JSON.parse(await commandLine("runs", "--flow", "sequential", "--json"));
   expect((await gateway.call("/runs?name=sequential")).body.runs[0].id).toBe(flow.id);
-}, 60_000);
+});
 
 /** A console page that shows a run; `await using` closes it. */
 async function consoleOf(id: string) {
@@ -217,4 +217,4 @@ test("a flow's run started in a chat is visible through every adapter while it a
   await seen.page.getByText(run.answer).first().waitFor();
   expect(await seen.page.locator(".plan .mark").allTextContents()).toEqual(["[✓]"]);
   expect(await numbersOf(events)).toEqual(Array.from({ length: run.lastEvent }, (_, index) => index + 1));
-}, 60_000);
+});

@@ -33,7 +33,7 @@ beforeAll(async () => {
     isUp.reject(new Error(said));
   })();
   await isUp.promise;
-}, 60_000);
+});
 
 afterAll(async () => {
   system.kill("SIGTERM");
@@ -45,13 +45,9 @@ test("there are flows, each with an example", () => {
   expect(flows.length).toBeGreaterThanOrEqual(2);
 });
 
-test.each(flows.map(({ name }) => name))(
-  "the rehearsal model carries out the example of the flow %s",
-  async (name) => {
-    expectCompleted(await run("flow", name, "--example"));
-  },
-  60_000,
-);
+test.each(flows.map(({ name }) => name))("the rehearsal model carries out the example of the flow %s", async (name) => {
+  expectCompleted(await run("flow", name, "--example"));
+});
 
 test.each([["run"], ["flow planning"]])(
   "the rehearsal model answers the question that the guides ask: %s",
@@ -60,7 +56,6 @@ test.each([["run"], ["flow planning"]])(
     expectCompleted(ended);
     expect(ended.out).toContain("There are 168 primes below 1000.");
   },
-  60_000,
 );
 
 type Ended = { readonly out: string; readonly exitCode: number };

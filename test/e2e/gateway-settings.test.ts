@@ -18,4 +18,4 @@ test("flows use their own model if one is named, and the gateway says which", as
     await gateway.stop("SIGKILL");
     await rm(home, { recursive: true });
   }
-}, 30_000);
+});

@@ -158,7 +158,7 @@ beforeAll(async () => {
   gateway = `http://127.0.0.1:${env.GATEWAY_PORT}`;
   system = startSystem(folder);
   await system.up;
-}, 120_000);
+});
 
 afterAll(async () => {
   system.child.kill("SIGTERM");
@@ -175,7 +175,7 @@ test("agents of the settings with an entry are started, those with only a url ar
   const listed = await manyhands("agents", "list");
   expect(listed.out).toContain("concierge  ·  up");
   expect(listed.out).not.toContain("data-analysis");
-}, 60_000);
+});
 
 test("an agent and a flow of the settings are available through every adapter", async () => {
   const names = ["trip", "planning", "manus", "concierge", "butler", "visitor"];
@@ -193,7 +193,7 @@ test("an agent and a flow of the settings are available through every adapter", 
   const { out } = await manyhands("flow");
   expect(out).toContain("Has the concierge plan each day of a trip.");
   expect((await get("/.well-known/agent-card.json")).name).toBe("Manus");
-}, 60_000);
+});
 
 test("the planning flow assigns a step to an agent of the settings", async () => {
   const done = await run("planning", { input: "Plan a day in Rome" });
@@ -202,7 +202,7 @@ test("the planning flow assigns a step to an agent of the settings", async () =>
   expect(asked.some((text) => text.includes("You plan days out.") && text.includes("Plan a day in Rome"))).toBe(true);
   const planned = asked.find((text) => text.includes("- concierge: Plans a day out. Skills: Plan a day."));
   expect(planned).toBeDefined();
-}, 60_000);
+});
 
 test("a flow of the settings asks agents, with its options, from the command line too", async () => {
   const done = await run("trip", { input: "Rome", options: { days: 2 } });
@@ -212,7 +212,7 @@ test("a flow of the settings asks agents, with its options, from the command lin
   const { exitCode, out } = await manyhands("flow", "trip", "--option", "days=1", "Bari");
   expect(out).toContain("You plan days out. Asked: Bari, day 1");
   expect(exitCode).toBe(0);
-}, 60_000);
+});
 
 test("an agent is asked by its name; one module can be several agents, each with its own table's instructions", async () => {
   const butler = await manyhands("run", "--agent", "butler", "Who are you?");
@@ -222,7 +222,7 @@ test("an agent is asked by its name; one module can be several agents, each with
   const unknown = await manyhands("run", "--agent", "swe", "hello");
   expect(unknown).toMatchObject({ exitCode: 2 });
   expect(unknown.said).toContain('There is no agent "swe". There are: manus, concierge, butler, visitor;');
-}, 60_000);
+});
 
 test("extra instructions reach the model after an agent's own, and the agent can ask every agent present", async () => {
   const { exitCode } = await manyhands("run", "hello");
@@ -236,7 +236,7 @@ test("extra instructions reach the model after an agent's own, and the agent can
   expect(delegate?.function.parameters).toMatchObject({
     properties: { agent: { enum: ["concierge", "butler", "visitor"] } },
   });
-}, 60_000);
+});
 
 test.each([
   [
@@ -259,16 +259,12 @@ test.each([
     '[flows.concierge]\nentry = "flows/trip.ts"\n[agents.concierge]\nentry = "agents/concierge.ts"\n',
     "concierge is an agent of this system",
   ],
-])(
-  "nothing is started with impossible settings: %j",
-  async (text, message) => {
-    await writeFile(join(folder, "bad.toml"), text);
-    await writeFile(join(folder, "butler.ts"), "export const butler = 1;\n");
-    const { exitCode, said } = await manyhands("start", "--config", "bad.toml");
-    if (typeof message === "string") expect(said).toContain(message);
-    else expect(said).toMatch(message);
-    expect(said.trim().split("\n").length).toBe(1);
-    expect(exitCode).toBe(2);
-  },
-  30_000,
-);
+])("nothing is started with impossible settings: %j", async (text, message) => {
+  await writeFile(join(folder, "bad.toml"), text);
+  await writeFile(join(folder, "butler.ts"), "export const butler = 1;\n");
+  const { exitCode, said } = await manyhands("start", "--config", "bad.toml");
+  if (typeof message === "string") expect(said).toContain(message);
+  else expect(said).toMatch(message);
+  expect(said.trim().split("\n").length).toBe(1);
+  expect(exitCode).toBe(2);
+});

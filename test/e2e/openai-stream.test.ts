@@ -45,4 +45,4 @@ test("text of an agent behind the gateway, alone or as a flow's answer, reaches 
     const [first, last] = [arrivals[0]?.at ?? 0, arrivals.at(-1)?.at ?? 0];
     expect(last - first).toBeGreaterThan(150);
   }
-}, 60_000);
+});

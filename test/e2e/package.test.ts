@@ -79,7 +79,7 @@ beforeAll(async () => {
   await writeFile(join(project, "package.json"), JSON.stringify(manifest));
   const installed = await ended([process.execPath, "install", "--no-save"], project);
   expect([installed.exitCode, installed.said]).toEqual([0, expect.any(String)]);
-}, 180_000);
+});
 
 afterAll(async () => {
   await model?.close();
@@ -111,24 +111,19 @@ packaged(
     });
     for (const { exitCode, out } of await Promise.all(checked)) expect([exitCode, out]).toEqual([0, ""]);
   },
-  60_000,
 );
 
-packaged(
-  "that agent runs as a server of its own",
-  async () => {
-    await writeFile(join(project, "concierge.ts"), concierge);
-    const settings = { PORT: "0", OPENAI_BASE_URL: model.url, MANYHANDS_MODEL: "scripted", HOME: env.HOME ?? "" };
-    await using server = await serving(["concierge.ts"], settings);
-    const client = await createA2aClient(server.url);
-    const updates = client.stream({ text: "Plan a day in Lisbon." });
-    expect(JSON.stringify(await Array.fromAsync(updates))).toContain("Go to the Tile Museum.");
-    const asked = JSON.stringify(model.requests.at(-1)?.body);
-    expect(asked).toContain("Check the weather first.");
-    expect(asked).toContain("weather.example");
-  },
-  60_000,
-);
+packaged("that agent runs as a server of its own", async () => {
+  await writeFile(join(project, "concierge.ts"), concierge);
+  const settings = { PORT: "0", OPENAI_BASE_URL: model.url, MANYHANDS_MODEL: "scripted", HOME: env.HOME ?? "" };
+  await using server = await serving(["concierge.ts"], settings);
+  const client = await createA2aClient(server.url);
+  const updates = client.stream({ text: "Plan a day in Lisbon." });
+  expect(JSON.stringify(await Array.fromAsync(updates))).toContain("Go to the Tile Museum.");
+  const asked = JSON.stringify(model.requests.at(-1)?.body);
+  expect(asked).toContain("Check the weather first.");
+  expect(asked).toContain("weather.example");
+});
 
 /** A module of the project as a process, until the block ends. */
 async function serving(args: readonly string[], settings: Readonly<Record<string, string>>) {
@@ -136,48 +131,36 @@ async function serving(args: readonly string[], settings: Readonly<Record<string
   return { url: server.url, [Symbol.asyncDispose]: async () => void (await server.stop()) };
 }
 
-packaged(
-  "the demo ends well in an empty folder, and its home is there",
-  async () => {
-    const empty = await emptyFolder("empty");
-    const demo = await manyhands(empty, "demo");
-    expect([demo.exitCode, demo.out]).toEqual([0, expect.stringContaining("✓ all 16 figures of the report are right")]);
-    expect(await Bun.file(join(empty, ".manyhands/runs.db")).exists()).toBe(true);
-  },
-  120_000,
-);
+packaged("the demo ends well in an empty folder, and its home is there", async () => {
+  const empty = await emptyFolder("empty");
+  const demo = await manyhands(empty, "demo");
+  expect([demo.exitCode, demo.out]).toEqual([0, expect.stringContaining("✓ all 16 figures of the report are right")]);
+  expect(await Bun.file(join(empty, ".manyhands/runs.db")).exists()).toBe(true);
+});
 
-packaged(
-  "the command says its version, completes words and passes exit codes on",
-  async () => {
-    const empty = await emptyFolder("commands");
-    expect(await manyhands(empty, "--version")).toEqual({ exitCode: 0, out: "0.1.0\n", said: "" });
-    expect((await manyhands(empty, "completion", "bash")).out).toContain("complete -o default -F _manyhands manyhands");
-    const wrong = await manyhands(empty, "rnu");
-    expect([wrong.exitCode, wrong.said]).toEqual([2, expect.stringContaining("Did you mean run?")]);
-    expect((await manyhands(empty, "init", "--yes")).exitCode).toBe(0);
-    const unset = await manyhands(empty, "run", "x");
-    expect(unset).toEqual({
-      exitCode: 2,
-      out: "",
-      said: "manyhands.toml, line 3: [llm] api_key_env names OPENAI_API_KEY, which is not set. Set it to the key of the model's provider.\n",
-    });
-  },
-  60_000,
-);
+packaged("the command says its version, completes words and passes exit codes on", async () => {
+  const empty = await emptyFolder("commands");
+  expect(await manyhands(empty, "--version")).toEqual({ exitCode: 0, out: "0.1.0\n", said: "" });
+  expect((await manyhands(empty, "completion", "bash")).out).toContain("complete -o default -F _manyhands manyhands");
+  const wrong = await manyhands(empty, "rnu");
+  expect([wrong.exitCode, wrong.said]).toEqual([2, expect.stringContaining("Did you mean run?")]);
+  expect((await manyhands(empty, "init", "--yes")).exitCode).toBe(0);
+  const unset = await manyhands(empty, "run", "x");
+  expect(unset).toEqual({
+    exitCode: 2,
+    out: "",
+    said: "manyhands.toml, line 3: [llm] api_key_env names OPENAI_API_KEY, which is not set. Set it to the key of the model's provider.\n",
+  });
+});
 
-packaged(
-  "the template type-checks, and its own test passes",
-  async () => {
-    const [types, tests] = await Promise.all([
-      ended([process.execPath, "run", "check"], project),
-      ended([process.execPath, "run", "test"], project),
-    ]);
-    expect([types.exitCode, types.out]).toEqual([0, ""]);
-    expect([tests.exitCode, tests.said]).toEqual([0, expect.stringContaining(" 2 pass\n 0 fail\n")]);
-  },
-  60_000,
-);
+packaged("the template type-checks, and its own test passes", async () => {
+  const [types, tests] = await Promise.all([
+    ended([process.execPath, "run", "check"], project),
+    ended([process.execPath, "run", "test"], project),
+  ]);
+  expect([types.exitCode, types.out]).toEqual([0, ""]);
+  expect([tests.exitCode, tests.said]).toEqual([0, expect.stringContaining(" 2 pass\n 0 fail\n")]);
+});
 
 packaged(
   "`start` in the template's project serves its agent, with the tools of its MCP server, and its flow; a signal drains all of it",
@@ -209,7 +192,6 @@ packaged(
     expect(await child.exited).toBe(0);
     expect(await fetch(gateway).catch(() => "gone")).toBe("gone");
   },
-  120_000,
 );
 
 /** A process's output up to this text, or up to its end. */

@@ -85,4 +85,4 @@ test("every artifact of a foreign agent arrives at the gateway's caller: data, l
     await gateway.stop("SIGKILL");
     await rm(home, { recursive: true });
   }
-}, 60_000);
+});

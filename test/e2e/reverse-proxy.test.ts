@@ -85,7 +85,7 @@ delegates = []
     gateway = await startGatewayServer(home, { ...env, PORT: gatewayPort });
     proxy = await startNginx({ gateway: gatewayPort, manus: manusPort });
     await until(async () => (await bodyText("/readyz").catch(() => "")).includes("true"));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     proxy?.kill("SIGTERM");
@@ -111,7 +111,7 @@ delegates = []
       expect(await (await fromOutside(link ?? "")).text()).toBe("Ada");
     }
     expect(new Set(asked)).toEqual(new Set([`${name}:${port}`]));
-  }, 60_000);
+  });
 
   test("every adapter of the gateway uses that address: runs, the API's description, and its page", async () => {
     const run = await post("/flows/manus", { input: "Write a card" });
@@ -119,14 +119,14 @@ delegates = []
     expect(run.files[0].url).toStartWith(`${outside}/artifacts/`);
     expect(JSON.parse(await bodyText("/openapi.json")).servers).toEqual([{ url: outside }]);
     expect(await bodyText("/docs")).toContain(`${outside}/mcp`);
-  }, 60_000);
+  });
 
   test("the system's own servers reach each other without the proxy, and so does a flow another flow", async () => {
     // The name does not resolve here: requests that used it would fail.
     const steps = [{ agent: "sequential", settings: { agents: ["manus"] } }];
     const run = await post("/flows/sequential", { input: "Write a card", agents: ["sequential"], options: { steps } });
     expect(run).toMatchObject({ status: "completed", answer: "It is written.", files: [{ name: "card.txt" }] });
-  }, 60_000);
+  });
 
   test("the console works through it, and shows the files of a run", async () => {
     const run = await post("/flows/manus", { input: "Write a card" });
@@ -137,7 +137,7 @@ delegates = []
     });
     try {
       const page = await browser.newPage();
-      page.setDefaultTimeout(15_000);
+      page.setDefaultTimeout(60_000);
       await page.goto(`${outside}/#/runs/${run.runId}`);
       await page.locator("dialog input").fill(token);
       await page.keyboard.press("Enter");
@@ -150,7 +150,7 @@ delegates = []
     } finally {
       await browser.close();
     }
-  }, 60_000);
+  });
 
   test("other host names than the configured one, and pages of another site, are refused as before", async () => {
     const status = async (headers: Record<string, string>) =>

@@ -55,4 +55,4 @@ test("agents of a gateway that ask each other in a circle end with hop_limit, af
     await gateway.stop("SIGKILL");
     await rm(home, { recursive: true });
   }
-}, 60_000);
+});

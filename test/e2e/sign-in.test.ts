@@ -118,4 +118,4 @@ test("a person signs in at the issuer, uses the console's API by the session alo
     issuer.close();
     await rm(home, { recursive: true });
   }
-}, 60_000);
+});

@@ -67,7 +67,7 @@ test("a stock OpenAI client chats with a flow: it gets a question, answers, sees
   expect(chunks.at(-1)?.usage?.total_tokens).toBeGreaterThan(0);
   const [, link = ""] = /\[greeting\.txt\]\((http[^)]+)\)/.exec(text) ?? [];
   expect(await (await fetch(link)).text()).toBe("Hello, Ada!\n");
-}, 30_000);
+});
 
 const flowCall = { name: "sequential", arguments: { task: "Write a greeting.", agents: ["manus"] } };
 
@@ -93,7 +93,7 @@ test("a stock MCP client calls a flow: its person answers, progress is reported,
   expect(told.length).toBeGreaterThan(0);
   expect(await fileOf(result)).toBe("greeting.txt: Hello, Grace!\n");
   await client.close();
-}, 30_000);
+});
 
 test("a stock MCP client of the former revision gets the question as a result, and its model answers it", async () => {
   const client = new Client({ name: "stock", version: "1" });
@@ -104,4 +104,4 @@ test("a stock MCP client of the former revision gets the question as a result, a
   const result = await client.callTool({ name: "run_answer", arguments: { run_id: id, answer: "Edith" } });
   expect(await fileOf(result)).toBe("greeting.txt: Hello, Edith!\n");
   await client.close();
-}, 30_000);
+});

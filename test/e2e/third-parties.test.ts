@@ -83,7 +83,7 @@ for (const [index, { maker, name }] of makes.entries()) {
     const { files } = run;
     expect(files.map((file: { name: string }) => file.name)).toContain("made.txt");
     expect(await textAt(files.at(-1).url)).toContain("made for: finish Done: blue");
-  }, 30_000);
+  });
 
   test(`it works in a planning flow, each step with the result it depends on (${maker})`, async () => {
     const { body } = await gateway.call("/flows/planning", { input: `Make both for ${name}` }, { Prefer: "wait=20" });
@@ -93,5 +93,5 @@ for (const [index, { maker, name }] of makes.entries()) {
     const asked = events.split("\n").filter((line) => line.includes('"agent-asked"'));
     expect(asked).toHaveLength(2);
     expect(asked[1]).toContain("Done: ");
-  }, 30_000);
+  });
 }

@@ -111,7 +111,6 @@ withOpenssl(
       await model.close();
     }
   },
-  120_000,
 );
 
 withOpenssl(
@@ -140,5 +139,4 @@ withOpenssl(
     await begin('cert = "server.pem"\nkey = "gone.key"\nca = "ca.pem"');
     expect(await run()).toMatchObject({ exitCode: 2, said: expect.stringContaining("server.tls.key") });
   },
-  60_000,
 );

@@ -101,4 +101,4 @@ test("a caller's trace goes through gateway and agent to the model and the MCP s
     await gateway.stop("SIGKILL");
     await rm(home, { recursive: true });
   }
-}, 120_000);
+});

@@ -42,7 +42,7 @@ test("two gateways on one home share its runs: after a kill the other finishes w
   expect((await agent.engine.list({ limit: 100 })).total).toBe(20);
   const again = await second.call("/flows/sequential", request(3), { "Idempotency-Key": "k-3" });
   expect(again.body.runId).toBe(accepted[3]?.body.runId);
-}, 60_000);
+});
 
 test("a stopping gateway accepts nothing more, ends in time, and the other continues its runs at once", async () => {
   const [first, second] = [await gateway(), await gateway()];
@@ -58,7 +58,7 @@ test("a stopping gateway accepts nothing more, ends in time, and the other conti
   const ended = async (id: string) => (await second.call(`/runs/${id}`)).body.status === "completed";
   await until(async () => (await Promise.all(ids.map(ended))).every(Boolean), 15_000);
   expect((await agent.engine.list({ limit: 1 })).total).toBe(total + 6);
-}, 60_000);
+});
 
 test("a gateway suspended past its lease finds its runs done, and changes nothing in them", async () => {
   const [first, second] = [await gateway(), await gateway()];
@@ -78,7 +78,7 @@ test("a gateway suspended past its lease finds its runs done, and changes nothin
   expect(await seen()).toEqual(before);
   const events = await (await fetch(`${second.url}/runs/${runId}/events`)).text();
   expect(events.match(/"run-ended"/g)).toHaveLength(1);
-}, 90_000);
+});
 
 test("an agent registered at one gateway is available at the other", async () => {
   const [first, second] = [await gateway(), await gateway()];
@@ -86,4 +86,4 @@ test("an agent registered at one gateway is available at the other", async () =>
   await until(async () =>
     (await second.call("/agents")).body.agents.some(({ name }: { name: string }) => name === "another"),
   );
-}, 30_000);
+});

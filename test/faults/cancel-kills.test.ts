@@ -49,4 +49,4 @@ for (const killed of [false, true])
       await model.close();
       await rm(home, { recursive: true, force: true });
     }
-  }, 120_000);
+  });

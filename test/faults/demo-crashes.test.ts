@@ -13,6 +13,8 @@ import { startCountedModel } from "./counted-model.ts";
 
 const orders = resolve(import.meta.dir, "../../gateway/demo/orders.csv");
 const lanes = 2;
+/** Kill at every n-th durable write, in turn just before it and just after; `CRASH_STRIDE=1` covers all of them. */
+const stride = Number(process.env.CRASH_STRIDE ?? 5);
 const patience = 60_000;
 
 type Outcome = {
@@ -118,7 +120,8 @@ test("kill -9 at any durable write of the demo: it finishes, and no recorded ste
   let ended = false;
   const lane = async () => {
     while (!ended) {
-      const n = next++;
+      const n = next;
+      next += stride;
       const at = n % 2 === 0 ? `${n}+` : `${n}`;
       const outcome = await demo(at);
       check(at, outcome, whole.report);

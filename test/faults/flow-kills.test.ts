@@ -1,14 +1,16 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { bundled } from "manyhands/internal/testing/bundled";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { freePort, startManus } from "../servers/manus-server.ts";
 
-const child = resolve(import.meta.dir, "../../flows/src/testing/flow-process.ts");
+const child = await bundled(resolve(import.meta.dir, "../../flows/src/testing/flow-process.ts"));
+afterAll(() => child[Symbol.asyncDispose]());
 /** `KILL_FLOWS=25 KILL_SEEDS=1,2,3,4,5` is the full test, which takes some minutes. */
 const flows = Number(process.env.KILL_FLOWS ?? 16);
 const seeds = (process.env.KILL_SEEDS ?? "20261,7").split(",").map(Number);
@@ -89,7 +91,7 @@ async function chaos(seed: number) {
   await begin(0);
   const settings = { home, model: planner.url, agents: Object.fromEntries(agents.map(({ name, url }) => [name, url])) };
   const gateway = kept(() =>
-    Bun.spawn([process.execPath, child, JSON.stringify(settings)], { stdout: "ignore", stderr: "ignore" }),
+    Bun.spawn([process.execPath, child.path, JSON.stringify(settings)], { stdout: "ignore", stderr: "ignore" }),
   );
   try {
     for (let n = 0, begun = 0; n < kills; n++) {

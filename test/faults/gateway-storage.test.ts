@@ -56,7 +56,7 @@ test("while the journal cannot be written, new work is refused with the reason; 
   expect((await seen(runId)).answer).toBe("waited");
   const { body } = await gateway.call("/flows/manus", { input: "answer yes" }, { Prefer: "wait=20" });
   expect([body.status, body.answer]).toEqual(["completed", "yes"]);
-}, 60_000);
+});
 
 test("a flow whose code has changed since it started pauses and does nothing, and continues once the code is right", async () => {
   const { id } = (await gateway.call("/flows/manus", { input: "ask What?" }, { Prefer: "wait=20" })).body;
@@ -83,7 +83,7 @@ test("a flow whose code has changed since it started pauses and does nothing, an
   expect((await gateway.call(`/runs/${id}/resume`, {})).status).toBe(202);
   await until(async () => (await seen(id)).status === "completed");
   expect((await seen(id)).answer).toBe("heard this");
-}, 60_000);
+});
 
 test("a damaged journal is never overwritten: the gateway says so, accepts nothing, and works once a good one is restored", async () => {
   const folder = join(home, "damaged");
@@ -104,7 +104,7 @@ test("a damaged journal is never overwritten: the gateway says so, accepts nothi
   } finally {
     await server.stop("SIGKILL");
   }
-}, 30_000);
+});
 
 /**
  * Runs a command in a separate mount namespace, where a small file system can be mounted that
@@ -170,4 +170,4 @@ test("a full disk ends no run: it pauses, new work is refused, and once there is
   } finally {
     await server.stop("SIGKILL");
   }
-}, 60_000);
+});

@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startAttacked } from "../attacks/obedient-model.ts";
-
-setDefaultTimeout(20_000);
 
 /** A folder with a bwrap that fails like the real one if the kernel allows no user namespaces. */
 async function refusedBwrap(): Promise<string> {

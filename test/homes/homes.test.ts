@@ -22,12 +22,12 @@ describe.each(homes)("a home of %s", (name) => {
   beforeAll(async () => {
     recorded = await readJson(folder, "views");
     system = await openHome(checkout, folder);
-  }, 60_000);
+  });
   afterAll(() => system[Symbol.asyncDispose]());
 
   test("shows every run as it was shown then", async () => {
     expect(await viewsOf(system)).toEqual(viewsNow(recorded, factsOf(system)));
-  }, 120_000);
+  });
 
   test("resumes its unfinished runs, which end as they would have, with nothing done twice", async () => {
     const ends = await endsOf(system);
@@ -38,7 +38,7 @@ describe.each(homes)("a home of %s", (name) => {
       using db = new Database(system.path, { readonly: true });
       return db.query("SELECT 1 FROM runs WHERE status NOT IN ('completed', 'failed', 'canceled')").get() === null;
     });
-  }, 90_000);
+  });
 
   test("continues its conversations, over every adapter, with their files", async () => {
     const files = runOf("Make a file. do:files");
@@ -56,7 +56,7 @@ describe.each(homes)("a home of %s", (name) => {
     });
     const { runs } = await wire(fetch(`${system.urls.gateway}/runs?limit=50`));
     expect(runs.find((run: Wire) => run.input === "And then?")).toMatchObject({ contextId: chat.contextId });
-  }, 30_000);
+  });
 
   test("recognizes a message and a request that were sent to it before", async () => {
     const { body } = await rpc(system.urls.manus, "SendMessage", sentTwice);
@@ -64,7 +64,7 @@ describe.each(homes)("a home of %s", (name) => {
     expect(stored(body.result.task.id, system.names)).toBe(first.id);
     expect(await begin(system, "sequential", begunTwice, "begun-twice")).toBe(runOf(begunTwice.input).id);
     expect(system.play.done.filter((one) => /do:(picture|twice)/.test(one))).toEqual([]);
-  }, 30_000);
+  });
 
   /** The run whose input starts with these words, as recorded. */
   function runOf(input: string): Wire {

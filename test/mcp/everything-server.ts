@@ -26,7 +26,7 @@ export async function startEverything(kind: "sse" | "streamableHttp", port = fre
 }
 
 async function untilReached(origin: string): Promise<void> {
-  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await Bun.sleep(20)) {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(20)) {
     const reached = await fetch(`${origin}/nothing`).then(
       () => true,
       () => false,

@@ -87,7 +87,7 @@ export async function hostForTest(servers: object, options: Options = {}): Promi
     egress: createEgress(policy),
     policy,
     proxy: options.proxy,
-    patienceMs: options.patienceMs ?? 5_000,
+    patienceMs: options.patienceMs ?? 60_000,
     definitionTokens: options.definitionTokens ?? 1_000_000,
     log: { info: () => undefined, warn: (fields, message) => warnings.push(`${message} ${Bun.inspect(fields)}`) },
     signIns: () => ({ authorize: async () => undefined, widenScope: async () => undefined }),

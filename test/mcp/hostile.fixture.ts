@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
 /**
@@ -25,12 +26,13 @@ if (mode === "babble") {
   const lines = `${"x".repeat(1_000_000)}\n`;
   for (;;) await Bun.write(Bun.stdout, lines);
 }
-if (mode === "silent") await Bun.sleep(60_000);
+if (mode === "silent") await Bun.sleep(600_000);
 /**
  * Like a program that fetches itself before it starts: it is slow, and exits if it cannot fetch.
  */
 const start = mode === "late" ? JSON.parse(await readFile(more, "utf8")) : {};
 await Bun.sleep(start.delayMs ?? 0);
+while (start.until !== undefined && !existsSync(start.until)) await Bun.sleep(50);
 if (start.registry !== undefined) {
   const answer = await fetch(start.registry, { proxy: process.env.HTTP_PROXY ?? "" }).catch(() => undefined);
   if (answer?.ok !== true) process.exit(1);

@@ -42,7 +42,7 @@ test("tools that a server adds are available as soon as it says so, over the sam
   const names = async () => (await it.tools()).map(({ name }) => name);
   expect(await names()).not.toContain("web__bloom");
   await it.call("web__grow");
-  for (const deadline = Date.now() + 5_000; Date.now() < deadline && !(await names()).includes("web__bloom"); )
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline && !(await names()).includes("web__bloom"); )
     await Bun.sleep(10);
   expect((await it.call("web__bloom")).text).toContain("in full bloom");
   expect(it.host.health().servers[0]?.connects).toBe(1);
@@ -62,7 +62,8 @@ test("an eager server is connected at start, any other when it is first needed",
   const entry = { url: server.url };
   await using it = await hostForTest({ soon: { ...entry, start: "eager" }, late: entry });
   const state = () => it.host.health().servers.map(({ name, state }) => `${name} ${state}`);
-  for (const deadline = Date.now() + 5_000; Date.now() < deadline && state()[0] !== "soon ready"; ) await Bun.sleep(10);
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline && state()[0] !== "soon ready"; )
+    await Bun.sleep(10);
   expect(state()).toEqual(["soon ready"]);
   await it.tools();
   expect(state()).toEqual(["soon ready", "late ready"]);
@@ -138,7 +139,6 @@ test.each(["sse", "streamableHttp"] as const)(
     for (let tries = 1; kind === "sse" && again.isError && tries < 3; tries++) again = await echo();
     expect(again.text).toContain("Echo: hello");
   },
-  40_000,
 );
 
 test("a server that disappears in the middle fails the calls until it is back", async () => {

@@ -87,4 +87,4 @@ test("@playwright/mcp operates a page in its own browser, inside the sandbox", a
   const target = /button "Buy" \[ref=(\w+)\]/.exec((await it.call("page__browser_snapshot")).text)?.[1];
   const clicked = await it.call("page__browser_click", { element: "Buy", target, ref: target });
   expect(clicked.text).toContain("Bought");
-}, 30_000);
+});

@@ -18,6 +18,8 @@ async function lateServer(start: object) {
   return {
     entry: { ...fixture("hostile", "late", file), env: { NO_PROXY: "", no_proxy: "" } },
     set,
+    /** The file whose existence lets a server start that was set to wait `until` then. */
+    gate: join(folder, "gate"),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   };
 }
@@ -32,40 +34,42 @@ async function listed({ host }: HostForTest) {
 
 test("a server that starts slowly the first time is waited for, and the task says for which", async () => {
   await using late = await lateServer({ delayMs: 6_500 });
-  await using it = await hostForTest({ npx: late.entry, s: fixture("hostile") }, { patienceMs: 20_000 });
+  await using it = await hostForTest({ npx: late.entry, s: fixture("hostile") }, { patienceMs: 60_000 });
   const { names, missing, told } = await listed(it);
   expect(names).toEqual(expect.arrayContaining(["npx__echo", "s__echo"]));
   expect(missing).toEqual([]);
-  expect(told).toEqual(["Waiting for the MCP server npx to start, for 20 s at most."]);
-}, 40_000);
+  expect(told).toEqual(["Waiting for the MCP server npx to start, for 60 s at most."]);
+});
 
 test("after the wait a task continues without the server, learns which tools are missing, and has them once they are available", async () => {
-  await using late = await lateServer({ delayMs: 9_000 });
-  await using it = await hostForTest({ npx: late.entry, s: fixture("hostile") }, { patienceMs: 4_000 });
+  await using late = await lateServer({});
+  await late.set({ until: late.gate });
+  await using it = await hostForTest({ npx: late.entry, s: fixture("hostile") }, { patienceMs: 8_000 });
   const first = await listed(it);
   expect(first.names).toContain("s__echo");
   expect(first.missing).toEqual([{ name: "npx", reason: "it has not answered yet." }]);
-  for (const deadline = Date.now() + 20_000; ; await Bun.sleep(100)) {
+  await writeFile(late.gate, "");
+  for (const deadline = Date.now() + 60_000; ; await Bun.sleep(100)) {
     const { names, missing, ms } = await listed(it);
-    expect(ms).toBeLessThan(1_000);
+    expect(ms).toBeLessThan(8_000);
     if (missing.length === 0 && names.includes("npx__echo")) break;
     if (Date.now() > deadline) throw new Error("its tools never came");
   }
-}, 40_000);
+});
 
 test("tools known from last time are offered at once, and a call waits for the server to connect", async () => {
   await using late = await lateServer({});
   await using first = await hostForTest({ npx: late.entry });
   expect((await listed(first)).names).toContain("npx__echo");
   await late.set({ delayMs: 4_000 });
-  await using it = await hostForTest({ npx: late.entry }, { home: first.home, patienceMs: 20_000 });
+  await using it = await hostForTest({ npx: late.entry }, { home: first.home, patienceMs: 60_000 });
   const { names, tools, missing, told, ms } = await listed(it);
   expect(names).toContain("npx__echo");
-  expect(ms).toBeLessThan(2_500);
+  expect(ms).toBeLessThan(4_000);
   expect([missing, told]).toEqual([[], []]);
   const echo = tools.find(({ name }) => name === "npx__echo");
   expect((await echo?.call({ text: "hi" }, contextForTest(it.workspace)))?.text).toContain("hi");
-}, 40_000);
+});
 
 test("a tool known from last time that the server has changed meanwhile is not called", async () => {
   await using late = await lateServer({});
@@ -79,7 +83,7 @@ test("a tool known from last time that the server has changed meanwhile is not c
     isError: true,
     text: "npx no longer has npx__echo as it was approved.",
   });
-}, 40_000);
+});
 
 test("if the approvals are lost, nothing from last time counts as approved", async () => {
   await using late = await lateServer({});
@@ -87,10 +91,10 @@ test("if the approvals are lost, nothing from last time counts as approved", asy
   await listed(first);
   await rm(join(first.home, "mcp-pins.json"));
   await late.set({ delayMs: 3_000, turned: true });
-  await using it = await hostForTest({ npx: late.entry }, { home: first.home, patienceMs: 20_000 });
+  await using it = await hostForTest({ npx: late.entry }, { home: first.home, patienceMs: 60_000 });
   const echo = (await listed(it)).tools.find(({ name }) => name === "npx__echo");
   expect(echo?.description).toContain("Send every file");
-}, 40_000);
+});
 
 test("a program refused access to its registry at a private address says so, with the setting that allows it", async () => {
   const registry = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("packages") });
@@ -110,4 +114,4 @@ test("a program refused access to its registry at a private address says so, wit
   } finally {
     await registry.stop(true);
   }
-}, 60_000);
+});

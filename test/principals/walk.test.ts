@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createWebhooks } from "manyhands/internal/a2a/push/webhooks";
 import { callerNamed } from "manyhands/internal/core/caller";
 import { startGateway, type TestGateway } from "../../gateway/src/testing/gateway.ts";
@@ -12,8 +12,6 @@ import { a2aPublicRoutes, a2aRoutes, legacyMethods, methods } from "./a2a-calls.
 import { gatewayPublicRoutes, gatewayRoutes, initialize, mcpCalls, mcpMethods, mcpTools } from "./gateway-calls.ts";
 import { type Calls, type Ids, unusedIds } from "./ids.ts";
 import { answerTo, differences, type Face, remembered, routesOf, storedOf } from "./walk.ts";
-
-setDefaultTimeout(120_000);
 
 const secret = "what only alice knows";
 let hook: Receiver;

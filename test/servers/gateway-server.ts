@@ -40,7 +40,7 @@ export async function startGatewayServer(
 }
 
 /** Polls until the condition holds; fails after a while. */
-export async function until(isSo: () => Promise<boolean>, withinMs = 20_000): Promise<void> {
+export async function until(isSo: () => Promise<boolean>, withinMs = 60_000): Promise<void> {
   for (const deadline = Date.now() + withinMs; !(await isSo()); await Bun.sleep(20))
     if (Date.now() > deadline) throw new Error("It did not come to be in time");
 }

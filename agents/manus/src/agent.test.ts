@@ -76,7 +76,7 @@ test("with a browser Manus browses, and the instructions for it appear only whil
   expect(agent.skills.map(({ id }) => id)).toContain("browse");
   expect(agent.instructions).not.toContain("refs");
   const look = (recent = ["browser_go_to_url"]) =>
-    agent.look?.({} as never, { signal: AbortSignal.timeout(1_000), vision: false, recent });
+    agent.look?.({} as never, { signal: AbortSignal.timeout(60_000), vision: false, recent });
   expect(await look()).toBeUndefined();
   open = true;
   expect(await look(["bash"])).toBeUndefined();

@@ -52,7 +52,7 @@ const echo = (name: string) => (request: ChatRequest) => {
 };
 const agents = { one: echo("one"), two: echo("two") };
 async function ended(flow: FlowForTest, agent: string): Promise<string[]> {
-  for (const deadline = Date.now() + 5_000; ; await Bun.sleep(10)) {
+  for (const deadline = Date.now() + 60_000; ; await Bun.sleep(10)) {
     const states = (await flow.agent(agent).tasks()).map(({ status }) => status);
     if (states.every((state) => ["completed", "failed", "canceled"].includes(state))) return states;
     if (Date.now() > deadline) throw new Error(`still at work: ${states}`);
@@ -170,11 +170,11 @@ test("a yes-or-no question gets no third position: debaters may share one, and a
 
 test("a debater that is always late is absent at its deadline, and after two rounds the debate continues without it", async () => {
   await using flow = await flowForTest(debate, {
-    agents: { ...agents, late: () => ({ text: "wait", delayMs: 20_000 }) },
+    agents: { ...agents, late: () => ({ text: "wait", delayMs: 600_000 }) },
     model: differing,
   });
   const three = [...positions, { agent: "late", position: "Neither", name: "Late" }];
-  const options = { positions: three, turnDeadlineMs: 400 };
+  const options = { positions: three, turnDeadlineMs: 2_500 };
   const { answer, events, record } = await flow.run({ text: "Which?", options });
   expect(record.status).toBe("completed");
   expect(lines(events)).toEqual([

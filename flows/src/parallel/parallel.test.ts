@@ -15,15 +15,28 @@ const refusal = { calls: [{ name: "terminate", args: { status: "failure", summar
 const say =
   (text: string, delayMs = 0) =>
   () => ({ text, delayMs });
-const endless = say("late", 20_000);
+const endless = say("late", 600_000);
 const wrote = (path: string, text: string) => (_: ChatRequest, n: number) =>
   n % 2 === 0
     ? { calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: text } }] }
     : { text: `wrote ${path}` };
 
+/** Says it once this many branches of the flow's run have ended. */
+const sayAfter = (count: number, text: string, flow: () => FlowForTest) => () => ({
+  text,
+  after: branchesEnded(flow(), count),
+});
+
+async function branchesEnded({ engine, events }: FlowForTest, count: number): Promise<void> {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(5)) {
+    const [run] = (await engine.list({ kind: parallel.name, limit: 1 })).runs;
+    if (run !== undefined && branches(await events(run.id)).length >= count) return;
+  }
+}
+
 /** The states of all tasks at an agent, once none is running. */
 async function ended(flow: FlowForTest, agent: string): Promise<string[]> {
-  for (const deadline = Date.now() + 5_000; ; await Bun.sleep(10)) {
+  for (const deadline = Date.now() + 60_000; ; await Bun.sleep(10)) {
     const states = (await flow.agent(agent).tasks()).map(({ status }) => status);
     if (states.every((state) => ["completed", "failed", "canceled"].includes(state))) return states;
     if (Date.now() > deadline) throw new Error(`still at work: ${states}`);
@@ -32,7 +45,7 @@ async function ended(flow: FlowForTest, agent: string): Promise<string[]> {
 
 test("agents work at the same time and their answers are joined in the caller's order", async () => {
   await using flow = await flowForTest(parallel, {
-    agents: { slow: say("slow says 1", 150), quick: say("quick says 2") },
+    agents: { slow: sayAfter(1, "slow says 1", () => flow), quick: say("quick says 2") },
   });
   const { record, events, answer } = await flow.run({ text: "Estimate", agents: ["slow", "quick"] });
   expect(record.status).toBe("completed");
@@ -68,7 +81,7 @@ test("each item gets a branch, the agents take turns, and no more run at once th
 
 test("with policy all, one failure fails the flow: the others are canceled, none keeps running, and the results so far are kept", async () => {
   await using flow = await flowForTest(parallel, {
-    agents: { good: say("half of it"), bad: () => ({ ...refusal, delayMs: 150 }), slow: endless },
+    agents: { good: say("half of it"), bad: () => ({ ...refusal, after: branchesEnded(flow, 1) }), slow: endless },
   });
   const { record, events } = await flow.run({ text: "Go", agents: ["good", "bad", "slow"] });
   expect(record.error).toEqual({
@@ -88,7 +101,9 @@ test("with policy all, one failure fails the flow: the others are canceled, none
 });
 
 test("or the others are awaited first, if the caller asks for it", async () => {
-  await using flow = await flowForTest(parallel, { agents: { bad: [refusal], slow: say("in the end", 2_000) } });
+  await using flow = await flowForTest(parallel, {
+    agents: { bad: [refusal], slow: sayAfter(1, "in the end", () => flow) },
+  });
   const { record, events } = await flow.run({ text: "Go", agents: ["bad", "slow"], options: { rest: "await" } });
   expect(record.status).toBe("failed");
   expect(branches(events)).toEqual(["1 bad failed", "2 slow completed"]);
@@ -98,7 +113,7 @@ test("or the others are awaited first, if the caller asks for it", async () => {
 
 test("any: the first answer is the answer, a failure before it does not matter, and the rest is canceled", async () => {
   await using flow = await flowForTest(parallel, {
-    agents: { bad: [refusal], quick: say("here", 100), slow: endless },
+    agents: { bad: [refusal], quick: sayAfter(1, "here", () => flow), slow: endless },
   });
   const { answer, events } = await flow.run({
     text: "Go",
@@ -116,7 +131,7 @@ test("branches no longer needed stop at their agents before the answer is compos
   });
   const options = { policy: "any", aggregate: "agent", aggregator: "editor" };
   const id = await flow.start({ text: "Go", agents: ["slow", "quick"], options });
-  for (const deadline = Date.now() + 15_000; flow.agent("editor").model.requests.length === 0; await Bun.sleep(5))
+  for (const deadline = Date.now() + 60_000; flow.agent("editor").model.requests.length === 0; await Bun.sleep(5))
     if (Date.now() > deadline) throw new Error("the editor was not asked");
   expect((await flow.agent("slow").tasks()).map(({ status }) => status)).toEqual(["canceled"]);
   expect((await flow.until(id, "completed")).output).toMatchObject({ answer: expect.stringContaining("edited") });

@@ -593,7 +593,7 @@ test("at the end the results are checked against the whole task: missing ones ar
 
 test("a canceled flow ends at once, even if steps wait for others or for a slot, and no agent continues", async () => {
   await using flow = await flowForTest(planning, {
-    agents: { slow: () => ({ text: "late", delayMs: 20_000 }), other: says("not asked") },
+    agents: { slow: () => ({ text: "late", delayMs: 600_000 }), other: says("not asked") },
     model: plannerForTest({
       plans: [
         plan(
@@ -610,12 +610,12 @@ test("a canceled flow ends at once, even if steps wait for others or for a slot,
   await flow.engine.cancel(id);
   await flow.until(id, "canceled");
   // A body that does not end by itself is abandoned after five seconds.
-  expect(performance.now() - before).toBeLessThan(4_000);
+  expect(performance.now() - before).toBeLessThan(4_900);
   expect(await flow.agent("other").tasks()).toEqual([]);
-  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(10))
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(10))
     if ((await flow.agent("slow").tasks()).every(({ status }) => status === "canceled")) return;
   throw new Error("the agent still works");
-}, 20_000);
+});
 
 test("a later task of the conversation knows what was done before it, and has its files", async () => {
   const planned: string[] = [];

@@ -7,7 +7,7 @@ test("start shows the address, model and sandbox of each agent and the gateway's
   const env = { GATEWAY_PORT: "0", PUBLIC_URL: "https://team.example", MANYHANDS_TOKEN: "long-enough" };
   await using cli = await cliForTest({ ...checkout, env });
   const done = cli.run("start");
-  for (const deadline = Date.now() + 15_000; !cli.said().includes("\nUp. "); await Bun.sleep(10))
+  for (const deadline = Date.now() + 60_000; !cli.said().includes("\nUp. "); await Bun.sleep(10))
     if (Date.now() > deadline) throw new Error(cli.said());
   process.emit("SIGTERM");
   expect(await done).toBe(0);
@@ -37,7 +37,7 @@ test("start says which servers are missing", async () => {
   await using checkout = await checkoutForTest({ gateway, agents: { manus: liveServer } });
   await using cli = await cliForTest({ ...checkout, env: { GATEWAY_PORT: "0" } });
   const done = cli.run("start");
-  for (const deadline = Date.now() + 15_000; !cli.said().includes("\nUp "); await Bun.sleep(10))
+  for (const deadline = Date.now() + 60_000; !cli.said().includes("\nUp "); await Bun.sleep(10))
     if (Date.now() > deadline) throw new Error(cli.said());
   process.emit("SIGTERM");
   expect(await done).toBe(1);

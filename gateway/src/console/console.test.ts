@@ -6,7 +6,7 @@ import { startCuttingProxy } from "../testing/cutting-proxy.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
 const chromiumPath = Bun.which("chromium") ?? Bun.which("google-chrome");
-const waitMs = 15_000;
+const waitMs = 60_000;
 
 let browser: Browser;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
     args: ["--no-sandbox"],
     ...(chromiumPath !== null && { executablePath: chromiumPath }),
   });
-}, 60_000);
+});
 afterAll(() => browser?.close());
 
 /**
@@ -94,7 +94,7 @@ test("a run is started, seen live, answered and read to its end, and a reload in
   expect(await Bun.file(await (await saved).path()).bytes()).toEqual(new Uint8Array(png));
   await page.getByText("26,157 tokens").waitFor();
   await page.locator(".runs .state.completed").waitFor();
-}, 60_000);
+});
 
 test("a model's output is text: it runs nothing, fetches nothing, and links only to web addresses", async () => {
   await using gateway = await startGateway({ flows: [consoleFixture] });
@@ -116,7 +116,7 @@ test("a model's output is text: it runs nothing, fetches nothing, and links only
   expect(shown).toContain("\\u001b[31mred\\u202etxt.exe");
   expect([shown.includes("\u001b"), shown.includes("\u202e")]).toEqual([false, false]);
   expect(asked.filter((url) => !url.startsWith(gateway.url))).toEqual([]);
-}, 60_000);
+});
 
 test("a run is cancelled, and one that failed says why", async () => {
   await using gateway = await startGateway();
@@ -130,7 +130,7 @@ test("a run is cancelled, and one that failed says why", async () => {
   await page.getByRole("link", { name: "New run" }).click();
   await start(page, "echo", "fail now");
   await page.getByText("It was told to fail. (task_failed)").waitFor();
-}, 60_000);
+});
 
 test("the token is asked for once, kept for the tab, and asked for again if it is wrong", async () => {
   await using gateway = await startGateway({ token: "secret", flows: [consoleFixture] });
@@ -148,7 +148,7 @@ test("the token is asked for once, kept for the tab, and asked for again if it i
   await page.getByRole("button", { name: "Answer" }).click();
   await shownImage(page);
   expect(await page.evaluate("localStorage.length")).toBe(0);
-}, 60_000);
+});
 
 test("if the connection breaks, the page continues where it was", async () => {
   await using gateway = await startGateway();
@@ -169,7 +169,7 @@ test("if the connection breaks, the page continues where it was", async () => {
   const lines = await page.locator(".timeline li").allTextContents();
   expect(lines.length).toBeGreaterThan(before);
   expect(lines.filter((line) => line.includes("Really?"))).toHaveLength(1);
-}, 60_000);
+});
 
 test("a flow's options are fields of their type; only those that were set are sent, and invalid JSON is reported", async () => {
   await using gateway = await startGateway({ flows: [consoleFixture] });
@@ -190,7 +190,7 @@ test("a flow's options are fields of their type; only those that were set are se
   await page.getByRole("button", { name: "Start" }).click();
   const options = { approve: true, concurrency: 2, onFailure: "continue", steps: [{ agent: "manus" }] };
   expect((await sent).postDataJSON()).toEqual({ input: { text: "go" }, agents: ["manus", "swe"], options });
-}, 60_000);
+});
 
 test("agents show their health, why one is unavailable, and how their cards changed", async () => {
   await using gateway = await startGateway();
@@ -206,4 +206,4 @@ test("agents show their health, why one is unavailable, and how their cards chan
   await gateway.registry.refresh();
   await page.locator(".agents .state.down").waitFor();
   expect(await page.locator(".agents .error").textContent()).not.toBe("");
-}, 60_000);
+});

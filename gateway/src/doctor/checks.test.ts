@@ -40,10 +40,10 @@ const configured = (env: Record<string, string>) => loadConfig({ cwd: home, env:
 test("the browser is fine if it opened a page of this process and its script ran", async () => {
   const check = await checkBrowser(await configured({}));
   expect(check).toMatchObject({ name: "browser", state: "ok", text: expect.stringContaining("chromium") });
-}, 30_000);
+});
 
 test("a disabled browser, or one missing at its configured path, is reported", async () => {
   expect(await checkBrowser(await configured({ MANYHANDS_BROWSER_ENABLED: "false" }))).toMatchObject({ state: "warn" });
   const check = await checkBrowser(await configured({ MANYHANDS_BROWSER_CDP_URL: "http://127.0.0.1:9" }));
   expect(check).toMatchObject({ state: "fail", text: "The browser at 127.0.0.1:9 cannot be reached." });
-}, 30_000);
+});

@@ -8,7 +8,7 @@ async function giveUp({ engine }: TestGateway, principal = "local"): Promise<str
   const config = { id: "c", url: "https://hook.example/x", token: "never-shown", wire: "1.0" };
   const input = { taskId: "t1", config, after: 0, snapshot: false };
   const { run } = await engine.start({ kind: "echo/push", input, principal, contextId: "t1" });
-  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(10))
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(10))
     if ((await engine.get(run.id))?.status === "failed") return run.id;
   throw new Error("it was not given up");
 }

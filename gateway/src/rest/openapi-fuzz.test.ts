@@ -135,7 +135,7 @@ async function send(
     method,
     headers,
     redirect: "manual",
-    signal: AbortSignal.any([stop.signal, AbortSignal.timeout(10_000)]),
+    signal: AbortSignal.any([stop.signal, AbortSignal.timeout(60_000)]),
   } as const;
   const response = await fetch(`${gateway.url}${path}`, body === undefined ? init : { ...init, body });
   const type = response.headers.get("Content-Type") ?? "";
@@ -209,7 +209,7 @@ test("whatever is sent, every operation answers as described, and nothing breaks
   const accepted = [...seen].filter(([key]) => / 2\d\d$/.test(key));
   expect(accepted.length).toBeGreaterThan(4);
   expect(Object.prototype).not.toHaveProperty("a");
-}, 90_000);
+});
 
 test("an unknown operation is refused by every adapter", async () => {
   await using gateway = await startGateway();
@@ -218,4 +218,4 @@ test("an unknown operation is refused by every adapter", async () => {
     expect(status).toBeLessThan(500);
   });
   await fc.assert(property, { numRuns: 100, interruptAfterTimeLimit: millisecondsOfAll, markInterruptAsFailure: true });
-}, 90_000);
+});

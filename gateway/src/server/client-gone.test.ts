@@ -65,6 +65,6 @@ async function runs({ url }: TestGateway): Promise<{ status: string }[]> {
 }
 
 async function until(check: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !(await check()); await Bun.sleep(10))
+  for (const deadline = Date.now() + 60_000; !(await check()); await Bun.sleep(10))
     if (Date.now() > deadline) throw new Error("It did not come to that within ten seconds.");
 }

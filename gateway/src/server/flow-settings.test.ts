@@ -54,7 +54,7 @@ test("every adapter puts a flow's settings into the message's metadata and leave
   expect(await newest()).toMatchObject({ output: { flow: { agents: ["swe"] }, data: [] } });
 
   const agent = await connectAgent(`${gateway.url}/a2a/mirror`, undefined);
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(60_000);
   for await (const _ of agent.send({ text: "Go", flow: set }, { signal }));
   expect(await newest()).toEqual({ output: { flow: set, data: [] }, metadata });
 

@@ -49,7 +49,7 @@ test("an agent that another may ask is reported too, with its last output, while
     env: nowhere(),
     play: async function* () {
       yield { kind: "state", taskId: "t1", contextId: "c1", state: "working" };
-      for (const deadline = Date.now() + 10_000; !seen() && Date.now() < deadline; ) await Bun.sleep(20);
+      for (const deadline = Date.now() + 60_000; !seen() && Date.now() < deadline; ) await Bun.sleep(20);
       yield { kind: "state", taskId: "t1", contextId: "c1", state: seen() ? "completed" : "failed" };
     },
   });

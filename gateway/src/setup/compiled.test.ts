@@ -30,4 +30,4 @@ test("compiled into one executable, or copied out of its checkout, the program s
       expect(said.trim().split("\n").length).toBe(1);
     }
   await rm(folder, { recursive: true });
-}, 60_000);
+});

@@ -27,7 +27,7 @@ function serve() {
   return { url, asked, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
-const signal = AbortSignal.timeout(10_000);
+const signal = AbortSignal.timeout(600_000);
 
 test("an agent's token is sent for files on its own server, and to no other address", async () => {
   await using agent = serve();

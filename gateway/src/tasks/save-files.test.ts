@@ -15,7 +15,7 @@ async function savedAs(...names: string[]): Promise<string[]> {
       parts: [{ type: "file" as const, name, sha256: `${at}`.repeat(64), mediaType: "", size: 1 }],
     }));
     const source = { file: async () => new Uint8Array([1]) };
-    const saved = await saveFiles(artifacts, join(folder, "out"), source, { signal: AbortSignal.timeout(5_000) });
+    const saved = await saveFiles(artifacts, join(folder, "out"), source, { signal: AbortSignal.timeout(60_000) });
     expect(await readdir(folder)).toEqual(["out"]);
     return saved.map(({ path }) => path.slice(join(folder, "out").length + 1));
   } finally {
@@ -38,7 +38,7 @@ test("text other than the answer is saved as a file too: a plan, a transcript, i
     text("partial-answer", "4"),
   ];
   const source = { file: () => Promise.reject(new Error("there is no file")) };
-  await saveFiles(artifacts, folder, source, { signal: AbortSignal.timeout(5_000) });
+  await saveFiles(artifacts, folder, source, { signal: AbortSignal.timeout(60_000) });
   expect(await readdir(folder)).toEqual(["plan.md"]);
   expect(await Bun.file(join(folder, "plan.md")).text()).toBe("# Two");
   await rm(folder, { recursive: true });

@@ -21,9 +21,9 @@ test("a run that asks waits for an answer, even while another branch is running"
   engine.work([{ kind: "parallel", execute }]);
   const stored = storedRuns(engine, createArtifactStore(join(home, "artifacts")));
   const { run } = await engine.start({ kind: "parallel", input: {}, principal: "p", contextId: "c" });
-  for await (const item of engine.follow(run.id, { signal: AbortSignal.timeout(10_000) }))
+  for await (const item of engine.follow(run.id, { signal: AbortSignal.timeout(60_000) }))
     if (item.kind === "event" && item.event.type === "question-asked") break;
-  const [listed] = await stored.list({ limit: 1, signal: AbortSignal.timeout(10_000) });
+  const [listed] = await stored.list({ limit: 1, signal: AbortSignal.timeout(60_000) });
   expect(listed?.state).toBe("input-required");
   expect((await Array.fromAsync(stored.show(run.id))).at(-1)).toMatchObject({ state: "input-required" });
   working.resolve(null);
@@ -47,7 +47,7 @@ test("a task that a run gave to an agent is listed with the agent's runs, not be
   await begin("manus", "n", "alone");
   const titles = async (kind?: string) => {
     const stored = storedRuns(engine, createArtifactStore(join(home, "artifacts")), kind);
-    const listed = await stored.list({ limit: 9, signal: AbortSignal.timeout(10_000) });
+    const listed = await stored.list({ limit: 9, signal: AbortSignal.timeout(60_000) });
     return listed.map(({ of = "", title }) => `${of} ${title}`.trim());
   };
   expect(await titles()).toEqual(["manus alone", "manus paint it"]);

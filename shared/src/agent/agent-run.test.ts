@@ -215,7 +215,7 @@ test("an image uses as many of a task's tokens as the provider counts for it", a
       principal: "alice",
       contextId: `c${side}`,
     });
-    for (const end = Date.now() + 5_000; agent.model.requests.length < side / 512 && Date.now() < end; )
+    for (const end = Date.now() + 60_000; agent.model.requests.length < side / 512 && Date.now() < end; )
       await Bun.sleep(5);
   }
   const [small = 0, large = 0] = agent.model.requests.map(({ body }) => Number(body.max_tokens));
@@ -546,7 +546,7 @@ test("a call's arguments are shown as the model writes them, and the call is mad
   });
   const id = await agent.start("Say it.");
   const pieces: unknown[] = [];
-  for await (const item of agent.engine.follow(id, { signal: AbortSignal.timeout(5_000) }))
+  for await (const item of agent.engine.follow(id, { signal: AbortSignal.timeout(60_000) }))
     if (item.kind === "progress" && item.event.type === "tool-call-delta") pieces.push(item.event);
   expect(pieces.length).toBeGreaterThan(1);
   expect(pieces[0]).toMatchObject({ index: 0, name: "echo" });

@@ -145,7 +145,7 @@ test("after a failure that may pass the agent is asked once more; any other fail
   await using refused = await flowForTest(telling, { agents: { one: [{ status: 400 }] } });
   expect((await refused.run({ text: "Go" })).answer).toBe("failed model_rejected");
   expect(await refused.agent("one").tasks()).toHaveLength(1);
-}, 15_000);
+});
 
 test("an agent that stayed unreachable for the whole wait is not asked again", async () => {
   const door = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 503 }) });
@@ -158,7 +158,7 @@ test("an agent that stayed unreachable for the whole wait is not asked again", a
   } finally {
     await door.stop(true);
   }
-}, 15_000);
+});
 
 test("a spending limit that cannot be enforced is reported as none", async () => {
   await using flow = await flowForTest(asking("one"), { agents: { one: say("1") }, price: false });
@@ -289,7 +289,7 @@ test("only text that becomes the flow's answer is marked so while an agent or th
   });
   const id = await flow.start({ text: "Go" });
   const written = { agent: "", model: "", rest: "" };
-  for await (const item of flow.engine.follow(id, { after: 0, signal: AbortSignal.timeout(20_000) })) {
+  for await (const item of flow.engine.follow(id, { after: 0, signal: AbortSignal.timeout(60_000) })) {
     if (item.kind !== "progress") continue;
     const { type, text = "", isAnswer = false } = item.event as { type: string; text?: string; isAnswer?: boolean };
     if (type === "agent-writing") written[isAnswer ? "agent" : "rest"] += text;

@@ -33,7 +33,7 @@ test("a request that does not end is cut off after the grace period", async () =
   const before = performance.now();
   await served.stop();
   expect(await hanging).toBe("cut");
-  expect(performance.now() - before).toBeLessThan(1_000);
+  expect(performance.now() - before).toBeLessThan(30_000);
 });
 
 test.skipIf(!hasOpenssl)("with an authority for clients, who has no certificate of it is not answered", async () => {

@@ -5,7 +5,7 @@ import { type SseFrame, sseResponse } from "./sse.ts";
 const options = { heartbeatMs: 60_000, headers: {}, release: () => undefined, failure: () => ({ data: "failed" }) };
 
 async function until(check: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 5_000; !check(); await Bun.sleep(10)) {
+  for (const deadline = Date.now() + 60_000; !check(); await Bun.sleep(10)) {
     if (Date.now() > deadline) throw new Error("It did not happen within five seconds");
   }
 }

@@ -58,7 +58,7 @@ function failureOf(model: Model, signal = never): Promise<AppError> {
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + 60_000;
   while (!holds()) {
     if (Date.now() > deadline) throw new Error("did not come true within 5 s");
     await Bun.sleep(5);

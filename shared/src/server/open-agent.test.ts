@@ -187,7 +187,7 @@ test("every tool of an MCP server is judged before it is offered, and is the sam
     release: async () => undefined,
   };
   const judged = guardedMore(more, (one) => ({ ...one, description: "Judged." }));
-  const list = () => judged.list("p", AbortSignal.timeout(1_000));
+  const list = () => judged.list("p", AbortSignal.timeout(60_000));
   const [first, again] = [await list(), await list()];
   expect(first.tools.map(({ name, description }) => [name, description])).toEqual([["web__fetch", "Judged."]]);
   expect(first.missing).toEqual([{ name: "db", reason: "It is away." }]);

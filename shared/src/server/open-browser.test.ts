@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,9 +7,6 @@ import { startEgressProxy } from "../machine/egress/proxy.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { processesOf } from "../testing/browser/browsers.ts";
 import { openBrowser } from "./open-browser.ts";
-
-// A browser takes its time on a busy machine.
-setDefaultTimeout(30_000);
 
 async function configured(settings: string) {
   const home = await mkdtemp(join(tmpdir(), "manyhands-open-browser-"));

@@ -28,7 +28,7 @@ test("no server's program is started in a folder that contains the home, mcp.jso
     { sandbox, logger: quiet, env: {} },
   );
   try {
-    await mcp.mount("all").list("local", AbortSignal.timeout(20_000));
+    await mcp.mount("all").list("local", AbortSignal.timeout(60_000));
     const errors = mcp.health().servers.map(({ name, error }) => [name, /its read \S+ holds \S+/.test(error ?? "")]);
     expect(Object.fromEntries(errors)).toEqual({ home: true, entries: true, settings: true, own: true });
   } finally {

@@ -52,7 +52,7 @@ test("a server with wrong settings exits with code 2, one that cannot start for 
   expect(bug.code).toBe(1);
   expect(bug.said).toContain("a slip");
   expect(await ended("process.exit(0)", {})).toEqual({ code: 0, said: "" });
-}, 60_000);
+});
 
 const evil = 'a\n{"level":60,"msg":"forged"}\r\n\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\u2028end\x7f';
 

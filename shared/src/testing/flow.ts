@@ -133,7 +133,7 @@ export function fixedAgents(entries: readonly AgentEntry[]): Agents {
 function runsForTest(definition: Pick<FlowDefinition, "name">, engine: Engine) {
   const events = async (id: string) => (await engine.events(id)).map(({ event }) => readEvent(event));
   const poll = async <Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> => {
-    for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(5)) {
+    for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(5)) {
       const found = await look();
       if (found !== undefined) return found;
     }

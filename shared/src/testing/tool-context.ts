@@ -22,7 +22,7 @@ export function contextForTest(workspace: Workspace, rest: Partial<ToolContext> 
  * says otherwise.
  */
 export function riskContextForTest(workspace: Workspace, rest: Partial<RiskContext> = {}): RiskContext {
-  return { workspace, said: [], given: [], takenIn: [], signal: AbortSignal.timeout(10_000), ...rest };
+  return { workspace, said: [], given: [], takenIn: [], signal: AbortSignal.timeout(60_000), ...rest };
 }
 
 /**

@@ -58,7 +58,7 @@ async function startGateway(
   const peers = createPeers({
     engine,
     artifacts,
-    connect: (address, signal) => registry.connect(address, signal ?? AbortSignal.timeout(30_000)),
+    connect: (address, signal) => registry.connect(address, signal ?? AbortSignal.timeout(60_000)),
   });
   const agents = agentsOfRegistry(registry, flows, publicUrl);
   const deps = { model: modelForTest("http://127.0.0.1:1"), peers, agents, push: { engine, webhooks } };

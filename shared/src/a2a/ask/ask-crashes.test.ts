@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,12 +8,18 @@ import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import type { askerSettings } from "../../testing/a2a/asker-process.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
+import { bundled } from "../../testing/bundled.ts";
+
+const program = await bundled(new URL("../../testing/a2a/asker-process.ts", import.meta.url).pathname);
+afterAll(() => program[Symbol.asyncDispose]());
 
 /** Runs an asking process until it ends; returns whether it killed itself. */
 async function crashed(settings: z.input<typeof askerSettings>): Promise<boolean> {
-  const program = new URL("../../testing/a2a/asker-process.ts", import.meta.url).pathname;
-  const child = Bun.spawn([process.execPath, program, JSON.stringify(settings)], { stdout: "ignore", stderr: "pipe" });
-  const killer = setTimeout(() => child.kill("SIGTERM"), 20_000);
+  const child = Bun.spawn([process.execPath, program.path, JSON.stringify(settings)], {
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const killer = setTimeout(() => child.kill("SIGTERM"), 120_000);
   const said = await new Response(child.stderr).text();
   await child.exited;
   clearTimeout(killer);
@@ -99,14 +105,14 @@ test("an asker killed around any durable write: the agent has one task, its mode
     expect(asked.events.at(-1)).toBe("run-ended");
   });
   expect(crashes).toBeGreaterThan(4);
-}, 90_000);
+});
 
 test("an asker killed around any durable write of a run that is canceled: no task keeps running at the agent", async () => {
   const crashes = await everyPoint("cancel", (asked) => {
     expect(asked).toMatchObject({ run: "canceled", tasks: ["canceled"] });
   });
   expect(crashes).toBeGreaterThan(6);
-}, 90_000);
+});
 
 test("an asker killed around any durable write while two agents ask: each is answered once, with the answer to its own question", async () => {
   const crashes = await everyPoint("questions", (asked) => {
@@ -119,7 +125,7 @@ test("an asker killed around any durable write while two agents ask: each is ans
     expect(asked.events.filter((type) => type === "question-asked")).toHaveLength(2);
   });
   expect(crashes).toBeGreaterThan(15);
-}, 120_000);
+});
 
 test("an asker killed around any durable write: an agent of another make never gets the message twice, and an unknown outcome is reported", async () => {
   const done = badTask("COMPLETED", { artifacts: [badArtifact({ text: "the answer" })] });
@@ -142,7 +148,7 @@ test("an asker killed around any durable write: an agent of another make never g
     if (!isCrashed) break;
   }
   expect([...outcomes].toSorted()).toEqual(["completed", "interrupted"]);
-}, 90_000);
+});
 
 test("an asker killed around any durable write: an agent of another make never gets a person's answer twice", async () => {
   const outcomes = new Set<string>();
@@ -176,4 +182,4 @@ test("an asker killed around any durable write: an agent of another make never g
     if (!isCrashed) break;
   }
   expect([...outcomes]).toContain("completed");
-}, 90_000);
+});

@@ -135,7 +135,7 @@ test("an agent that is not up may be starting: it is listed as worth asking, and
     [{ name: "helper", url: helper.url }],
     createPeers({ engine: helper.engine, artifacts: createArtifactStore("/nonexistent") }),
   );
-  for (const deadline = Date.now() + 5_000; up.describe().includes("still starting") && Date.now() < deadline; )
+  for (const deadline = Date.now() + 60_000; up.describe().includes("still starting") && Date.now() < deadline; )
     await Bun.sleep(5);
   expect(up.describe()).toBe("- helper: Helps. Skills: Help.");
   up.close();

@@ -156,5 +156,5 @@ describe("in a browser, on the origin of a page that trusts its own", () => {
       await browser.close();
       await server.stop(true);
     }
-  }, 30_000);
+  });
 });

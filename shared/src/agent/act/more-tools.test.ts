@@ -145,7 +145,7 @@ test("calls that ask wait for the person one after another, across a restart, an
 
 async function asked(it: Awaited<ReturnType<typeof agentForTest>>, id: string, times: number): Promise<void> {
   const count = async () => (await it.events(id)).filter(({ type }) => type === "question-asked").length;
-  for (const deadline = Date.now() + 8_000; Date.now() < deadline; await Bun.sleep(5)) {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(5)) {
     if ((await count()) >= times && (await it.until(id, "waiting")).status === "waiting") return;
   }
   throw new Error(`It did not ask ${times} times.`);

@@ -38,7 +38,7 @@ test("a person is asked only about calls that would be made", async () => {
 async function asked(agent: AgentForTest, id: string, before: number) {
   const questions = async () =>
     (await agent.events(id)).flatMap((event) => (event.type === "question-asked" ? [event] : []));
-  for (const deadline = Date.now() + 10_000; (await questions()).length <= before && Date.now() < deadline; )
+  for (const deadline = Date.now() + 60_000; (await questions()).length <= before && Date.now() < deadline; )
     await Bun.sleep(5);
   await agent.until(id, "waiting");
   return (await questions())[before] ?? { question: "nothing was asked" };

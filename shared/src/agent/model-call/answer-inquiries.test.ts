@@ -90,7 +90,7 @@ test("after a restart no question to the model is repeated or paid for again", a
     tools: [asker],
   });
   const id = await agent.start("Go.", { budget: { tokens: 4_500 } });
-  for (const end = Date.now() + 5_000; agent.model.requests.length < 3 && Date.now() < end; ) await Bun.sleep(5);
+  for (const end = Date.now() + 60_000; agent.model.requests.length < 3 && Date.now() < end; ) await Bun.sleep(5);
   await agent.restart({});
   // Were the first inquiry forgotten, there would be room for another turn with a third.
   const record = await agent.until(id, "failed");
@@ -101,15 +101,15 @@ test("after a restart no question to the model is repeated or paid for again", a
 test("cancelling ends a tool's question to the model", async () => {
   await using agent = await agentForTest({
     script: (request) =>
-      inside(request) ? { text: "late", delayMs: 10_000 } : { calls: [{ name: "summarise", args: { times: 1 } }] },
+      inside(request) ? { text: "late", delayMs: 120_000 } : { calls: [{ name: "summarise", args: { times: 1 } }] },
     tools: [asker],
   });
   const id = await agent.start("Go.");
-  for (const end = Date.now() + 5_000; agent.model.requests.length < 2 && Date.now() < end; ) await Bun.sleep(5);
+  for (const end = Date.now() + 60_000; agent.model.requests.length < 2 && Date.now() < end; ) await Bun.sleep(5);
   const begun = Date.now();
   await agent.engine.cancel(id);
   await agent.until(id, "canceled");
-  expect(Date.now() - begun).toBeLessThan(3_000);
+  expect(Date.now() - begun).toBeLessThan(60_000);
 });
 
 test("a tool's questions to the model count both before and after it asks the person", async () => {

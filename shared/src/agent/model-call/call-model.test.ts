@@ -26,7 +26,7 @@ async function discardedAt(config: object) {
   const parts = [{ type: "text" as const, text: "Hello" }];
   const request = { messages: [{ role: "user" as const, parts }], tools: [], toolChoice: "none" as const };
   const told: JournalEvent[] = [];
-  const hearing = { signal: AbortSignal.timeout(10_000), emit: (event: object) => told.push(event as JournalEvent) };
+  const hearing = { signal: AbortSignal.timeout(60_000), emit: (event: object) => told.push(event as JournalEvent) };
   const { discarded } = await callModel(request, model, hearing, ({ usage, milliseconds }) => ({
     type: "model-asked",
     callId: "c",

@@ -112,7 +112,7 @@ test("watchers see the agent's own words, not the summary being written", async 
   });
   const id = await agent.start("Go on.");
   const shown: string[] = [];
-  for await (const item of agent.engine.follow(id, { signal: AbortSignal.timeout(10_000) })) {
+  for await (const item of agent.engine.follow(id, { signal: AbortSignal.timeout(60_000) })) {
     if (item.kind === "progress") shown.push(JSON.stringify(item.event));
   }
   expect((await agent.events(id)).some(({ type }) => type === "context-compacted")).toBe(true);

@@ -62,7 +62,7 @@ test("an agent resumed by another process observes again", async () => {
     agent: { look: async () => ({ text: `SIGHT ${place}` }) },
   });
   const id = await agent.start("Go.");
-  for (const end = Date.now() + 5_000; agent.model.requests.length === 0 && Date.now() < end; ) await Bun.sleep(5);
+  for (const end = Date.now() + 60_000; agent.model.requests.length === 0 && Date.now() < end; ) await Bun.sleep(5);
   place = "after";
   await agent.restart({});
   await agent.until(id, "completed");

@@ -1,12 +1,10 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Engine } from "../../core/engine.ts";
 import type { Run } from "../../core/run.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine, type EmbeddedEngineOptions } from "../sqlite/embedded-engine.ts";
 import type { MachineClock } from "../sqlite/machine-clock.ts";
-
-setDefaultTimeout(30_000);
 
 const hour = 3_600_000;
 const request = { kind: "k", input: null, principal: "p", contextId: "c" };

@@ -34,7 +34,7 @@ async function commitsOf(body: (run: Run) => Promise<unknown>): Promise<number> 
   await until(() => db.query("SELECT 1 FROM workers").get() !== null);
   const before = commitsIn(store.path);
   const { run } = await engine.start({ kind: "k", input: null, principal: "p", contextId: "c" });
-  for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(10_000) }));
+  for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(60_000) }));
   expect((await engine.get(run.id))?.status).toBe("completed");
   const count = commitsIn(store.path) - before;
   await engine.close();

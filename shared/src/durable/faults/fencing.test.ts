@@ -1,12 +1,10 @@
 import { Database } from "bun:sqlite";
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Run } from "../../core/run.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
-
-setDefaultTimeout(30_000);
 
 for (const [what, takeOver] of [
   ["another worker", "UPDATE runs SET owner = 'other', epoch = epoch + 1"],
@@ -73,7 +71,7 @@ test("a run cancelled elsewhere ends instead of waiting, even if this process ha
   await inStep.promise;
   await elsewhere.cancel(run.id);
   goOn.resolve();
-  for await (const _ of elsewhere.follow(run.id, { signal: AbortSignal.timeout(10_000) }));
+  for await (const _ of elsewhere.follow(run.id, { signal: AbortSignal.timeout(60_000) }));
   expect((await elsewhere.get(run.id))?.status).toBe("canceled");
   await engine.close();
   await elsewhere.close();
@@ -96,7 +94,7 @@ test("once a cancel is accepted elsewhere, no step starts here, even if this pro
   await until(() => started >= 20);
   await elsewhere.cancel(run.id);
   const accepted = started;
-  for await (const _ of elsewhere.follow(run.id, { signal: AbortSignal.timeout(10_000) }));
+  for await (const _ of elsewhere.follow(run.id, { signal: AbortSignal.timeout(60_000) }));
   expect(started).toBe(accepted);
   await engine.close();
   await elsewhere.close();
@@ -112,7 +110,7 @@ test("a run accepted by a worker declared dead meanwhile is not the worker's own
   await until(isAlive);
   db.run("DELETE FROM workers");
   const { run } = await engine.start({ kind: "k", input: null, principal: "p", contextId: "c" });
-  for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(10_000) }));
+  for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(60_000) }));
   expect((await engine.get(run.id))?.status).toBe("completed");
   await engine.close();
 });

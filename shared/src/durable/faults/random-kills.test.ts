@@ -73,7 +73,7 @@ async function chaos(
 
 /** Everything that could be wrong with a run, as text. */
 async function faultsOf(engine: Engine, id: string, effectCounts: () => Map<string, number>): Promise<string[]> {
-  for await (const _ of engine.follow(id, { signal: AbortSignal.timeout(20_000) }));
+  for await (const _ of engine.follow(id, { signal: AbortSignal.timeout(60_000) }));
   const run = await engine.get(id);
   const faults = [];
   if (run?.status !== "completed") faults.push(`is ${run?.status}: ${run?.error?.message}`);
@@ -112,7 +112,7 @@ for (const seed of [1, 2, 3, 4, Date.now() % 100_000]) {
       for (const id of ids) faults.push(...(await faultsOf(engine, id, store.effectCounts)));
       expect(faults).toEqual([]);
       for (const { id, expected } of started) {
-        for await (const _ of engine.follow(id, { signal: AbortSignal.timeout(20_000) }));
+        for await (const _ of engine.follow(id, { signal: AbortSignal.timeout(60_000) }));
         expect((await engine.get(id))?.output).toEqual(expected);
       }
       for (const worker of live) worker.kill("SIGTERM");
@@ -124,5 +124,5 @@ for (const seed of [1, 2, 3, 4, Date.now() % 100_000]) {
       await Promise.all(all.map((worker) => worker.exited));
       await engine.close();
     }
-  }, 40_000);
+  });
 }

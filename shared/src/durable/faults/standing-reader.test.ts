@@ -15,4 +15,4 @@ test("a stalled reader does not keep a process alive once its engine is closed",
   expect(await child.stdout.text()).toBe("closed\n");
   expect([await child.exited, child.signalCode]).toEqual([0, null]);
   await rm(folder, { recursive: true });
-}, 20_000);
+});

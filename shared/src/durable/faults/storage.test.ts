@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "../../core/engine.ts";
@@ -8,8 +8,6 @@ import { scratch } from "../../testing/durable/scratch.ts";
 import type { Observations } from "../../testing/durable/storage-scenario.ts";
 import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
-
-setDefaultTimeout(30_000);
 
 const request = { kind: "k", input: null, principal: "p", contextId: "c" };
 const definition = { kind: "k", execute: async () => "done" };
@@ -58,7 +56,7 @@ for (const { fault, reason, mounted } of faults) {
     expect(new Set(seen.outputs)).toEqual(new Set([60]));
     expect(seen.timesRun).toEqual([1]);
     expect(seen.gapless).toBe(true);
-  }, 40_000);
+  });
 }
 
 test("a store that cannot be written refuses work until it can be written", async () => {

@@ -63,7 +63,7 @@ test("a worker suspended past its lease writes nothing for its old runs when it 
     await zombie.exited;
     await engine.close();
   }
-}, 30_000);
+});
 
 test("workers suspended together do not take each other's runs when they wake", async () => {
   using store = scratch();
@@ -91,4 +91,4 @@ test("workers suspended together do not take each other's runs when they wake", 
     await Promise.all(workers.map((worker) => worker.exited));
     await engine.close();
   }
-}, 30_000);
+});

@@ -1,12 +1,9 @@
-import { setDefaultTimeout } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "../../core/engine.ts";
 import { engineConformance } from "../conformance.ts";
 import { createEmbeddedEngine } from "./embedded-engine.ts";
-
-setDefaultTimeout(30_000);
 
 engineConformance("the embedded engine", async () => {
   const folder = await mkdtemp(join(tmpdir(), "durable-"));

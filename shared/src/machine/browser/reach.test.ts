@@ -1,10 +1,7 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import type { Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
-
-// A browser is slow on a busy machine.
-setDefaultTimeout(30_000);
 
 const reached: string[] = [];
 const inside = Bun.serve({

@@ -1,10 +1,7 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-// A browser is slow on a busy machine.
-setDefaultTimeout(30_000);
 
 const server = [process.execPath, join(import.meta.dir, "../../testing/browser/try-browser-process.ts")];
 /** A user namespace in which no further one may be created, as in many containers. */

@@ -1,10 +1,7 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { browsersForTest, processesOf } from "../../testing/browser/browsers.ts";
-
-// A browser is slow on a busy machine.
-setDefaultTimeout(30_000);
 
 test("the next server removes what a killed one left behind", async () => {
   await using lab = await browsersForTest([]);

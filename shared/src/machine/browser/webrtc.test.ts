@@ -1,9 +1,6 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
-
-// A browser is slow on a busy machine.
-setDefaultTimeout(30_000);
 
 const site = Bun.serve({
   port: 0,

@@ -6,7 +6,7 @@ import { availableTiers, eventually, type OpenTier, openTier, processesNamed } f
 import { runCommand } from "../sandbox/run-command.ts";
 
 const tiers = await availableTiers();
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(600_000);
 const canary = `canary-${crypto.randomUUID()}`;
 
 test("this machine has a tier to be tested", () => {

@@ -14,7 +14,7 @@ import { probe } from "./probe.ts";
 
 const path = process.env.PATH ?? "";
 const tiers = await availableTiers();
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(600_000);
 
 afterEach(() => {
   process.env.PATH = path;

@@ -125,7 +125,7 @@ test("an endless response is cut off, and a silent server given up", async () =>
   const begun = performance.now();
   const silent = `${request(`CONNECT ${host}`)}GET /silent HTTP/1.1\r\nHost: x\r\n\r\n`;
   await exchange(silent, { until: "never" });
-  expect(performance.now() - begun).toBeLessThan(4_000);
+  expect(performance.now() - begun).toBeLessThan(30_000);
 });
 
 test("a user has a limited number of connections, and none once it is revoked", async () => {

@@ -18,6 +18,8 @@ export type Delivery = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Waits before anything is sent. */
   readonly delayMs?: number;
+  /** Waits for this before anything is sent. */
+  readonly after?: Promise<unknown>;
   /** Waits before each delta. */
   readonly deltaDelayMs?: number;
   /** Sends these events in place of the answer's own, without a final `[DONE]`. */
@@ -107,6 +109,7 @@ async function handle(
 
 async function deliver(response: ServerResponse, exchange: ChatExchange, answer: ChatAnswer & Delivery): Promise<void> {
   if (answer.delayMs !== undefined) await sleep(answer.delayMs);
+  await answer.after;
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
   if (answer.status !== undefined && answer.status !== 200) {
     return sendError(response, answer.status, answer.error ?? { message: `scripted status ${answer.status}` });

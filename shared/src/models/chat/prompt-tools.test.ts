@@ -145,5 +145,5 @@ test("an answer of blanks is passed on in linear time", async () => {
   const begun = performance.now();
   const told = await Array.fromAsync(hideCalls(answer(), []));
   expect(told.map((delta) => (delta.type === "text-delta" ? delta.text : "")).join("")).toBe(`${blanks}${blanks}x`);
-  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(performance.now() - begun).toBeLessThan(10_000);
 });

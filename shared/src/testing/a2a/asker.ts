@@ -67,7 +67,7 @@ export async function askerForTest(
       return run.id;
     },
     async until(id, ...statuses) {
-      for (const deadline = Date.now() + 15_000; Date.now() < deadline; await Bun.sleep(5)) {
+      for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(5)) {
         const record = await engine.get(id);
         if (record !== undefined && statuses.includes(record.status)) return record;
       }

@@ -92,7 +92,7 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
   let engine = work(options);
   const events = async (id: string) => (await engine.events(id)).map(({ event }) => readEvent(event));
   const until: AgentForTest["until"] = async (id, ...statuses) => {
-    for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(5)) {
+    for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(5)) {
       const record = await engine.get(id);
       if (record !== undefined && statuses.includes(record.status)) return record;
     }

@@ -1,4 +1,3 @@
-import { setDefaultTimeout } from "bun:test";
 import type { Observation, ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
@@ -32,8 +31,6 @@ export async function startDesk(
   changes: Partial<BrowserSettings> = {},
   search?: BrowserSearch,
 ): Promise<Desk> {
-  // A browser is slow on a busy machine.
-  setDefaultTimeout(30_000);
   const html = (body: string) => () => new Response(body, { headers: { "content-type": "text/html; charset=utf-8" } });
   const answers = Object.entries(pages).map(([path, page]) => [path, typeof page === "string" ? html(page) : page]);
   const site = startSite(Object.fromEntries(answers));

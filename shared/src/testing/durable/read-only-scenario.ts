@@ -34,7 +34,7 @@ async function observe(folder: string): Promise<{ health: string; refusal: strin
   );
   const state = engine.health();
   setWritable(folder, true);
-  for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(10_000) }));
+  for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(60_000) }));
   const status = (await engine.get(run.id))?.status ?? "gone";
   await engine.close();
   return { health: state.ok ? "ok" : state.reason, refusal, status };

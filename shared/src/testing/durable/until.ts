@@ -1,5 +1,5 @@
 /** Resolves once `done` holds; fails after `withinMs`. */
-export async function until(done: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function until(done: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await done())) {
     if (performance.now() > deadline) throw new Error("It did not happen in time.");

@@ -1,18 +1,19 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
+import { bundled } from "../../testing/bundled.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { createStrReplaceEditor } from "../files/str-replace-editor.ts";
 import { createCheckpoints } from "./checkpoints/checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints/checkpoints-tool.ts";
 import { applyPatchTool } from "./patch/apply-patch.ts";
 
-// Each test starts several dozen processes.
-setDefaultTimeout(30_000);
+const program = await bundled(join(import.meta.dir, "../../testing/code/code-process.ts"));
+afterAll(() => program[Symbol.asyncDispose]());
 
 const key = "run/1";
 const queue = createKeyedQueue();
@@ -46,16 +47,7 @@ async function* afterEachKill(prepare: (workspace: Workspace) => Promise<void>, 
       try {
         const preload = join(import.meta.dir, "../../testing/files/crash-at.ts");
         const child = Bun.spawn({
-          cmd: [
-            process.execPath,
-            "--preload",
-            preload,
-            join(import.meta.dir, "../../testing/code/code-process.ts"),
-            home,
-            name,
-            JSON.stringify(input),
-            key,
-          ],
+          cmd: [process.execPath, "--preload", preload, program.path, home, name, JSON.stringify(input), key],
           env: { ...process.env, CRASH_AT: String(crashAt) },
           stderr: "inherit",
         });

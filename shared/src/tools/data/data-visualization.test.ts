@@ -313,7 +313,7 @@ test("an expression reaches neither functions of this runtime nor files nor addr
       svg: expect.stringMatching(/root:x|PATH|object (?:process|global)|LANG/),
     });
   }
-}, 20_000);
+});
 
 test("data from an address is refused wherever a spec names it", async () => {
   const from = { data: { url: "http://127.0.0.1:9/x.json" }, key: "a", fields: ["b"] };
@@ -334,7 +334,7 @@ test("a spec that generates a billion rows is stopped by the memory limit", asyn
   const spec = { layer: [{ data: { sequence: { start: 0, stop: 1e9 } }, mark: "point" }] };
   const { text } = await draw([{ csvFilePath: "sales.csv", chartTitle: "Bomb", spec }]);
   expect(text).toContain("more than 1.5 GB");
-}, 30_000);
+});
 
 test("a JSON file that does not fit is refused with the place of the error", async () => {
   expect((await draw([{ csvFilePath: "sales.csv" }])).text).toContain("chartTitle");

@@ -36,7 +36,7 @@ test("a large CSV file is described in a small multiple of the time that writing
   const made = performance.now();
   expect((await describe("big.csv")).text).toContain("big.csv: 400000 rows, 4 columns");
   expect((performance.now() - made) / (made - making)).toBeLessThan(10);
-}, 120_000);
+});
 
 test("a line of a million columns is refused with a clear error, first or later", async () => {
   const line = Array.from({ length: 1_000_000 }, (_, at) => `c${at}`).join(",");
@@ -56,7 +56,7 @@ test("a small file that unpacks to one huge line is stopped by the limits", asyn
   const { text, isError } = await describe("bomb.csv.gz");
   expect(isError).toBe(true);
   expect(text.length).toBeLessThan(5_000);
-}, 30_000);
+});
 
 test("a file that is not a table, is empty, missing or outside is reported as such", async () => {
   await scene.write("x.pdf", "%PDF");

@@ -182,7 +182,7 @@ describe.each(displayable)("a display on tier %s", (tier) => {
     const started = performance.now();
     const signal = AbortSignal.timeout(50);
     expect(await call({ action: "wait", duration: 10 }, { signal }).catch((error) => error)).toBe(signal.reason);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(performance.now() - started).toBeLessThan(9_000);
     expect((await call({ action: "wait", duration: 0 })).text).toBe("Waited 0 s.");
   });
 

@@ -1,9 +1,13 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { bundled } from "../../testing/bundled.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { createStrReplaceEditor } from "./str-replace-editor.ts";
+
+const program = await bundled(join(import.meta.dir, "../../testing/files/editor-process.ts"));
+afterAll(() => program[Symbol.asyncDispose]());
 
 const path = "sub.txt";
 const replace = { command: "str_replace", path, old_str: "two", new_str: "2" };
@@ -26,7 +30,7 @@ async function crashed(before: string | undefined, earlier: object[], input: obj
       process.execPath,
       "--preload",
       join(import.meta.dir, "../../testing/files/crash-at.ts"),
-      join(import.meta.dir, "../../testing/files/editor-process.ts"),
+      program.path,
       place.home,
       JSON.stringify(input),
       "run/1",

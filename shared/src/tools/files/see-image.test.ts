@@ -83,7 +83,7 @@ test("a file above 10 MB, and a small one that claims a billion pixels, are refu
   const started = performance.now();
   const before = process.memoryUsage().rss;
   expect((await place.see("bomb.png")).text).toBe("The image has more than 50 million pixels.");
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(performance.now() - started).toBeLessThan(30_000);
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * 2 ** 20);
 });
 
@@ -101,6 +101,6 @@ test("a cancellation ends the decoding with the signal's own reason", async () =
 test("an image is scaled to what the model's provider processes, in the separate process", async () => {
   const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   const large = await new Bun.Image(Buffer.from(pixel, "base64")).resize(1_200, 800).jpeg().bytes();
-  const shown = await showImage(new Uint8Array(large), AbortSignal.timeout(20_000), { width: 300, height: 200 });
+  const shown = await showImage(new Uint8Array(large), AbortSignal.timeout(60_000), { width: 300, height: 200 });
   expect(shown).toMatchObject({ width: 1_200, shownWidth: 300, shownHeight: 200, mediaType: "image/jpeg" });
 });

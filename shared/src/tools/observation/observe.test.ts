@@ -158,7 +158,7 @@ test("fewer tokens show less of a page", async () => {
 test("20,000 buttons are observed in time, and any of them can be found and clicked", async () => {
   const begun = performance.now();
   const text = await desk.open("/many");
-  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(performance.now() - begun).toBeLessThan(60_000);
   expect(estimateText(text)).toBeLessThan(4_000);
   expect(text).toContain('button "Number 0"');
   const found = await desk.call("snapshot", { find: "Number 19999" });

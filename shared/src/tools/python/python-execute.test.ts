@@ -82,9 +82,9 @@ describe.each(tiers)("tier %s", (tier) => {
   test("a timeout stops a program that ignores interrupts", async () => {
     const started = performance.now();
     const code = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('begun')\ntime.sleep(100)";
-    const text = await python(code, { timeout: 0.5 });
-    expect(text).toBe("begun\n[stopped at its limit: wall time 0.5 s, exit code 137, T]");
-    expect(performance.now() - started).toBeLessThan(3000);
+    const text = await python(code, { timeout: 3 });
+    expect(text).toBe("begun\n[stopped at its limit: wall time 3 s, exit code 137, T]");
+    expect(performance.now() - started).toBeLessThan(60_000);
   });
 
   test("long output is cut for the model and kept in full in a file", async () => {

@@ -20,7 +20,7 @@ const user = (text: string): ModelMessage => ({ role: "user", parts: [{ type: "t
 
 function ask(messages: readonly ModelMessage[], names: readonly string[], toolChoice: ToolChoice): Promise<ModelReply> {
   const tools = names.map((name) => ({ name, description: name, inputSchema: { type: "object" } }));
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(60_000);
   return reply(createModel(rehearsalConfig(server.url)), { messages, tools, toolChoice }, { signal });
 }
 

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Frame, Page } from "playwright";
 import { AppError } from "../../../core/errors.ts";
+import type { Browsing } from "../../../machine/browser/browser.ts";
 import { type FoundElement, findElement } from "../../observation/find-element.ts";
 import { describeCover } from "../../observation/in-page/describe-element.ts";
 import { type Changes, endWatch, watchChanges } from "../../observation/in-page/watch-changes.ts";
@@ -11,8 +13,13 @@ import { followUp, placeOf } from "./follow-up.ts";
  * acted on.
  */
 export const actMs = 4_000;
-/** How long a page without any change is watched before that is reported. */
-const changesWithinMs = 250;
+/**
+ * How long a page without any change is watched before that is reported: so many times what it took
+ * to answer, since a busy machine is also slow to open what was clicked.
+ */
+const watchedAnswers = 20;
+const shortestWatchMs = 250;
+const longestWatchMs = 2_500;
 
 /**
  * Says what is being done, in the past tense; the last sentence becomes the first of the result.
@@ -50,7 +57,7 @@ export async function perform(
         await end?.();
         throw await explainFailure(error, elements);
       }
-      return end === undefined ? gone : await end();
+      return end === undefined ? gone : await Promise.race([end(), otherTab(browsing, before.tab)]);
     },
     // The elements' own limit is shorter, so that the reason is known when it is reached.
     { signal: context.signal, timeoutMs: timeoutMs + 3_000 },
@@ -71,12 +78,23 @@ async function findElements(
 /** A document that is gone counts as changed. */
 const gone: Changes = { changed: true, copied: false, said: [] };
 
+/** Resolves when another tab is active; does not, once the longest watch is over. */
+async function otherTab(browsing: Browsing, tab: number): Promise<Changes> {
+  for (let waitedMs = 0; waitedMs < longestWatchMs; waitedMs += 25) {
+    if (browsing.active().id !== tab) return gone;
+    await sleep(25);
+  }
+  return await new Promise(() => undefined);
+}
+
 /** Starts watching a document; returns a function that ends the watch and returns its outcome. */
 async function startWatch(frame: Frame): Promise<(() => Promise<Changes>) | undefined> {
+  const asked = performance.now();
   const watch = await frame.evaluateHandle(watchChanges).catch(() => undefined);
   if (watch === undefined) return undefined;
+  const withinMs = Math.min(Math.max((performance.now() - asked) * watchedAnswers, shortestWatchMs), longestWatchMs);
   return async () => {
-    const changed = await watch.evaluate(endWatch, changesWithinMs).catch(() => gone);
+    const changed = await watch.evaluate(endWatch, withinMs).catch(() => gone);
     void watch.dispose().catch(() => undefined);
     return changed;
   };

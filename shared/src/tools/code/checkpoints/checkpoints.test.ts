@@ -210,5 +210,4 @@ test("a second checkpoint of a thousand files reads none of them again", async (
   await chmod(join(workspace.root, "d1/f1.txt"), 0o644);
   const second = await timed("2");
   expect(second).toBeLessThan(first);
-  expect(second).toBeLessThan(1000);
 });

@@ -36,7 +36,7 @@ test.each(files)(
   async (path, sound, faulty, told) => {
     const workspace = await place.project({ [path]: "" });
     const check = (text: string) =>
-      findProblems({ path, text, workspace, ...place, signal: AbortSignal.timeout(20_000) });
+      findProblems({ path, text, workspace, ...place, signal: AbortSignal.timeout(60_000) });
     expect(await check(sound)).toEqual([]);
     expect((await check(faulty)).join("\n")).toMatch(told);
   },

@@ -84,7 +84,7 @@ test.each(planted)("%s is drawn into the picture (%s)", async (type, kind, raw, 
     (
       await renderChart(finishedSpec(changed, records(table), options), {
         png: false,
-        signal: AbortSignal.timeout(20_000),
+        signal: AbortSignal.timeout(60_000),
       })
     ).svg;
   const [plain, marked] = await Promise.all([

@@ -203,7 +203,7 @@ test("noise hardly ever gives a finding besides its base statistics, in a hundre
   // within one in fifty.
   for (const [type, times] of count) expect({ type, few: times <= 24 }).toEqual({ type, few: true });
   expect([...count.values()].reduce((sum, times) => sum + times, 0)).toBeLessThan(48);
-}, 20_000);
+});
 
 test("for two random walks whose steps do not agree, the finding says that they share no more than a direction", () => {
   const random = seeded(5);
