@@ -15,4 +15,4 @@ while True: exchange()
 `;
 
 /** The number of starts per attack: a few by default; the variable sets it for the full test. */
-export const starts = Number(process.env.MANYHANDS_ATTACK_STARTS ?? 8);
+export const starts = Number(process.env.MANYHANDS_ATTACK_STARTS ?? 15);

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Frame, Page } from "playwright";
 import { AppError } from "../../../core/errors.ts";
-import type { Browsing } from "../../../machine/browser/browser.ts";
 import { type FoundElement, findElement } from "../../observation/find-element.ts";
 import { describeCover } from "../../observation/in-page/describe-element.ts";
 import { type Changes, endWatch, watchChanges } from "../../observation/in-page/watch-changes.ts";
@@ -49,15 +47,20 @@ export async function perform(
         throw error;
       });
       const end = await watching;
+      const opened = Promise.withResolvers<Changes>();
+      const stopWatching = () => opened.resolve(gone);
+      page.once("popup", stopWatching);
       try {
         await work(page, elements, (sentence) => {
           said = sentence;
         });
+        return end === undefined ? gone : await Promise.race([end(), opened.promise]);
       } catch (error) {
         await end?.();
         throw await explainFailure(error, elements);
+      } finally {
+        page.off("popup", stopWatching);
       }
-      return end === undefined ? gone : await Promise.race([end(), otherTab(browsing, before.tab)]);
     },
     // The elements' own limit is shorter, so that the reason is known when it is reached.
     { signal: context.signal, timeoutMs: timeoutMs + 3_000 },
@@ -75,17 +78,8 @@ async function findElements(
   return found;
 }
 
-/** A document that is gone counts as changed. */
+/** A document that is gone, or opened a tab, counts as changed. */
 const gone: Changes = { changed: true, copied: false, said: [] };
-
-/** Resolves when another tab is active; does not, once the longest watch is over. */
-async function otherTab(browsing: Browsing, tab: number): Promise<Changes> {
-  for (let waitedMs = 0; waitedMs < longestWatchMs; waitedMs += 25) {
-    if (browsing.active().id !== tab) return gone;
-    await sleep(25);
-  }
-  return await new Promise(() => undefined);
-}
 
 /** Starts watching a document; returns a function that ends the watch and returns its outcome. */
 async function startWatch(frame: Frame): Promise<(() => Promise<Changes>) | undefined> {
