@@ -8,11 +8,13 @@ const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
 
 /** Runs the runner over one test file; returns its exit code and last line. */
-async function run(source: string | undefined): Promise<{ exitCode: number; lastLine: string | undefined }> {
+async function run(
+  source: string | undefined,
+  name = "a.test.ts",
+): Promise<{ exitCode: number; lastLine: string | undefined }> {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-runner-"));
   folders.push(folder);
-  if (source !== undefined)
-    await writeFile(join(folder, "a.test.ts"), `import { expect, test } from "bun:test";\n${source}`);
+  if (source !== undefined) await writeFile(join(folder, name), `import { expect, test } from "bun:test";\n${source}`);
   const runner = Bun.spawn([process.execPath, join(import.meta.dir, "run-all.ts")], {
     cwd: folder,
     stdout: "pipe",
@@ -32,6 +34,21 @@ test("a good run ends with its counts and exit code 0", async () => {
 test("a failed test is counted and gives exit code 1", async () => {
   const outcome = await run('test("a", () => {}); test("b", () => { expect(1).toBe(2); });');
   expect(outcome).toEqual({ exitCode: 1, lastLine: "1 passed, 1 failed" });
+});
+
+const onlyLater = `import { existsSync, writeFileSync } from "node:fs";
+test("kept", () => {});
+test("missed its time", () => {
+  const isLater = existsSync("once");
+  writeFileSync("once", "");
+  expect(isLater).toBe(true);
+});`;
+
+test("a test that passes alone counts as passed, except where one in a hundred is what it looks for", async () => {
+  expect(await run(onlyLater)).toEqual({ exitCode: 0, lastLine: "2 passed, 0 failed" });
+  expect(await run(onlyLater, "crashes.test.ts")).toEqual({ exitCode: 1, lastLine: "1 passed, 1 failed" });
+  const both = `${onlyLater}\ntest("wrong", () => expect(1).toBe(2));`;
+  expect(await run(both)).toEqual({ exitCode: 1, lastLine: "2 passed, 1 failed" });
 });
 
 test("a file that does not load, a crash and an empty folder count as failures", async () => {

@@ -17,3 +17,18 @@ function lastCount(output: string, what: string): number | undefined {
   const count = [...output.matchAll(new RegExp(`^\\s*(\\d+) ${what}$`, "gm"))].at(-1)?.[1];
   return count === undefined ? undefined : Number(count);
 }
+
+/** A failed test and the file it is in, from the working directory. */
+export type FailedTest = { readonly file: string; readonly name: string };
+
+/** The failed tests of a JUnit report as `bun test` writes it. */
+export function failedTests(junit: string): FailedTest[] {
+  const failed = /<testcase name="([^"]*)"[^>]* file="([^"]*)"[^>]*>\s*<(?:failure|error)\b/g;
+  return [...junit.matchAll(failed)].map(([, name = "", file = ""]) => ({ file, name: unescaped(name) }));
+}
+
+const escapes: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&(\w+);/g, (whole, name: string) => escapes[name] ?? whole);
+}
