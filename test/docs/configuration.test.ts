@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
 import { hasOpenssl, testAuthority } from "manyhands/internal/testing/certificates";
 import { variableFor } from "../../shared/src/config/environment.ts";
-import { fixedKeys, keyTree, namedTables, nodeAt } from "../../shared/src/config/key-tree.ts";
+import { fixedKeys, keyTree, nodeAt } from "../../shared/src/config/key-tree.ts";
 import { sectionsSchema } from "../../shared/src/config/sections.ts";
 import { blocksOf, codesIn, readGuide, rowsOf } from "./markdown.ts";
 
@@ -61,7 +61,7 @@ test("the agents have the same keys, so that one row covers all", () => {
   const agents = nodeAt(root, ["agents"])?.properties ?? {};
   const shapes = Object.values(agents).map((node) => fixedKeys(node).map(({ path }) => path.join(".")));
   for (const shape of shapes) expect(shape).toEqual(shapes[0] ?? []);
-  expect(namedTables(nodeAt(root, ["llm"]) ?? {})).toBeDefined();
+  expect(nodeAt(root, ["llm"])?.named).toBeDefined();
 });
 
 test("the defaults of the table are those of the schema", () => {

@@ -40,6 +40,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await toolbox.close();
+  await toolbox.sandbox.close();
   await rm(home, { recursive: true });
 });
 

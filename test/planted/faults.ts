@@ -1276,7 +1276,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "body-sent-on",
-    file: "shared/src/machine/egress/egress.ts",
+    file: "shared/src/machine/egress/fetch-within.ts",
     find: "if (left <= 0 || hop.body !== undefined)",
     becomes: "if (left <= 0)",
     harm: "What is posted to a search engine, a key in it, is posted to wherever that redirects.",

@@ -9,13 +9,13 @@ import { artifactApp } from "manyhands/internal/a2a/server/artifact-route";
 import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
+import { lazily } from "manyhands/internal/core/lazy";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { auditRefusals, protectedResource, type ReportRefusal } from "manyhands/internal/http/challenge";
 import { crossOrigin } from "manyhands/internal/http/cross-origin";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
-import { mcpAdapter } from "manyhands/internal/mcp/server/mcp-adapter";
 import type { Quotas } from "manyhands/internal/runs/quotas";
 import { kindsOf, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
@@ -25,7 +25,6 @@ import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
 import { deliveryRoutes } from "../rest/delivery-routes.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
-import { openApiDocument } from "../rest/openapi.ts";
 import { problem } from "../rest/problem.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { runRoutes } from "../rest/run-routes.ts";
@@ -112,10 +111,15 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   app.route("/", pushCallbackApp(options.pushCallbacks));
   const a2a = a2aAdapter(deps);
   app.route("/", a2a.app);
-  const mcp = mcpAdapter(deps);
-  app.all("/mcp", (c) => mcp(c.req.raw));
+  // The MCP server and the description of the REST API are large, and many gateways are asked for
+  // neither.
+  const mcp = lazily(async () => (await import("manyhands/internal/mcp/server/mcp-adapter")).mcpAdapter(deps));
+  app.all("/mcp", async (c) => (await mcp.get())(c.req.raw));
   app.route("/v1", openAiAdapter(deps));
-  app.get("/openapi.json", (c) => c.json(openApiDocument(endpoints, { version, publicUrl })));
+  app.get("/openapi.json", async (c) => {
+    const { openApiDocument } = await import("../rest/openapi.ts");
+    return c.json(openApiDocument(endpoints, { version, publicUrl }));
+  });
   if (options.signIn) app.route("/", signInApp(options.signIn, publicUrl));
   app.route("/", pagesApp(endpoints, { version, publicUrl, signIn: options.signIn !== undefined }));
   app.route("/", restApp(endpoints, deps));

@@ -30,15 +30,19 @@ export async function releaseTools(
 
 /**
  * The engine, with a `cancel` that also releases the task's tools, since a waiting task executes no
- * code that could.
+ * code that could. `opened` is the agent with its tools, undefined while no task has used them.
  */
-export function releasingEngine(engine: Engine, agent: AgentDefinition, deps: Omit<ReleaseDeps, "engine">): Engine {
+export function releasingEngine(
+  engine: Engine,
+  opened: () => Promise<AgentDefinition | undefined>,
+  deps: Omit<ReleaseDeps, "engine">,
+): Engine {
   return {
     ...engine,
     async cancel(runId) {
       await engine.cancel(runId);
-      const run = await engine.get(runId);
-      if (run !== undefined) await releaseTools(agent, run, { ...deps, engine });
+      const [run, agent] = await Promise.all([engine.get(runId), opened()]);
+      if (run !== undefined && agent !== undefined) await releaseTools(agent, run, { ...deps, engine });
     },
   };
 }

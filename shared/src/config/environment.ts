@@ -1,4 +1,4 @@
-import { fixedKeys, type KeyNode, namedTables, nodeAt } from "./key-tree.ts";
+import { fixedKeys, type KeyNode, nodeAt } from "./key-tree.ts";
 
 /** A key set by an environment variable. */
 export type EnvironmentEntry = { readonly variable: string; readonly path: readonly string[]; readonly value: unknown };
@@ -128,7 +128,7 @@ function namedTablePath(variable: string, root: KeyNode): readonly string[] | un
   const found: (readonly string[])[] = [];
   for (const [section, node] of Object.entries(root.properties ?? {})) {
     const prefix = `${systematicName([section])}_`;
-    const table = namedTables(node);
+    const table = node.named;
     if (table === undefined || !variable.startsWith(prefix)) continue;
     for (const { path } of fixedKeys(table)) {
       const suffix = `_${path.join("_").toUpperCase()}`;
@@ -145,13 +145,14 @@ function namedTablePath(variable: string, root: KeyNode): readonly string[] | un
  * that validation rejects it.
  */
 function coerced(value: string, node: KeyNode): unknown {
-  if (node.type === "array")
+  const { type } = node.allowed();
+  if (type === "array")
     return value
       .split(",")
       .map((item) => item.trim())
       .filter((item) => item !== "");
-  if (node.type === "boolean") return { true: true, "1": true, false: false, "0": false }[value.toLowerCase()] ?? value;
-  if (node.type === "integer" || node.type === "number") {
+  if (type === "boolean") return { true: true, "1": true, false: false, "0": false }[value.toLowerCase()] ?? value;
+  if (type === "integer" || type === "number") {
     const number = Number(value);
     return Number.isNaN(number) ? value : number;
   }

@@ -1,5 +1,4 @@
 import { isAbsolute, join, relative } from "node:path";
-import { parse, TomlError } from "smol-toml";
 import { AppError } from "../core/errors.ts";
 
 /** The settings file as read: its name for people, its text, and its content. */
@@ -23,6 +22,7 @@ export async function readSettingsFile(cwd: string, file: string | undefined): P
     throw new AppError("config_invalid", `The settings file ${name} is not there.`);
   }
   const source = await handle.text();
+  const { parse, TomlError } = await import("smol-toml");
   try {
     return { name, source, table: parse(source) };
   } catch (error) {

@@ -1,4 +1,3 @@
-import type { AgentDefinition } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 import type { AgentSection } from "./agent-section.ts";
 import { type NamedFile, readInstructions } from "./named-files.ts";
@@ -35,10 +34,10 @@ export function configuredInstructions(
  * The agent with the instructions of the settings. Rejects with `config_invalid` if a file cannot
  * be read.
  */
-export async function instructed(
-  agent: AgentDefinition,
+export async function instructed<Agent extends { readonly instructions: string }>(
+  agent: Agent,
   { instead, extra }: ConfiguredInstructions,
-): Promise<AgentDefinition> {
+): Promise<Agent> {
   const own = instead === undefined ? agent.instructions : await instructionsText(instead);
   return { ...agent, instructions: extra === undefined ? own : `${own}\n\n${await instructionsText(extra)}` };
 }

@@ -5,44 +5,47 @@ import * as z from "zod";
  * keys.
  */
 export type KeyNode = {
-  readonly type?: string;
-  readonly description?: string;
-  readonly enum?: readonly unknown[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
   readonly properties?: Readonly<Record<string, KeyNode>>;
   /** Tables with names the user chooses, beside `properties`. */
-  readonly additionalProperties?: KeyNode | boolean;
+  readonly named?: KeyNode;
+  /** What may be set here. Made when it is asked for: few keys are set, and fewer are wrong. */
+  allowed(): AllowedValue;
 };
 
-const keyNode: z.ZodType<KeyNode> = z.lazy(() =>
-  z.looseObject({
-    type: z.string().optional(),
-    description: z.string().optional(),
-    enum: z.array(z.unknown()).optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-    minLength: z.number().optional(),
-    properties: z.record(z.string(), keyNode).optional(),
-    additionalProperties: z.union([z.boolean(), keyNode]).optional(),
-  }),
-) as z.ZodType<KeyNode>;
+const allowedValue = z.looseObject({
+  type: z.string().optional(),
+  description: z.string().optional(),
+  enum: z.array(z.unknown()).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: z.number().optional(),
+});
+
+/** A key's values, as its JSON Schema describes them. */
+export type AllowedValue = z.output<typeof allowedValue>;
 
 /**
  * The keys a schema allows, as data that files, environment variables and error messages are
  * checked against.
  */
-export function keyTree(schema: z.ZodType): KeyNode {
-  return keyNode.parse(z.toJSONSchema(schema, { io: "input" }));
+export function keyTree(schema: z.core.$ZodType): KeyNode {
+  const allowed = () => allowedValue.parse(z.toJSONSchema(schema, { io: "input" }));
+  const table = within(schema);
+  if (!(table instanceof z.ZodObject)) return { allowed };
+  const properties = Object.entries(table.shape).map(([key, value]) => [key, keyTree(value)] as const);
+  const named = table.def.catchall && keyTree(table.def.catchall);
+  return {
+    allowed,
+    properties: Object.fromEntries(properties),
+    ...(named?.properties !== undefined && { named }),
+  };
 }
 
-/** The node for tables whose names the user chooses, if this table allows them. */
-export function namedTables(node: KeyNode): KeyNode | undefined {
-  const { additionalProperties } = node;
-  return typeof additionalProperties === "object" && additionalProperties.properties !== undefined
-    ? additionalProperties
-    : undefined;
+/** The schema without what makes it optional, gives it a default or changes its output. */
+function within(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.ZodPipe) return within(schema.in);
+  const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
+  return wraps ? within(schema.unwrap()) : schema;
 }
 
 /** The tree with these user-named tables, as `[section, name]`, added as ordinary keys. */
@@ -50,9 +53,8 @@ export function withTables(root: KeyNode, tables: readonly (readonly string[])[]
   let properties = root.properties ?? {};
   for (const [section = "", name = ""] of tables) {
     const node = properties[section];
-    const table = node === undefined ? undefined : namedTables(node);
-    if (table === undefined || node?.properties?.[name] !== undefined) continue;
-    properties = { ...properties, [section]: { ...node, properties: { ...node?.properties, [name]: table } } };
+    if (node?.named === undefined || node.properties?.[name] !== undefined) continue;
+    properties = { ...properties, [section]: { ...node, properties: { ...node.properties, [name]: node.named } } };
   }
   return { ...root, properties };
 }
@@ -63,7 +65,7 @@ export function withTables(root: KeyNode, tables: readonly (readonly string[])[]
  */
 export function childNode(node: KeyNode, key: string, isTable = true): KeyNode | undefined {
   if (node.properties !== undefined && Object.hasOwn(node.properties, key)) return node.properties[key];
-  return isTable ? namedTables(node) : undefined;
+  return isTable ? node.named : undefined;
 }
 
 /** The node at a path; undefined if no such key exists. */
@@ -81,14 +83,15 @@ export function fixedKeys(node: KeyNode, path: readonly string[] = []): { path: 
 
 /** What a value at this place must be, in words for an error message. */
 export function allowedValues(node: KeyNode): string {
-  if (node.description !== undefined) return node.description;
-  if (node.enum !== undefined) return `one of ${node.enum.map(String).join(", ")}`;
-  if (node.type === "boolean") return "true or false";
-  if (node.type === "array") return "a list of texts";
+  const { type, description, enum: values, minimum, maximum, minLength = 0 } = node.allowed();
+  if (description !== undefined) return description;
+  if (values !== undefined) return `one of ${values.map(String).join(", ")}`;
+  if (type === "boolean") return "true or false";
+  if (type === "array") return "a list of texts";
   if (node.properties !== undefined) return "a table";
-  if (node.type === "string") return (node.minLength ?? 0) > 0 ? "a text that is not empty" : "a text";
-  const kind = node.type === "integer" ? "a whole number" : "a number";
-  const low = node.minimum !== undefined && node.minimum > -Number.MAX_SAFE_INTEGER ? ` from ${node.minimum}` : "";
-  const high = node.maximum !== undefined && node.maximum < Number.MAX_SAFE_INTEGER ? ` up to ${node.maximum}` : "";
+  if (type === "string") return minLength > 0 ? "a text that is not empty" : "a text";
+  const kind = type === "integer" ? "a whole number" : "a number";
+  const low = minimum !== undefined && minimum > -Number.MAX_SAFE_INTEGER ? ` from ${minimum}` : "";
+  const high = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? ` up to ${maximum}` : "";
   return kind + low + high;
 }

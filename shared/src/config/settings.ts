@@ -51,7 +51,7 @@ export async function readSettings({ cwd, file, env, agent }: SettingsSource): P
   }
   takeNamedKeys(merged, env, origins);
   if (agent !== undefined && valueAt(merged, ["agents", agent]) === undefined) setAt(merged, ["agents", agent], {});
-  const parsed = sectionsSchema.safeParse(merged);
+  const parsed = sectionsSchema.safeParse(merged, { jitless: true });
   if (parsed.success) return { sections: withPorts(parsed.data), file: read?.name, origins, agent };
   const path = keyWithOrigin((parsed.error.issues[0]?.path ?? []).map(String), origins);
   throw badValue(path, valueAt(merged, path), origins.get(path.join(".")) ?? read?.name ?? "settings", root);

@@ -2,7 +2,7 @@ import { AppError } from "../core/errors.ts";
 import type { ImageRule, Model, ModelEvent, ModelRequest } from "../core/model.ts";
 import { traced } from "../core/trace.ts";
 import { plainName, type Traits, traitsOf, withoutRefused } from "./capabilities.ts";
-import { type AttemptResult, type AttemptScope, attempt } from "./chat/attempt.ts";
+import type { AttemptResult, AttemptScope } from "./chat/attempt.ts";
 import { createEndpoint } from "./chat/endpoint.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type ModelConfig, type ModelSettings, modelConfigSchema } from "./config.ts";
@@ -130,6 +130,8 @@ async function* askOnce(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, AttemptResult | ModelFailure | "again"> {
   const { traits } = scope;
+  // Loaded with the first question: a server answers its card without it.
+  const { attempt } = await import("./chat/attempt.ts");
   let spent = estimateTokens(request.messages, request.tools, scope.imageRule);
   const admission = await scope.limiter.enter(spent, signal);
   try {

@@ -1,5 +1,5 @@
 /** The tools that come with Manyhands, as families that an agent lists. */
-export { type ChangesPatch, changesPatches } from "../tools/code/checkpoints/changes-patch.ts";
+export { type ChangesPatch, changesPatches } from "../tools/code/changes-patches.ts";
 export {
   type BrowserFamilyOptions,
   browser,

@@ -4,26 +4,28 @@ import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from 
 import { pushRun } from "../a2a/push/push-run.ts";
 import { type AgentApp, type AgentAppDeps, agentApp } from "../a2a/server/agent-app.ts";
 import { openHomeKeys } from "../a2a/signing/home-keys.ts";
-import { agentRun } from "../agent/agent-run.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { agentNamed, type Config } from "../config/config.ts";
 import { instructed } from "../config/instructions.ts";
+import { lazily } from "../core/lazy.ts";
+import type { RunDefinition } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { serve } from "../http/serve.ts";
-import { toolFetch } from "../machine/egress/tool-fetch.ts";
 import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { openAuthentication, openLocalUsers } from "./access.ts";
-import { type AgentSource, agentOf } from "./agent-source.ts";
+import { type Agent, type AgentSource, agentOf } from "./agent-source.ts";
+import { approvalBy } from "./approval.ts";
+import { browserMissing } from "./find-browser.ts";
 import { mcpApp, mountKey } from "./mcp-app.ts";
-import { approvalBy, guardedMore, offersOf, openAgent } from "./open-agent.ts";
+import { offersOf } from "./offers.ts";
 import { openGrpc } from "./open-grpc.ts";
+import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openWebhooks } from "./open-webhooks.ts";
 import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
-import type { Toolbox } from "./toolbox.ts";
 
 /**
  * An agent as a process: its name, and its source, which may depend on what this machine offers.
@@ -34,47 +36,40 @@ export type AgentServerSpec = { readonly name: string; readonly source: AgentSou
 type Start = {
   readonly config: Config;
   readonly logger: pino.Logger;
-  /** The server closes it. */
-  readonly toolbox: Toolbox;
+  /** The server closes its sandbox. */
+  readonly machine: Machine;
   readonly options: ServerOptions;
 };
 
 /** Puts an agent's parts together and serves it: the only place where the rooms meet. */
 export async function startAgentServer(spec: AgentServerSpec, start: Start): Promise<void> {
-  const { config, logger, toolbox, options } = start;
+  const { config, logger, machine, options } = start;
   const { name } = spec;
   const { home, server } = config;
   const agentConfig = agentNamed(config, name);
   const parts = await openParts(spec, start);
-  const { engine, artifacts, mcp, asking, definition, open, model } = parts;
+  const { engine, artifacts, mcp, asking, agent, openWorkspace, model, tasks } = parts;
   // The MCP server is an eighth of the code to load, and most agents never use it.
   const adapter = agentConfig.serveMcp ? await import("../mcp/server/mcp-adapter.ts") : undefined;
   const ownTools = agentConfig.serveMcp || options.mcpStdio ? await import("./open-served-tools.ts") : undefined;
+  // Tools that are called without a task, or that may lack something people should know of.
+  const opened = ownTools !== undefined || config.desktop.enabled ? await tasks.get() : undefined;
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
   const { served, grpc, publicUrl, note } = await listen(() => app, {
     config,
     agentConfig,
     identify: parts.authentication.access.identify,
     report,
-    close: () => closeParts(parts, toolbox),
+    close: () => closeParts(parts, machine),
   });
   const webhooks = openWebhooks(config);
   const cancelling = asking === undefined ? engine : engineCancellingChildren(engine, name);
-  const released = releasingEngine(cancelling, definition, { openWorkspace: open });
+  const released = releasingEngine(cancelling, async () => (await tasks.made())?.definition, { openWorkspace });
   const { access } = parts.authentication;
-  const approval = approvalBy(agentConfig.approve, definition);
-  const deps = {
-    model,
-    engine,
-    artifacts,
-    openWorkspace: open,
-    approval,
-    risky: agentConfig.risky,
-    fetch: toolFetch(toolbox.egress),
-  };
-  const tools = ownTools?.openServedTools({ definition, ...deps, ...access, engine: released, publicUrl, report });
+  const tools =
+    opened && ownTools?.openServedTools({ ...opened.deps, ...opened, ...access, engine: released, publicUrl, report });
   const app = agentApp({
-    definition,
+    definition: agent,
     mcp: mcpApp({
       agent: name,
       servers: agentConfig.mcp,
@@ -86,7 +81,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       adapter: tools && adapter?.mcpAdapter({ ...tools, identify: access.identify }),
     }),
     ...(tools?.tools && { served: tools.tools.used }),
-    facts: { publicUrl, grpc: grpc?.interfaceAt(publicUrl), ...cardFacts(parts, toolbox) },
+    facts: { publicUrl, grpc: grpc?.interfaceAt(publicUrl), ...cardFacts(parts, machine) },
     ...servedAs(config),
     engine: released,
     artifacts,
@@ -95,7 +90,10 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     report,
     hostname: server.host,
   });
-  const task = agentRun(definition, deps);
+  const task: RunDefinition = {
+    kind: name,
+    execute: async (run, input) => (await tasks.get()).run.execute(run, input),
+  };
   engine.work(
     asking === undefined ? [task] : [cancellingChildren(task, asking.peers), cancelChildrenRun(name, asking.peers)],
   );
@@ -103,8 +101,10 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     concurrency: 1_000,
     dedicatedPool: true,
   });
-  for (const said of [...config.notes, ...toolbox.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
-  logger.info({ url: served.url.href, model: model.name, ...factsOf(toolbox) }, "listening");
+  for (const said of [...config.notes, ...(opened?.notes ?? []), ...(note === undefined ? [] : [note])])
+    logger.warn(said);
+  const browser = parts.browserMissing ?? "started when it is needed";
+  logger.info({ url: served.url.href, model: model.name, sandbox: machine.sandbox.description, browser }, "listening");
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
   } else process.stdout.write(`ready ${served.url.href}\n`);
@@ -145,8 +145,10 @@ async function listen(
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** What the server opens before it listens. */
-async function openParts({ name, source }: AgentServerSpec, { config, logger, toolbox }: Start) {
+async function openParts({ name, source }: AgentServerSpec, start: Start) {
+  const { config, logger, machine } = start;
   const { home } = config;
+  const { sandbox } = machine;
   const agentConfig = agentNamed(config, name);
   const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
   const artifacts = createArtifactStore(join(home, "artifacts"));
@@ -155,7 +157,7 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
-  const mcp = await openMcp(config, { sandbox: toolbox.sandbox, logger, env: process.env });
+  const mcp = await openMcp(config, { sandbox, logger, env: process.env });
   const authentication = await openAuthentication(config, logger);
   const [keys] = await Promise.all([openHomeKeys(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
   const { tools: chosen, delegates } = agentConfig;
@@ -163,37 +165,66 @@ async function openParts({ name, source }: AgentServerSpec, { config, logger, to
   const peering = delegates.length > 0 ? await import("./open-peers.ts") : undefined;
   const admit = peering && (await peering.admission(config, keys));
   const asking = peering?.openPeers(delegates, config, { engine, artifacts, ...(admit && { admit }) });
-  const machine = { ...toolbox, delegate: asking === undefined ? [] : [asking.tool] };
-  const offers = offersOf(machine, chosen, { delegates, pythonLibraries: toolbox.python?.libraries });
-  const made = openAgent(agentOf(source, offers), machine, chosen);
-  const definition = {
-    ...(await instructed(made, agentConfig.instructions)),
-    // One module can serve several agents of a system, each by its own name.
-    name,
-    otherNames: made.otherNames,
-    limits: { ...made.limits, ...agentConfig.limits },
-    ...(agentConfig.toolChoice && { toolChoice: agentConfig.toolChoice }),
-    moreTools: guardedMore(mcp.mount(agentConfig.mcp), (tool) => toolbox.guarded(tool)),
-  };
+  const missing = await browserMissing(config);
+  const agent = await configured({ name, source }, start, missing);
+  const mounted = mcp.mount(agentConfig.mcp);
   const open = (principal: string, contextId: string) =>
     // Agents share no files, even on the same disk.
-    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: toolbox.sandbox.user });
-  return { model, closeModel, artifacts, engine, mcp, asking, definition, open, keys, authentication };
+    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: sandbox.user });
+  const needed = {
+    ...{ config, machine, agent, chosen, mounted, model, engine, artifacts },
+    delegate: asking === undefined ? [] : [asking.tool],
+    openWorkspace: open,
+    approval: approvalBy(agentConfig.approve, agent, mounted),
+    risky: agentConfig.risky,
+  };
+  const tasks = lazily(async () => (await import("./open-tasks.ts")).openTasks(needed));
+  return { ...needed, closeModel, mcp, asking, keys, authentication, tasks, browserMissing: missing };
 }
 
-async function closeParts({ asking, engine, mcp, closeModel, authentication }: Parts, toolbox: Toolbox): Promise<void> {
+/** The agent as the settings want it on this machine; its families are not opened yet. */
+async function configured(
+  { name, source }: AgentServerSpec,
+  { config, machine }: Start,
+  missing: string | undefined,
+): Promise<Agent> {
+  const { tools: chosen, delegates, limits, toolChoice, instructions } = agentNamed(config, name);
+  const python = await machine.python.found;
+  const facts = {
+    shell: machine.sandbox.tier !== "none",
+    pythonLibraries: python?.libraries,
+    web: config.search.enabled,
+    browserMissing: missing,
+  };
+  const made = agentOf(source, offersOf(facts, chosen, delegates));
+  return {
+    ...(await instructed(made, instructions)),
+    // One module can serve several agents of a system, each by its own name.
+    name,
+    limits: { ...made.limits, ...limits },
+    ...(toolChoice && { toolChoice }),
+  };
+}
+
+async function closeParts(
+  { asking, engine, mcp, closeModel, authentication, tasks }: Parts,
+  { sandbox }: Machine,
+): Promise<void> {
   asking?.close();
   try {
     await engine.close({ graceMs: 5_000 });
   } finally {
     await mcp.close();
-    await Promise.all([toolbox.close(), closeModel()]);
+    // A failure to open them was the failure of the task that needed them.
+    const opened = await tasks.made()?.catch(() => undefined);
+    await Promise.all([opened?.close(), closeModel()]);
+    await sandbox.close();
     authentication.close();
   }
 }
 
 /** What the card says beyond the definition. */
-function cardFacts({ model, mcp, keys, authentication }: Parts, { sandbox }: Toolbox) {
+function cardFacts({ model, mcp, keys, authentication }: Parts, { sandbox }: Machine) {
   return {
     model: { name: model.name, provider: model.provider },
     sandbox: sandbox.tier,
@@ -201,8 +232,4 @@ function cardFacts({ model, mcp, keys, authentication }: Parts, { sandbox }: Too
     keys,
     ...authentication.facts,
   };
-}
-
-function factsOf({ sandbox, browsing }: Toolbox) {
-  return { sandbox: sandbox.description, browser: browsing.missing ?? "started when it is needed" };
 }

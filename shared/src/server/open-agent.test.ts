@@ -30,7 +30,7 @@ import { createPythonSessions, pythonExecute } from "../tools/python/python-exec
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
 import { webSearch } from "../tools/web/web-search.ts";
-import { approvalBy, guardedMore, type MachineParts, offersOf, openAgent } from "./open-agent.ts";
+import { guardedMore, type MachineParts, openAgent } from "./open-agent.ts";
 
 let folder: string;
 let sandbox: Sandbox;
@@ -153,20 +153,6 @@ test("every nameable family brings tools", () => {
   for (const family of toolFamilyNames) expect([family, namesWith([family]).length > 2]).toEqual([family, true]);
 });
 
-test("an agent's prompt mentions only what it will have", () => {
-  const about = { delegates: ["swe"], pythonLibraries: ["numpy"] };
-  expect(offersOf(deps(), ["python"], about)).toEqual({
-    runsCode: true,
-    pythonLibraries: ["numpy"],
-    readsWeb: false,
-    fetches: false,
-    browserMissing: "It is switched off.",
-    delegates: [],
-  });
-  expect(offersOf(deps(), undefined, about)).toMatchObject({ readsWeb: true, delegates: ["swe"] });
-  expect(offersOf(deps(), undefined, about).browserMissing).toBeUndefined();
-});
-
 test("the nameable families are the existing ones", () => {
   expect(families.map(({ family }) => family).toSorted()).toEqual([...toolFamilyNames].toSorted());
 });
@@ -226,36 +212,4 @@ test("families list all names their tools can have", async () => {
     ]);
   }
   await browsers.close();
-});
-
-const tester = {
-  otherNames: families.flatMap(({ toolNames }) => toolNames),
-  ...defineAgent({
-    name: "tester",
-    title: "Tester",
-    description: "",
-    version: "1",
-    skills: [],
-    instructions: "",
-    tools: [terminate],
-  }),
-};
-const call = (name: string) => ({ id: "1", name, arguments: "{}" });
-
-test("calls of the named tools need approval, others do not", () => {
-  expect(approvalBy(["terminate"], tester)(call("terminate"))).toBe("ask");
-  expect(approvalBy([], tester)(call("terminate"))).toBe("allow");
-});
-
-test("an unknown tool name is refused: a typo there would protect nothing", () => {
-  expect(() => approvalBy(["bsah"], tester)).toThrow(/\[agents\.tester\] approve names "bsah".*terminate/);
-});
-
-test("a tool that the agent would have on another machine may be named, and so may one of an MCP server", () => {
-  const moreTools = { mayHave: (name: string) => name.includes("__") } as MoreTools;
-  for (const name of ["bash", "computer_use", "browser_click_at", "sql_query"])
-    expect(approvalBy([name], tester)(call(name))).toBe("ask");
-  expect(approvalBy(["files__write"], { ...tester, moreTools })(call("files__write"))).toBe("ask");
-  for (const name of ["browser_clik_at", "files__write"])
-    expect(() => approvalBy([name], tester)).toThrow(`approve names "${name}"`);
 });

@@ -1,6 +1,4 @@
-import type { ApprovalPolicy } from "../agent/act/plan-call.ts";
 import type { AgentDefinition, MoreTools } from "../core/agent.ts";
-import { AppError } from "../core/errors.ts";
 import { createKeyedQueue } from "../core/keyed-queue.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Egress } from "../machine/egress/egress.ts";
@@ -10,8 +8,11 @@ import { dataTools } from "../tools/data/data-tools.ts";
 import type { Databases } from "../tools/data/database/databases.ts";
 import { families } from "../tools/families.ts";
 import { isFamily, type Machine, type Observe, type ToolFamily } from "../tools/family.ts";
+import { seeImage } from "../tools/files/see-image.ts";
 import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
-import type { Agent, Offers } from "./agent-source.ts";
+import { askHuman } from "../tools/human/ask-human.ts";
+import { createPlanning } from "../tools/planning/planning.ts";
+import type { Agent } from "./agent-source.ts";
 
 /**
  * The browser's tools and the view of the open page, or a sentence that says why there are none.
@@ -32,35 +33,11 @@ export type MachineParts = Pick<Machine, "shell" | "web" | "desktop" | "delegate
   guarded(tool: Tool): Tool;
 };
 
-/** The agent with its tools, and the names of tools that it would have on other machines. */
-type OpenedAgent = AgentDefinition & { readonly otherNames: readonly string[] };
-
-/**
- * What the machine offers to an agent with these families, or with its own if `chosen` is left out.
- */
-export function offersOf(
-  { shell, web, browsing, egress }: MachineParts,
-  chosen: readonly string[] | undefined,
-  about: { readonly delegates: readonly string[]; readonly pythonLibraries: readonly string[] | undefined },
-): Offers {
-  const has = (family: string) => chosen === undefined || chosen.includes(family);
-  const runs = (family: string) => has(family) && shell.some((tool) => tool.family === family);
-  const runsPython = runs("python");
-  return {
-    runsCode: runsPython || runs("shell"),
-    pythonLibraries: runsPython ? (about.pythonLibraries ?? []) : undefined,
-    readsWeb: has("web") && web.length > 0,
-    fetches: egress !== undefined,
-    browserMissing: has("browser") ? browsing.missing : "It is switched off.",
-    delegates: has("delegate") ? about.delegates : [],
-  };
-}
-
 /**
  * The agent with the tools of its families on this machine. With `chosen` it has exactly these
  * families, in its own version if it lists one, and its tools without a family.
  */
-export function openAgent(agent: Agent, parts: MachineParts, chosen: readonly string[] | undefined): OpenedAgent {
+export function openAgent(agent: Agent, parts: MachineParts, chosen: readonly string[] | undefined): AgentDefinition {
   const listed = chosen === undefined ? [...agent.tools, ...others(agent, ["delegate"])] : chosenOf(agent, chosen);
   const lists = (name: string) => listed.some(({ family }) => family === name);
   const edits = createKeyedQueue();
@@ -68,6 +45,9 @@ export function openAgent(agent: Agent, parts: MachineParts, chosen: readonly st
   const code = lists("code") ? codeTools({ sandbox, runsCode: shell.length > 0, egress, edits }) : undefined;
   const python = shell.find(({ family }) => family === "python");
   const machine: Machine = {
+    planning: createPlanning(),
+    askHuman: askHuman(),
+    seeImage,
     shell,
     web,
     desktop,
@@ -83,7 +63,6 @@ export function openAgent(agent: Agent, parts: MachineParts, chosen: readonly st
   return {
     ...agent,
     tools: code === undefined ? tools : tools.map((tool) => code.over(tool)),
-    otherNames: [...agent.tools.filter(isFamily), ...families].flatMap(({ toolNames }) => toolNames),
     ...(look && { look }),
   };
 }
@@ -103,25 +82,6 @@ function others(agent: Agent, names: readonly string[]): readonly ToolFamily[] {
 function distinct(tools: readonly Tool[]): readonly Tool[] {
   const names = tools.map(({ name }) => name);
   return tools.filter(({ name }, at) => names.indexOf(name) === at);
-}
-
-/**
- * Asks a person to allow each call of the named tools. Throws `config_invalid` for a name that no
- * tool of the agent has on any machine: it would protect nothing.
- */
-export function approvalBy(
-  names: readonly string[],
-  { name: agent, tools, otherNames, moreTools }: Pick<OpenedAgent, "name" | "tools" | "otherNames" | "moreTools">,
-): ApprovalPolicy {
-  const known = [...new Set([...tools.map((tool) => tool.name), ...otherNames])];
-  const unknown = names.find((name) => !known.includes(name) && moreTools?.mayHave(name) !== true);
-  if (unknown !== undefined) {
-    throw new AppError(
-      "config_invalid",
-      `[agents.${agent}] approve names ${JSON.stringify(unknown)}, but the tools are: ${known.join(", ")}.`,
-    );
-  }
-  return ({ name }) => (names.includes(name) ? "ask" : "allow");
 }
 
 /** Guards tools that come and go; a tool keeps its guard. */

@@ -1,11 +1,9 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { AppError } from "../core/errors.ts";
 import type { BrowserHost } from "../machine/browser/browser.ts";
 import { createBrowsers } from "../machine/browser/create-browsers.ts";
-import { findChromium } from "../machine/browser-process/find-chromium.ts";
-import { sweepServerFolders } from "../machine/browser-process/server-folder.ts";
 import { type BrowserSettings, browserDefaults } from "../machine/browser-process/settings.ts";
+import { browserMissing } from "./find-browser.ts";
 
 /** A server's browser, or a sentence that says why there is none. */
 export type OpenedBrowser =
@@ -13,21 +11,13 @@ export type OpenedBrowser =
   | { readonly browsers: undefined; readonly missing: string };
 
 /**
- * The browser as configured, not yet started; what killed servers left of theirs is removed.
- * Rejects with `config_invalid` if the configured program is missing.
+ * The browser as configured, not yet started. Rejects with `config_invalid` if the configured
+ * program is missing.
  */
 export async function openBrowser(config: Pick<Config, "home" | "browser" | "egress">): Promise<OpenedBrowser> {
-  const { enabled, cdp_url, wss_url, chrome_instance_path } = config.browser;
-  await sweepServerFolders(join(config.home, "browser"));
-  if (!enabled) return { browsers: undefined, missing: "The browser is switched off (browser.enabled)." };
-  try {
-    if (cdp_url === undefined && wss_url === undefined) await findChromium(chrome_instance_path);
-  } catch (error) {
-    if (error instanceof AppError && error.code === "unavailable")
-      return { browsers: undefined, missing: error.message };
-    throw error;
-  }
-  return { browsers: createBrowsers(browserSettings(config)), missing: undefined };
+  const missing = await browserMissing(config);
+  if (missing !== undefined) return { browsers: undefined, missing };
+  return { browsers: createBrowsers(browserSettings(config)), missing };
 }
 
 function browserSettings({ home, browser, egress }: Pick<Config, "home" | "browser" | "egress">): BrowserSettings {

@@ -5,7 +5,7 @@ import type { AgentConfig } from "../config/agent-config.ts";
 import type { Config } from "../config/config.ts";
 import { localCaller } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
-import { createSandbox } from "../machine/confinement/create-sandbox.ts";
+import { lazily } from "../core/lazy.ts";
 import { createEgress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { createMcpHost, type McpHost } from "../mcp/client/create-host.ts";
@@ -42,11 +42,10 @@ export async function openMcp(
     proxy,
   });
   const folder = join(home, "mcp");
-  let opened: Promise<Sandbox> | undefined;
-  const unconfined = () => {
-    opened ??= createSandbox({ mode: "off", folder });
-    return opened;
-  };
+  const unconfined = lazily(async () => {
+    const { createSandbox } = await import("../machine/confinement/create-sandbox.ts");
+    return createSandbox({ mode: "off", folder });
+  });
   const host = await createMcpHost({
     ...mcp,
     env,
@@ -54,7 +53,7 @@ export async function openMcp(
     folder,
     kept: { home, others: [homedir(), mcp.file, ...(file === undefined ? [] : [resolve(file)])] },
     sandbox,
-    unconfined,
+    unconfined: unconfined.get,
     egress,
     policy,
     proxy,
@@ -82,7 +81,7 @@ export async function openMcp(
     },
     async close() {
       await host.close();
-      await (await opened)?.close();
+      await (await unconfined.made())?.close();
     },
   };
 }

@@ -1,20 +1,35 @@
+import { lazily } from "../core/lazy.ts";
 import type { Model } from "../core/model.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { createModel, type ModelOptions } from "../models/create-model.ts";
 import type { ShrinkImage } from "../models/images.ts";
-import { showImage } from "../tools/files/shown-image.ts";
+import { rehearsalConfig } from "../models/rehearsal/rehearsal-config.ts";
+
+/** Stands for the rehearsal model's address until it is started. */
+const unstarted = "http://rehearsal.invalid/v1";
 
 /**
- * The configured model, or else the rehearsal model on a free loopback port. The caller closes it.
+ * The configured model, or else the rehearsal model, which is started on a free loopback port when
+ * it is first asked. The caller closes it.
  */
 export async function openModel(
   config: ModelConfig | undefined,
   deps: ModelOptions,
 ): Promise<{ readonly model: Model; close(): Promise<void> }> {
-  const shrinkImage: ShrinkImage = (content, size, signal) => showImage(content, signal, size);
+  const shrinkImage: ShrinkImage = async (content, size, signal) => {
+    const { showImage } = await import("../tools/files/shown-image.ts");
+    return showImage(content, signal, size);
+  };
   const all = { shrinkImage, ...deps };
   if (config !== undefined) return { model: createModel(config, all), close: async () => undefined };
-  const { rehearsalConfig, startRehearsalModel } = await import("../models/rehearsal/start-rehearsal-model.ts");
-  const rehearsal = await startRehearsalModel();
-  return { model: createModel(rehearsalConfig(rehearsal.url), all), close: () => rehearsal.close() };
+  const started = lazily(async () => {
+    const { startRehearsalModel } = await import("../models/rehearsal/start-rehearsal-model.ts");
+    return startRehearsalModel();
+  });
+  const reach = async (address: unknown, init?: RequestInit) =>
+    fetch(String(address).replace(unstarted, (await started.get()).url), init);
+  return {
+    model: createModel(rehearsalConfig(unstarted), { ...all, fetch: reach as typeof fetch }),
+    close: async () => (await started.made())?.close(),
+  };
 }

@@ -21,12 +21,8 @@ export async function serveAgent(source: AgentSource): Promise<void> {
   const start: Parameters<typeof runServer>[1] = async (config, logger, options) => {
     const { openMachine } = await import("./open-machine.ts");
     const machine = await openMachine(`${config.home}/workspaces`, config.sandbox);
-    const [{ openToolbox }, { startAgentServer }] = await Promise.all([
-      import("./toolbox.ts"),
-      import("./agent-server.ts"),
-    ]);
-    const toolbox = await openToolbox(config, machine);
-    await startAgentServer({ name: options.name, source }, { config, logger, toolbox, options });
+    const { startAgentServer } = await import("./agent-server.ts");
+    await startAgentServer({ name: options.name, source }, { config, logger, machine, options });
   };
   await runServer(name, start, { isAgent: true });
 }

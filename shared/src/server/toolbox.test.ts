@@ -14,6 +14,7 @@ async function shellTold(env: Record<string, string>) {
   const config = await loadConfig({ cwd: folder, env: { MANYHANDS_BROWSER_ENABLED: "0", ...env } });
   const toolbox = await openToolbox(config, await openMachine(join(folder, "workspaces"), config.sandbox));
   await toolbox.close();
+  await toolbox.sandbox.close();
   const limits = toolbox.shell.map(({ inputSchema }) => {
     const { description } = (inputSchema.properties as { timeout: { description: string } }).timeout;
     return Number(/default (\d+)/.exec(description)?.[1]);

@@ -11,7 +11,6 @@ import type { Observe } from "../tools/family.ts";
 import { observe } from "../tools/observation/observe.ts";
 import { createSnapshotStates } from "../tools/observation/snapshot-state.ts";
 import { createRobots } from "../tools/page/robots.ts";
-import type { Python } from "../tools/python/find-python.ts";
 import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
 import { createGuard } from "../tools/risk/guard.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
@@ -29,8 +28,6 @@ const longestTimeoutSeconds = 600;
 
 /** What this machine has for its agents. */
 export type Toolbox = Omit<MachineParts, "delegate"> & {
-  /** The Python that `python_execute` runs, if there is one. */
-  readonly python: Python | undefined;
   /** What is configured but missing here, one sentence each. */
   readonly notes: readonly string[];
   /** Ends every session and process. */
@@ -38,8 +35,8 @@ export type Toolbox = Omit<MachineParts, "delegate"> & {
 };
 
 /**
- * Makes the tools that run commands on this machine, read the web and browse it. Closing it closes
- * the sandbox.
+ * Makes the tools that run commands on this machine, read the web and browse it. The sandbox stays
+ * the caller's to close.
  */
 export async function openToolbox(
   config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "desktop" | "browser">,
@@ -57,10 +54,7 @@ export async function openToolbox(
   const databases = createDatabases();
   const always = { sandbox, web: web.tools, browsing, guarded, egress, databases, notes };
   const closeWorkers = async () => void (await Promise.all([databases.close(), browsers?.close()]));
-  if (sandbox.tier === "none") {
-    const close = async () => void (await Promise.all([closeWorkers(), sandbox.close()]));
-    return { ...always, shell: [], python: undefined, desktop: [], close };
-  }
+  if (sandbox.tier === "none") return { ...always, shell: [], desktop: [], close: closeWorkers };
   const shells = createShellSessions(sandbox);
   const interpreters = createPythonSessions(sandbox);
   const timeout = timeoutMs === undefined ? {} : { timeoutSeconds: Math.min(timeoutMs / 1000, longestTimeoutSeconds) };
@@ -70,12 +64,9 @@ export async function openToolbox(
       bashTool({ sessions: shells, ...timeout }),
       ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
     ].map((tool) => ({ ...tool, description: `${tool.description} ${reachText(sandbox.tier, allowDomains)}` })),
-    python,
     desktop: desktop.tools,
-    async close() {
-      await Promise.all([shells.close(), interpreters.close(), desktop.close(), closeWorkers()]);
-      await sandbox.close();
-    },
+    close: async () =>
+      void (await Promise.all([shells.close(), interpreters.close(), desktop.close(), closeWorkers()])),
   };
 }
 

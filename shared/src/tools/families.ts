@@ -1,15 +1,12 @@
 import type { Tool } from "../core/tool.ts";
 import type { Machine, Observe, ToolFamily } from "./family.ts";
-import { seeImage } from "./files/see-image.ts";
-import { askHuman } from "./human/ask-human.ts";
-import { createPlanning } from "./planning/planning.ts";
 
 function family(name: string, toolNames: readonly string[], tools: (machine: Machine) => readonly Tool[]): ToolFamily {
   return { family: name, toolNames, open: (machine) => ({ tools: tools(machine) }) };
 }
 
 /** `planning`: plans whose items the agent marks as it works. */
-export const planning = (): ToolFamily => family("planning", ["planning"], () => [createPlanning()]);
+export const planning = (): ToolFamily => family("planning", ["planning"], (machine) => [machine.planning]);
 
 /** `bash`, in the sandbox. */
 export const shell = (): ToolFamily =>
@@ -21,13 +18,13 @@ export const python = (): ToolFamily =>
 
 /** `str_replace_editor` and `see_image`, over the files of the conversation. */
 export const files = (): ToolFamily =>
-  family("files", ["str_replace_editor", "see_image"], ({ editor }) => [editor, seeImage]);
+  family("files", ["str_replace_editor", "see_image"], (machine) => [machine.editor, machine.seeImage]);
 
 /** `str_replace_editor` alone. */
 export const editor = (): ToolFamily => family("files", ["str_replace_editor"], (machine) => [machine.editor]);
 
 /** `see_image` alone. */
-export const images = (): ToolFamily => family("files", ["see_image"], () => [seeImage]);
+export const images = (): ToolFamily => family("files", ["see_image"], (machine) => [machine.seeImage]);
 
 /** `web_search` and `web_fetch`. */
 export const web = (): ToolFamily => family("web", ["web_search", "web_fetch"], (machine) => machine.web);
@@ -111,7 +108,7 @@ export const code = (): ToolFamily =>
   );
 
 /** `ask_human`. */
-export const human = (): ToolFamily => family("human", ["ask_human"], () => [askHuman()]);
+export const human = (): ToolFamily => family("human", ["ask_human"], (machine) => [machine.askHuman]);
 
 /** `delegate`: gives part of the task to another agent, if this one may ask others. */
 export const delegate = (): ToolFamily => family("delegate", ["delegate"], (machine) => machine.delegate);

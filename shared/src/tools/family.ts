@@ -4,8 +4,15 @@ import type { Tool } from "../core/tool.ts";
 /** Shows a model what changes while it works, such as the open page: an agent's `look`. */
 export type Observe = NonNullable<AgentDefinition["look"]>;
 
-/** The tools that a machine has for an agent served there, grouped by what they need from it. */
+/**
+ * The tools that a machine has for an agent served there, grouped by what they need from it. They
+ * are made for the agent's first task, so that a server that has none yet need not load them.
+ */
 export type Machine = {
+  /** `planning`, `ask_human` and `see_image`, which need nothing. */
+  readonly planning: Tool;
+  readonly askHuman: Tool;
+  readonly seeImage: Tool;
   /** `bash` and, when there is a Python, `python_execute`; none without a sandbox. */
   readonly shell: readonly Tool[];
   /** `web_search` and `web_fetch`; none when the web is disabled. */

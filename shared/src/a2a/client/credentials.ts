@@ -1,3 +1,4 @@
+import { lazily } from "../../core/lazy.ts";
 import type { Fetch } from "./client-fetch.ts";
 import { readCredentialFile, readSecret, type Secret } from "./secret.ts";
 import { isSameServer } from "./server-address.ts";
@@ -33,7 +34,7 @@ export function authorizedFetch(inner: Fetch, credentials: Credentials | undefin
   if (credentials === undefined) return inner;
   const { identity } = credentials;
   const tokens = identity && "tokenUrl" in identity ? createTokenSource(identity, inner) : undefined;
-  const tls = onceRight(() => readTls(credentials.tls));
+  const tls = lazily(() => readTls(credentials.tls));
   const shown = async (renew: boolean): Promise<Record<string, string>> => {
     if (tokens !== undefined) return { Authorization: `Bearer ${await tokens.token(renew)}` };
     if (identity === undefined || "tokenUrl" in identity) return {};
@@ -45,7 +46,7 @@ export function authorizedFetch(inner: Fetch, credentials: Credentials | undefin
     const given = Object.fromEntries(new Headers(init.headers));
     const call = async (renew: boolean) => {
       const headers = { ...given, ...(await shown(renew)) };
-      const secure = await tls();
+      const secure = await tls.get();
       return inner(input, { ...init, redirect: "error", headers, ...(secure && { tls: secure }) });
     };
     const answer = await call(false);
@@ -61,16 +62,4 @@ async function readTls({ cert, key, ca, serverName }: NonNullable<Credentials["t
   const files = { cert: await read(cert), key: await read(key), ca: await read(ca) };
   const named = Object.entries({ ...files, serverName }).filter(([, text]) => text !== undefined);
   return named.length === 0 ? undefined : Object.fromEntries(named);
-}
-
-/** Remembers the first value; a failure is tried again. */
-function onceRight<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => {
-    made ??= make().catch((error) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
-  };
 }

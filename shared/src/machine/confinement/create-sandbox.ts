@@ -11,7 +11,8 @@ import { createBwrap } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";
 import { createLandlock } from "./landlock.ts";
 import { createUnconfined } from "./off.ts";
-import { findProbeFolder, probe } from "./probe.ts";
+import { probe } from "./probe.ts";
+import { findProbeFolder } from "./probe-folder.ts";
 import { createSrt } from "./srt.ts";
 import { startProcess } from "./start-process.ts";
 

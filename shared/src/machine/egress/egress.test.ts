@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
-import { createEgress, type EgressRequest } from "./egress.ts";
+import { createEgress } from "./egress.ts";
+import type { EgressRequest } from "./fetch-within.ts";
 import type { EgressPolicy } from "./policy.ts";
 
 const seen: { host: string | null; path: string; authorization: string | null }[] = [];

@@ -7,7 +7,8 @@ import { reply } from "../../testing/reply.ts";
 import type { ChatServer } from "../chat/chat-server.ts";
 import { createModel } from "../create-model.ts";
 import { ordersReport } from "./orders/orders-report.ts";
-import { rehearsalConfig, startRehearsalModel } from "./start-rehearsal-model.ts";
+import { rehearsalConfig } from "./rehearsal-config.ts";
+import { startRehearsalModel } from "./start-rehearsal-model.ts";
 
 const csv = new URL("../../../../gateway/demo/orders.csv", import.meta.url).pathname;
 const signal = new AbortController().signal;

@@ -1,14 +1,11 @@
 import type { ChatAnswer, ChatRequest } from "../chat/chat-protocol.ts";
 import { type ChatServer, type Delivery, startChatServer } from "../chat/chat-server.ts";
-import { type ModelConfig, modelConfigSchema } from "../config.ts";
 import { examples } from "./examples/examples.ts";
 import { monthEnd } from "./month-end/month-end.ts";
 import { ordersReport } from "./orders/orders-report.ts";
 import { nextTurn, sceneOf } from "./play.ts";
+import { rehearsalModelName } from "./rehearsal-config.ts";
 import { finish, type Scene, type Script, type Turn } from "./script.ts";
-
-/** The rehearsal model's name in requests, and wherever the model in use is shown. */
-const rehearsalModelName = "rehearsal";
 
 const scripts: readonly Script[] = [ordersReport, ...monthEnd, ...examples];
 
@@ -29,16 +26,6 @@ export function startRehearsalModel(
     port,
     models: [rehearsalModelName],
     answer: ({ body }) => ({ ...answer(body), deltaDelayMs: pace }),
-  });
-}
-
-/** The configuration of a running rehearsal model. Its price is known to be zero. */
-export function rehearsalConfig(url: string): ModelConfig {
-  return modelConfigSchema.parse({
-    name: rehearsalModelName,
-    provider: rehearsalModelName,
-    baseUrl: url,
-    price: { inputPerMillion: 0, outputPerMillion: 0 },
   });
 }
 

@@ -92,7 +92,7 @@ export async function agentServerForTest(options: Options): Promise<AgentServerF
   app = agentApp({
     definition,
     facts: { publicUrl: served.url.origin, model: { name: "scripted", provider: "test" }, sandbox: "none" },
-    engine: releasingEngine(engine, definition, { openWorkspace: open }),
+    engine: releasingEngine(engine, async () => definition, { openWorkspace: open }),
     artifacts,
     identify: ({ headers }) => callerNamed(headers.get(principalHeader) ?? "local"),
     report: () => undefined,

@@ -87,7 +87,7 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
     };
     const definition = definitionForTest(current);
     engine.work([agentRun(definition, deps)]);
-    return releasingEngine(engine, definition, deps);
+    return releasingEngine(engine, async () => definition, deps);
   };
   let engine = work(options);
   const events = async (id: string) => (await engine.events(id)).map(({ event }) => readEvent(event));

@@ -1,7 +1,8 @@
 import type { AgentDefinition } from "../../core/agent.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { type AgentSource, agentOf } from "../../server/agent-source.ts";
-import { type MachineParts, offersOf, openAgent } from "../../server/open-agent.ts";
+import { offersOf } from "../../server/offers.ts";
+import { type MachineParts, openAgent } from "../../server/open-agent.ts";
 import type { Databases } from "../../tools/data/database/databases.ts";
 
 /** A sandbox that executes nothing. */
@@ -31,6 +32,14 @@ export function openedForTest(
     guarded: (tool) => tool,
     ...parts,
   };
-  const { delegates = [], pythonLibraries } = about;
-  return openAgent(agentOf(source, offersOf(machine, undefined, { delegates, pythonLibraries })), machine, undefined);
+  const { delegates = [], pythonLibraries = [] } = about;
+  const runs = (family: string) => machine.shell.some((tool) => tool.family === family);
+  const facts = {
+    shell: runs("shell"),
+    pythonLibraries: runs("python") ? pythonLibraries : undefined,
+    web: machine.web.length > 0,
+    browserMissing: machine.browsing.missing,
+  };
+  const offers = { ...offersOf(facts, undefined, delegates), fetches: machine.egress !== undefined };
+  return openAgent(agentOf(source, offers), machine, undefined);
 }

@@ -15,14 +15,20 @@ const wellKnown = [
   ...["openpyxl", "xlrd", "docx", "pptx", "pypdf", "bs4", "lxml", "requests", "yaml"],
 ];
 const script = `
-import json, platform
+import json, platform, sys
 from importlib.util import find_spec
-print(json.dumps({"version": platform.python_version(), "libraries": [n for n in ${JSON.stringify(wellKnown)} if find_spec(n)]}))`;
+print(json.dumps({"version": platform.python_version(), "libraries": [n for n in ${JSON.stringify(wellKnown)} if find_spec(n)], "folders": sys.path}))`;
 
-const answer = z.object({ version: z.string(), libraries: z.array(z.string()) });
+/** The form of a `Python`. */
+export const pythonShape = z.object({
+  version: z.string(),
+  libraries: z.array(z.string()),
+  /** Where it looks for libraries. */
+  folders: z.array(z.string()),
+});
 
 /** The Python that commands see, and which of the well-known libraries it has. */
-export type Python = z.output<typeof answer>;
+export type Python = z.output<typeof pythonShape>;
 
 /**
  * The result of looking for a Python: undefined when there is none, in which case there is no
@@ -62,5 +68,5 @@ export async function lookForPython(sandbox: Sandbox): Promise<PythonLook> {
 }
 
 function pythonOf({ exitCode, stdout }: CommandOutcome): Python | undefined {
-  return exitCode === 0 ? answer.parse(JSON.parse(stdout)) : undefined;
+  return exitCode === 0 ? pythonShape.parse(JSON.parse(stdout)) : undefined;
 }

@@ -4,7 +4,8 @@ import { reply } from "../../../testing/reply.ts";
 import type { ChatServer } from "../../chat/chat-server.ts";
 import { createModel } from "../../create-model.ts";
 import { checking, doing } from "../flow-messages.ts";
-import { rehearsalConfig, startRehearsalModel } from "../start-rehearsal-model.ts";
+import { rehearsalConfig } from "../rehearsal-config.ts";
+import { startRehearsalModel } from "../start-rehearsal-model.ts";
 import { monthEndGoal, monthEndSteps } from "./month-end-steps.ts";
 
 type Args = Record<string, unknown>;

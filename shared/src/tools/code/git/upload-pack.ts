@@ -1,5 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
-import type { Egress, EgressResponse } from "../../../machine/egress/egress.ts";
+import type { Egress } from "../../../machine/egress/egress.ts";
+import type { EgressResponse } from "../../../machine/egress/fetch-within.ts";
 
 /** A ref of a repository. `branch` is the ref that HEAD points to. */
 type RemoteRef = { readonly oid: string; readonly name: string; readonly branch?: string };

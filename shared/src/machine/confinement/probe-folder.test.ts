@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findProbeFolder } from "./probe.ts";
+import { findProbeFolder } from "./probe-folder.ts";
 
 test("tiers are tried in the home if it can be written, without a note, and it is left unchanged", async () => {
   const home = join(await mkdtemp(join(tmpdir(), "manyhands-home-")), "workspaces");

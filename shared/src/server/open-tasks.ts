@@ -1,0 +1,52 @@
+import { type AgentDeps, agentRun } from "../agent/agent-run.ts";
+import type { Config } from "../config/config.ts";
+import type { AgentDefinition, MoreTools } from "../core/agent.ts";
+import type { RunDefinition } from "../core/run.ts";
+import type { Tool } from "../core/tool.ts";
+import { toolFetch } from "../machine/egress/tool-fetch.ts";
+import type { Agent } from "./agent-source.ts";
+import { guardedMore, openAgent } from "./open-agent.ts";
+import type { Machine } from "./open-machine.ts";
+import { openToolbox } from "./toolbox.ts";
+
+/** What an agent's tasks are made of. */
+export type TaskParts = Deps & {
+  readonly config: Config;
+  readonly machine: Machine;
+  /** The agent as configured; `chosen` are its families if the settings name them. */
+  readonly agent: Agent;
+  readonly chosen: readonly string[] | undefined;
+  readonly mounted: MoreTools;
+  /** `delegate`, if it may ask others. */
+  readonly delegate: readonly Tool[];
+};
+
+/** What they need of the server, apart from the web. */
+type Deps = Pick<AgentDeps, "model" | "engine" | "artifacts" | "openWorkspace"> &
+  Required<Pick<AgentDeps, "approval" | "risky">>;
+
+/** An agent with its tools, ready to work. */
+export type OpenedTasks = {
+  readonly definition: AgentDefinition;
+  readonly deps: Deps & Required<Pick<AgentDeps, "fetch">>;
+  readonly run: RunDefinition;
+  /** What is configured but missing here, one sentence each. */
+  readonly notes: readonly string[];
+  /** Ends every session and process of the tools, and closes the machine's sandbox. */
+  close(): Promise<void>;
+};
+
+/**
+ * Opens an agent's tools on this machine, with everything its tasks need. Loading this module is
+ * most of an agent's code, so a server does both for its first task.
+ */
+export async function openTasks(parts: TaskParts): Promise<OpenedTasks> {
+  const { config, machine, agent, chosen, mounted, delegate, ...rest } = parts;
+  const toolbox = await openToolbox(config, machine);
+  const definition = {
+    ...openAgent(agent, { ...toolbox, delegate }, chosen),
+    moreTools: guardedMore(mounted, (tool) => toolbox.guarded(tool)),
+  };
+  const deps = { ...rest, fetch: toolFetch(toolbox.egress) };
+  return { definition, deps, run: agentRun(definition, deps), notes: toolbox.notes, close: toolbox.close };
+}
