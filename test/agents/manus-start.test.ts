@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 
 const entry = resolve(import.meta.dir, "../../agents/manus/src/server.ts");
 
@@ -14,7 +15,7 @@ async function refusal(env: Record<string, string>, ...args: string[]): Promise<
   await writeFile(join(home, "file"), "");
   const child = Bun.spawn([process.execPath, entry, ...args], {
     cwd: home,
-    env: { PATH: process.env.PATH ?? "", PORT: "0", MANYHANDS_HOME: "home", ...env },
+    env: { ...bareEnvironment(), PORT: "0", MANYHANDS_HOME: "home", ...env },
     stdout: "ignore",
     stderr: "pipe",
     timeout: 10_000,

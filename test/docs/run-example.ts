@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 
 /**
  * Runs a program on an example's text; expects success and no error output, and resolves with what
@@ -9,7 +10,7 @@ import { fileURLToPath } from "node:url";
 export async function run(argv: string[], input: string, env: Record<string, string>): Promise<string> {
   const child = Bun.spawn(argv, {
     cwd: resolve(import.meta.dir, ".."),
-    env: { PATH: process.env.PATH ?? "", ...env },
+    env: { ...bareEnvironment(), ...env },
     stdin: new Blob([input]),
     stdout: "pipe",
     stderr: "pipe",

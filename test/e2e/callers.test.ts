@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { startGatewayServer } from "../servers/gateway-server.ts";
 import { freePort, startManus } from "../servers/manus-server.ts";
 
@@ -28,7 +29,7 @@ test("servers take tokens that come and go while they run, and JWTs, and keep ca
   const tokens = async (...args: string[]) => {
     const child = Bun.spawn([process.execPath, main, "tokens", ...args], {
       cwd: home,
-      env: { PATH: process.env.PATH ?? "", ...settings },
+      env: { ...bareEnvironment(), ...settings },
       stdout: "pipe",
     });
     const out = await new Response(child.stdout).text();

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import OpenAI from "openai";
 import { chromium } from "playwright";
@@ -59,7 +60,7 @@ async function newest(): Promise<string> {
 
 async function commandLine(...args: string[]): Promise<string> {
   const env = {
-    PATH: process.env.PATH ?? "",
+    ...bareEnvironment(),
     MANYHANDS_HOME: join(home, "state"),
     GATEWAY_PORT: new URL(gateway.url).port,
   };

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { freePort } from "../servers/manus-server.ts";
@@ -146,7 +147,7 @@ beforeAll(async () => {
   await writeFile(join(folder, "manyhands.toml"), settings(visitor.url));
   const ports = ["GATEWAY_PORT", "MANUS_PORT", "CONCIERGE_PORT", "BUTLER_PORT"].map((name) => [name, freePort()]);
   env = {
-    PATH: process.env.PATH ?? "",
+    ...bareEnvironment(),
     HOME: process.env.HOME ?? "",
     ...Object.fromEntries(ports),
     OPENAI_BASE_URL: model.url,

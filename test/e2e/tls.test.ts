@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { hasOpenssl, testAuthority } from "manyhands/internal/testing/certificates";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { freePort } from "../servers/manus-server.ts";
@@ -48,7 +49,7 @@ withOpenssl(
     const model = await startScriptedModel(() => ({ text: "Heard over TLS." }));
     const ports = { GATEWAY_PORT: freePort(), MANUS_PORT: freePort() };
     const env = {
-      PATH: process.env.PATH ?? "",
+      ...bareEnvironment(),
       NO_COLOR: "1",
       SANDBOX: "off",
       OPENAI_BASE_URL: model.url,
@@ -119,7 +120,7 @@ withOpenssl(
     const begin = (tls: string) => writeFile(join(folder, "manyhands.toml"), `[server.tls]\n${tls}\n`);
     const run = async () => {
       const env = {
-        PATH: process.env.PATH ?? "",
+        ...bareEnvironment(),
         NO_COLOR: "1",
         MANYHANDS_HOME: join(folder, "passing"),
         MANUS_PORT: freePort(),

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { modelEnv, resultText, runs, stockClient } from "./served-agent.ts";
 
@@ -19,7 +20,7 @@ for (const mode of ["auto", "legacy"] as const)
       command: process.execPath,
       args: [main, "mcp", "serve", "--agent", "manus"],
       cwd: home,
-      env: { PATH: process.env.PATH ?? "", ...modelEnv(model, home) },
+      env: { ...bareEnvironment(), ...modelEnv(model, home) },
       stderr: "ignore",
     });
     try {
@@ -68,7 +69,7 @@ for (const mode of ["auto", "legacy"] as const)
       command: process.execPath,
       args: [main, "mcp", "serve", "--agent", "manus"],
       cwd: home,
-      env: { PATH: process.env.PATH ?? "", ...modelEnv(model, home) },
+      env: { ...bareEnvironment(), ...modelEnv(model, home) },
       stderr: "ignore",
     });
     try {

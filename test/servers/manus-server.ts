@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 
 const root = resolve(import.meta.dir, "../..");
 
@@ -30,11 +31,11 @@ export function startAgent(
   return startServer(entry, env);
 }
 
-/** Starts a server from its entry with only PATH from this process's environment, plus `env`. */
+/** Starts a server from its entry in a bare environment, plus `env`. */
 export function startServer(entry: string, env: ServerEnvironment): AgentServer {
   const child = Bun.spawn([process.execPath, resolve(root, entry)], {
     cwd: env.MANYHANDS_HOME,
-    env: { PATH: process.env.PATH ?? "", ...env },
+    env: { ...bareEnvironment(), ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

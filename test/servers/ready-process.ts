@@ -1,3 +1,5 @@
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
+
 /** A process that listens at the address it printed as `ready URL`. */
 export type ReadyProcess = {
   readonly url: string;
@@ -9,7 +11,7 @@ export type ReadyProcess = {
 };
 
 /**
- * Starts a process with only PATH from this one's environment, and waits until it listens. Rejects
+ * Starts a process in a bare environment, and waits until it listens. Rejects
  * with its last output.
  */
 export async function startReady(
@@ -18,7 +20,7 @@ export async function startReady(
 ): Promise<ReadyProcess> {
   const child = Bun.spawn([...command], {
     ...(cwd !== undefined && { cwd }),
-    env: { PATH: process.env.PATH ?? "", ...env },
+    env: { ...bareEnvironment(), ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

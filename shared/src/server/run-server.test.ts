@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bareEnvironment } from "../testing/bare-environment.ts";
 import { openLog, publicUrlOf } from "./run-server.ts";
 
 const settings = { port: 4100, publicUrl: "https://team.example" };
@@ -31,7 +32,7 @@ async function ended(start: string, env: Record<string, string>, ...args: string
   );
   const child = Bun.spawn([process.execPath, entry, ...args], {
     cwd: folder,
-    env: { PATH: process.env.PATH ?? "", ...env },
+    env: { ...bareEnvironment(), ...env },
     stdin: "ignore",
     stdout: "ignore",
     stderr: "pipe",

@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bareEnvironment } from "./bare-environment.ts";
 import { type ModelScript, type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
 /** An agent's server under test, and its scripted model. */
@@ -31,7 +32,7 @@ export async function startAgentForTest(
   const child = Bun.spawn([process.execPath, entry], {
     cwd: home,
     env: {
-      PATH: process.env.PATH ?? "",
+      ...bareEnvironment(),
       MANYHANDS_HOME: home,
       OPENAI_BASE_URL: model.url,
       MANYHANDS_MODEL: "scripted",
