@@ -196,7 +196,7 @@ const cases: readonly Case[] = [
     modelCalls: 6,
     callsAtOnce: 2,
     counts: { "agent-asked": 3, "step-ended": 3 },
-    stride: 10,
+    stride: 6,
   },
   {
     kind: "planning",
@@ -220,7 +220,7 @@ const cases: readonly Case[] = [
     callsAtOnce: 2,
     counts: { "agent-asked": 4, "step-ended": 5 },
     asks: { hotels: 2 },
-    stride: 15,
+    stride: 9,
   },
   {
     kind: "sequential",
@@ -229,7 +229,7 @@ const cases: readonly Case[] = [
     answer: "writer is done",
     modelCalls: 0,
     counts: { "agent-asked": 3, "step-ended": 3 },
-    stride: 8,
+    stride: 5,
   },
   {
     kind: "parallel",
@@ -240,7 +240,7 @@ const cases: readonly Case[] = [
     modelCalls: 1,
     counts: { "branch-ended": 3, "policy-settled": 1 },
     perhaps: ["writer"],
-    stride: 10,
+    stride: 6,
   },
   {
     kind: "parallel",
@@ -250,7 +250,7 @@ const cases: readonly Case[] = [
     modelCalls: 0,
     counts: { "branch-ended": 3, "policy-settled": 1 },
     perhaps: names,
-    stride: 8,
+    stride: 5,
   },
   {
     kind: "conditional",
@@ -263,7 +263,7 @@ const cases: readonly Case[] = [
     modelCalls: 1,
     counts: { "agent-asked": 1, "choice-made": 1, "branch-ended": 1 },
     perhaps: ["maps", "writer"],
-    stride: 8,
+    stride: 4,
   },
   {
     kind: "loop",
@@ -286,7 +286,7 @@ const cases: readonly Case[] = [
     modelCalls: 0,
     counts: { "agent-asked": 4, "iteration-ended": 2 },
     asks: 2,
-    stride: 10,
+    stride: 6,
   },
   {
     kind: "debate",
@@ -297,7 +297,7 @@ const cases: readonly Case[] = [
     modelCalls: 3,
     counts: { "agent-asked": 4, "argument-made": 4, "round-ended": 2, "verdict-given": 1 },
     asks: 2,
-    stride: 10,
+    stride: 6,
   },
 ];
 

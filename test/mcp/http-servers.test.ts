@@ -23,6 +23,20 @@ test("a server of the 2026 revision: its headers, its tools, and a question that
   expect(done.text).toContain("deployed: true, state-1");
 });
 
+test("a server that takes its time before its first answer is waited for, with the revision it speaks", async () => {
+  let isFirst = true;
+  using server = startHttpServer(async () => {
+    if (isFirst) {
+      isFirst = false;
+      await Bun.sleep(5_500);
+    }
+    return undefined;
+  });
+  await using it = await hostForTest({ web: { url: server.url } });
+  expect((await it.call("web__echo", { text: "hi" })).text).toContain("echo: hi");
+  expect(it.host.health().servers[0]).toMatchObject({ state: "ready", version: "2026-07-28", connects: 1 });
+});
+
 test("sound and other bytes become files, and a link that its server cannot read is named and not fetched", async () => {
   using server = startHttpServer();
   await using it = await hostForTest({ web: { url: server.url } });

@@ -28,7 +28,6 @@ for (const side of ["client", "server"] as const) {
       expect(unexpected.map((one) => `${nameOf(one)} ${one.message}`)).toEqual([]);
       expect(checks.length).toBeGreaterThan(0);
     },
-    120_000,
   );
 
   test(`nothing is listed for the ${side} that passes`, () => {

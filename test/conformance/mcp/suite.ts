@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { bundled } from "manyhands/internal/testing/bundled";
 import * as z from "zod";
 
 /** The revisions the suite has scenarios for. */
@@ -20,6 +19,7 @@ const cli = join(
   dirname(Bun.resolveSync("@modelcontextprotocol/conformance/package.json", import.meta.dir)),
   "dist/index.js",
 );
+const client = `${process.execPath} ${join(import.meta.dir, "client.fixture.ts")}`;
 const atOnce = 3;
 const scenarioMs = 20_000;
 
@@ -36,21 +36,20 @@ export function checkServer(url: string, revision: Revision): Promise<Check[]> {
  * at once.
  */
 export async function checkClient(revision: Revision): Promise<Check[]> {
-  await using client = await bundled(join(import.meta.dir, "client.fixture.ts"));
   const left = [...(await scenarios("--client", revision))];
   const checks: Check[] = [];
   const work = async () => {
     for (let scenario = left.shift(); scenario !== undefined; scenario = left.shift())
-      checks.push(...(await checkScenario(scenario, revision, client.path)));
+      checks.push(...(await checkScenario(scenario, revision)));
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return checks;
 }
 
-function checkScenario(scenario: string, revision: Revision, client: string): Promise<Check[]> {
+function checkScenario(scenario: string, revision: Revision): Promise<Check[]> {
   return inFolder(async (folder) => {
     const of = ["--scenario", scenario, "--spec-version", revision, "--timeout", String(scenarioMs), "-o", folder];
-    const said = await suite("client", "--command", `${process.execPath} ${client}`, ...of);
+    const said = await suite("client", "--command", client, ...of);
     return checksIn(folder, said, [scenario]);
   });
 }

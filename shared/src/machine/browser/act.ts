@@ -20,8 +20,12 @@ export type ActDeps = ActOptions & {
 /** Playwright's own limits come first, so that its reason is not lost. */
 const graceMs = 500;
 const answersWithinMs = 1_000;
-/** Most downloads that a click starts finish almost at once; a long one is reported later. */
-const downloadsWithinMs = 1_500;
+/**
+ * Most downloads that an act starts finish almost at once, even on a busy machine; a long one is
+ * reported later, and holds up the acts after it for less.
+ */
+const ownDownloadMs = 5_000;
+const earlierDownloadsMs = 1_500;
 const errorPageMs = 1_000;
 const browserGoneMs = 200;
 const settleMs = 2_000;
@@ -58,7 +62,8 @@ export async function actOn<T>(
     if (url !== undefined) throw new AppError("forbidden", wasLeft(url));
     if (outcome === dialogOpened) return undefined;
     dialogs.calm(page);
-    await within(downloadsWithinMs, downloads?.settled(downloading()) ?? Promise.resolve());
+    const began = downloading();
+    await within(began ? ownDownloadMs : earlierDownloadsMs, downloads?.settled(began) ?? Promise.resolve());
     return outcome as T;
   } catch (error) {
     signal.throwIfAborted();

@@ -1,13 +1,19 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, Page } from "playwright";
 import { cancelled, type DownloadOptions, type Downloads, keepDownload } from "./downloads.ts";
 
-/** A download that has started in the browser. `done` releases those who wait for it. */
-type Started = { readonly name: string; readonly timer: Timer; mine: boolean; done: () => void };
+/** A download that has started in the browser, of any of its contexts until it is known to be ours. */
+type Started = {
+  readonly name: string;
+  readonly timer: Timer;
+  readonly ended: PromiseWithResolvers<void>;
+  mine: boolean;
+};
 
-/** How long to wait until it is clear which context a download belongs to. */
+/** How long an act that began no download waits for one that may be of another context. */
 const undecidedMs = 300;
 
 /**
@@ -24,13 +30,20 @@ export async function followLocalDownloads(
   const session = await browser.newBrowserCDPSession();
   const browserContextId = await contextIdOf(page);
   const started = new Map<string, Started>();
-  const waiting = new Set<Promise<void>>();
+  /** Those that have not ended, or are being put into the workspace. */
+  const waiting = new Set<Started>();
   const fileOf = (guid: string) => join(folder, guid);
   const finish = (guid: string, work: Promise<unknown> = Promise.resolve()): void => {
     const download = started.get(guid);
     started.delete(guid);
-    clearTimeout(download?.timer);
-    void work.then(() => rm(fileOf(guid), { force: true })).finally(download?.done);
+    if (download === undefined) return;
+    clearTimeout(download.timer);
+    void work
+      .then(() => rm(fileOf(guid), { force: true }))
+      .finally(() => {
+        waiting.delete(download);
+        download.ended.resolve();
+      });
   };
   const cancel = (guid: string, name: string, bound: "bytes" | "time"): void => {
     options.notices.add(cancelled(name, bound, options));
@@ -40,13 +53,12 @@ export async function followLocalDownloads(
     );
   };
   session.on("Browser.downloadWillBegin", ({ guid, suggestedFilename }) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.add(promise);
-    void promise.then(() => waiting.delete(promise));
     const name = suggestedFilename.slice(0, 100);
     const late = () => started.get(guid)?.mine === true && cancel(guid, name, "time");
-    started.set(guid, { name, mine: false, timer: setTimeout(late, options.downloadMs), done: resolve });
-    setTimeout(() => started.get(guid)?.mine === true || resolve(), undecidedMs);
+    const timer = setTimeout(late, options.downloadMs);
+    const download: Started = { name, timer, ended: Promise.withResolvers(), mine: false };
+    started.set(guid, download);
+    waiting.add(download);
   });
   session.on("Browser.downloadProgress", ({ guid, state, receivedBytes, totalBytes }) => {
     const download = started.get(guid);
@@ -73,7 +85,10 @@ export async function followLocalDownloads(
     async settled(began) {
       // Events of downloads that have started arrive before the response to a later request.
       if (began) await session.send("Browser.getVersion").catch(() => undefined);
-      await Promise.all(waiting);
+      const endOf = (those: readonly Started[]) => Promise.all(those.map(({ ended }) => ended.promise));
+      const all = [...waiting];
+      const ours = () => endOf(all.filter(({ mine }) => mine));
+      await Promise.race(began ? [endOf(all)] : [endOf(all), sleep(undecidedMs).then(ours)]);
     },
     async stop() {
       for (const { timer } of started.values()) clearTimeout(timer);

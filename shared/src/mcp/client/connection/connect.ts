@@ -41,8 +41,8 @@ export type ConnectDeps = ProgramDeps & {
  */
 export type ConnectListener = { ready(client: Client): void; toolsChanged(): void };
 
-/** How long a server may take to answer which revision it speaks before it counts as an old one. */
-const probe = { timeoutMs: 5_000 };
+/** How long a program may take to answer which revision it speaks before it counts as an old one. */
+const programProbeMs = 5_000;
 const leastConnectMs = 30_000;
 
 /**
@@ -78,7 +78,7 @@ async function connectProgram(
   const { maxMessageBytes } = server;
   const attempt = async (legacy: boolean) => {
     const transport = createStdioTransport({ start: () => startProgram(server, deps), maxMessageBytes });
-    const client = newClient(server, listener);
+    const client = newClient(server, listener, programProbeMs);
     try {
       const prior = legacy ? ({ prior: { kind: "legacy" } } as const) : {};
       await client.connect(transport, { signal, timeout: Math.max(leastConnectMs, deps.patienceMs), ...prior });
@@ -118,9 +118,10 @@ async function remote(
     redirectPolicy: "same-origin",
     ...(authProvider && { authProvider }),
   });
-  const client = newClient(server, listener);
+  const timeout = Math.max(leastConnectMs, deps.patienceMs);
+  const client = newClient(server, listener, timeout);
   try {
-    await client.connect(transport, { signal, timeout: Math.max(leastConnectMs, deps.patienceMs) });
+    await client.connect(transport, { signal, timeout });
     return { client, ending: () => undefined };
   } catch (error) {
     await client.close();
@@ -128,7 +129,7 @@ async function remote(
   }
 }
 
-function newClient(server: ServerConfig, listener: ConnectListener): Client {
+function newClient(server: ServerConfig, listener: ConnectListener, probeMs: number): Client {
   const capabilities: ClientCapabilities = {
     ...(server.elicitation && { elicitation: { form: {}, url: {} } }),
     ...(server.sampling && { sampling: {} }),
@@ -137,7 +138,7 @@ function newClient(server: ServerConfig, listener: ConnectListener): Client {
     { name: "manyhands", version },
     {
       capabilities,
-      versionNegotiation: { mode: "auto", probe },
+      versionNegotiation: { mode: "auto", probe: { timeoutMs: probeMs } },
       inputRequired: { autoFulfill: false },
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => listener.toolsChanged() } },
     },
