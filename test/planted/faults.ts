@@ -694,8 +694,8 @@ export const faults: readonly Fault[] = [
   {
     id: "same-message-elsewhere",
     file: "shared/src/runs/accept-message.ts",
-    find: "sha256(JSON.stringify([contextId, hashedForm(input.message)]))",
-    becomes: "sha256(JSON.stringify(hashedForm(input.message)))",
+    find: "sha256(JSON.stringify([contextId, hashedForm(message)]))",
+    becomes: "sha256(JSON.stringify(hashedForm(message)))",
     harm: "A message that is sent into another conversation under its old id is answered with the task of the first.",
     tests: a2a,
   },
