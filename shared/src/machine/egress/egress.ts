@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import { readBody } from "./body.ts";
-import { type Connect, connectByProxy, connectDirectly, type Hop } from "./connect.ts";
+import { type Connect, connectByProxy, connectDirectly, type Hop, type OwnTls } from "./connect.ts";
 import { admitUrl, type EgressPolicy } from "./policy.ts";
 import { type Resolve, resolveBySystem } from "./resolve.ts";
 
@@ -44,17 +44,22 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * `resolve` is the system's by default. With a proxy, names that this machine cannot resolve are
- * left to the proxy.
+ * left to the proxy. `tls` is for servers of this system.
  */
 export function createEgress(
   policy: EgressPolicy,
-  options: { readonly proxy?: string | undefined; readonly resolve?: Resolve } = {},
+  options: {
+    readonly proxy?: string | undefined;
+    readonly resolve?: Resolve;
+    readonly tls?: OwnTls | undefined;
+  } = {},
 ): Egress {
+  const { tls } = options;
   const resolve = options.resolve ?? resolveBySystem;
   const connect =
     options.proxy === undefined
-      ? connectDirectly({ policy, resolve })
-      : connectByProxy({ policy, resolve, proxy: options.proxy });
+      ? connectDirectly({ policy, resolve, tls })
+      : connectByProxy({ policy, resolve, tls, proxy: options.proxy });
   return { fetch: (request) => fetchWithin(request, policy, connect) };
 }
 
