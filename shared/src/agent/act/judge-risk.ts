@@ -1,12 +1,18 @@
 import type { Run } from "../../core/run.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
+import { asData } from "../../tools/page/as-data.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import { userWords } from "../task/user-words.ts";
 import type { ReadCall } from "./plan-call.ts";
 
 /** What happens to a risky call: a person decides, it is made, or it is refused. */
 export type RiskPolicy = "ask" | "allow" | "deny";
+
+/** A risk for a model to read: what it quotes may be a page's words. */
+export function quotedRisk(risk: string): string {
+  return asData("what the call would do", risk);
+}
 
 const judgeMs = 10_000;
 
