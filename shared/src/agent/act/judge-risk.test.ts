@@ -45,7 +45,7 @@ test("a risky call waits for a person, who reads what it would do and its exact 
     await agent.until(id, "completed");
     expect(pressed).toHaveLength(times);
     const ends = (await agent.events(id)).flatMap((event) => (event.type === "tool-ended" ? [event.text] : []));
-    const marked = '<web-content from="what the call would do">\nClick “Pay now” on shop.example\n</web-content>';
+    const marked = '<risk from="the call">\nClick “Pay now” on shop.example\n</risk>';
     const refusal = `They were asked:\n${marked}\nThe person said: no`;
     expect(ends[0]).toContain(word === "no" ? refusal : "pressed 1");
   }
@@ -64,7 +64,7 @@ test("configuration may let risky calls through, or none of them", async () => {
     [
       "deny",
       0,
-      'allows no risky calls. It would:\n<web-content from="what the call would do">\nClick “Pay now”\n</web-content>',
+      'allows no risky calls. It would:\n<risk from="the call">\nClick “Pay now”\n</risk>',
     ],
   ] as const) {
     const { tool, pressed } = presser(async () => "Click “Pay now”");

@@ -1,7 +1,7 @@
 import type { Run } from "../../core/run.ts";
+import { betweenMarks } from "../../core/sanitize.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { asData } from "../../tools/page/as-data.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import { userWords } from "../task/user-words.ts";
 import type { ReadCall } from "./plan-call.ts";
@@ -9,9 +9,9 @@ import type { ReadCall } from "./plan-call.ts";
 /** What happens to a risky call: a person decides, it is made, or it is refused. */
 export type RiskPolicy = "ask" | "allow" | "deny";
 
-/** A risk for a model to read: what it quotes may be a page's words. */
+/** A risk for a model to read: what it quotes may be the words of a page. */
 export function quotedRisk(risk: string): string {
-  return asData("what the call would do", risk);
+  return betweenMarks("risk", "the call", risk);
 }
 
 const judgeMs = 10_000;
