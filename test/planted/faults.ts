@@ -254,8 +254,8 @@ export const faults: readonly Fault[] = [
   {
     id: "earlier-files-lost",
     file: "flows/src/planning/work-step.ts",
-    find: "newestFiles([last.files, asked.files])",
-    becomes: "newestFiles([asked.files])",
+    find: "newestResults([last, asked])",
+    becomes: "newestResults([asked])",
     harm: "What a step's first attempt made is missing from the result when its second one mends the rest.",
     tests: flows,
   },

@@ -60,10 +60,11 @@ test("an agent that another may ask is reported too, with its last output, while
 test("an agent that was started for a command and crashes is started again at the same address, and the person is told", async () => {
   const mortal = `${liveServer}\nsetInterval(async () => (await Bun.file("fall").exists()) && (await Bun.file("fall").unlink(), process.kill(process.pid, "SIGKILL")), 20);`;
   await using checkout = await checkoutForTest({ agents: { manus: mortal } });
-  const answers = (url: string) => fetch(url).then(
-    () => true,
-    () => false,
-  );
+  const answers = (url: string) =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    );
   const until = async (url: string, up: boolean) => {
     for (const deadline = Date.now() + 30_000; Date.now() < deadline; await Bun.sleep(20))
       if ((await answers(url)) === up) return true;

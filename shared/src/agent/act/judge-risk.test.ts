@@ -61,11 +61,7 @@ test("a call without risk is made at once", async () => {
 test("configuration may let risky calls through, or none of them", async () => {
   for (const [risky, times, said] of [
     ["allow", 1, "pressed 1"],
-    [
-      "deny",
-      0,
-      'allows no risky calls. It would:\n<risk from="the call">\nClick “Pay now”\n</risk>',
-    ],
+    ["deny", 0, 'allows no risky calls. It would:\n<risk from="the call">\nClick “Pay now”\n</risk>'],
   ] as const) {
     const { tool, pressed } = presser(async () => "Click “Pay now”");
     await using agent = await agentForTest({ script, tools: [tool], risky });

@@ -30,8 +30,7 @@ export async function followUp(
   const dialog = browsing.dialog();
   if (dialog !== undefined) {
     said.push(
-      `A ${dialog.kind} dialog opened and holds the page up. Answer it with browser_handle_dialog. It says:`,
-      asData(now.url, dialog.message.slice(0, 300)),
+      `A ${dialog.kind} dialog opened and holds the page up. Answer it with browser_handle_dialog. It says:\n${asData(now.url, dialog.message.slice(0, 300))}`,
     );
   }
   if (changes !== undefined && changes.said.length > 0)
