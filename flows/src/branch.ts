@@ -28,6 +28,7 @@ export type BranchResult = {
   readonly taskId: string;
   readonly files: AskOutcome["files"];
   readonly artifacts?: NonNullable<AskOutcome["artifacts"]>;
+  readonly data?: AskOutcome["data"];
   /** Why it did not complete. */
   readonly reason: string;
   readonly error?: AskOutcome["error"];
@@ -49,7 +50,7 @@ export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResu
   });
   try {
     const asked = await flow.ask(agent, message, { isAnswer, ...(deadlineMs !== undefined && { deadlineMs }) });
-    const { state, answer, taskId, files, artifacts, error } = asked;
+    const { state, answer, data, taskId, files, artifacts, error } = asked;
     const isDone = state === "completed";
     const came = {
       branch,
@@ -57,6 +58,7 @@ export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResu
       taskId,
       files,
       isBound: false,
+      ...(data !== undefined && { data }),
       ...(artifacts && { artifacts }),
       ...(error !== undefined && { error }),
     };

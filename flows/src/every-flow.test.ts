@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
+import { defineFlow } from "manyhands/flows";
 import type { AgentInput } from "manyhands/internal/core/task";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type FlowStart, flowForTest } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { flows } from "./flows.ts";
 import { plan } from "./testing/planner.ts";
+import { doorForTest } from "./testing/served-flow.ts";
 
 /** What each flow is asked for: two pieces of work, by one agent or by two. */
 const requests: Readonly<Record<string, FlowStart>> = {
@@ -98,5 +100,60 @@ test.each(flows.map((flow) => [flow.name, flow] as const))(
     if (!atOnce.has(name)) return;
     expect(given.reduce((all, { tokens = 0 }) => all + tokens, 0)).toBeLessThanOrEqual(budget.tokens);
     expect(given.reduce((all, { usd = 0 }) => all + usd, 0)).toBeLessThanOrEqual(budget.usd);
+  },
+);
+
+/** Where what each agent made under one name arrives. */
+const places: Readonly<Record<string, readonly string[]>> = {
+  planning: ["figures", "2/figures"],
+  sequential: ["figures", "figures"],
+  parallel: ["figures", "2/figures"],
+  conditional: ["figures"],
+  loop: ["figures"],
+  debate: ["figures", "argument-2/figures"],
+};
+
+/** An agent that makes data and a link beside its answer, and gives data with that. */
+const maker = (name: string) =>
+  defineFlow({
+    name: "maker",
+    description: "Makes figures.",
+    example: { text: "Make figures." },
+    async perform(flow) {
+      const url = `https://example.com/${name}`;
+      flow.artifact("figures", [
+        { type: "data", data: { of: name } },
+        { type: "url", url },
+      ]);
+      return { answer: "done", data: { counted: name } };
+    },
+  });
+
+test.each(flows.map((flow) => [flow.name, flow] as const))(
+  "%s: data and links that its agents made reach the caller as well as files do",
+  async (name, definition) => {
+    await using makers = await flowForTest(maker("one"), { agents: { idle: [] } });
+    await using others = await flowForTest(maker("two"), { agents: { idle: [] } });
+    await using one = doorForTest();
+    await using two = doorForTest();
+    one.open(maker("one"), makers);
+    two.open(maker("two"), others);
+    // In a loop the second agent checks the work.
+    const entries = { one: { url: one.url }, ...(name !== "loop" && { two: { url: two.url } }) };
+    await using flow = await flowForTest(definition, { agents: { one: [], two: agent(false) }, model, entries });
+    const { record, events } = await flow.run(requests[name] ?? { text: "" });
+    expect(record.status).toBe("completed");
+    const made = events.flatMap((event) =>
+      event.type === "artifact-added" && event.name.endsWith("figures") ? [event] : [],
+    );
+    expect(made.map((event) => event.name)).toEqual([...(places[name] ?? [])]);
+    for (const [index, { parts }] of made.entries()) {
+      const by = ["one", "two"][index] ?? "";
+      expect(parts).toMatchObject([
+        { type: "data", data: { of: by } },
+        { type: "url", url: `https://example.com/${by}` },
+      ]);
+      expect(JSON.stringify(record.output)).toContain(`{"counted":"${by}"}`);
+    }
   },
 );

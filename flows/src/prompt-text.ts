@@ -6,6 +6,11 @@ export function wholeGoal({ goal, earlier }: Pick<Flow, "goal" | "earlier">): st
   return earlier === "" ? goal : `Earlier in this conversation:\n${earlier}\n\nNow:\n${goal}`;
 }
 
+/** The text, followed by what the user has said since. */
+export function withAdditions(text: string, added: readonly string[]): string {
+  return added.length === 0 ? text : `${text}\n\nThe user added:\n${added.join("\n")}`;
+}
+
 /**
  * The template with its `{name}`s replaced in one pass: inserted values are not searched for names.
  * Unknown names stay unchanged.

@@ -2,7 +2,7 @@ import { AppError } from "manyhands";
 import { type AskOutcome, agentByName, defineFlow, type Flow, type FlowResult, outcomeText } from "manyhands/flows";
 import * as z from "zod";
 import { assignment } from "./assignment.ts";
-import { fillTemplate, marked } from "./prompt-text.ts";
+import { fillTemplate, marked, withAdditions } from "./prompt-text.ts";
 import { carriedFiles } from "./result-files.ts";
 
 const onFailure = z.enum(["stop", "continue"]);
@@ -150,11 +150,10 @@ async function work(
     step: String(step),
     agent,
   });
-  const said = added.length === 0 ? "" : `\n\nThe user added meanwhile:\n${added.join("\n")}`;
   const parts = [...flow.files, ...carriedFiles(done.map(({ outcome }) => outcome.files))];
   const about = { step: String(step), agent, attempt: 1 };
   flow.tell({ type: "step-assigned", note: `Step ${step}: ${agent} begins`, data: { ...about, begun: true } });
-  const outcome = await flow.ask(agent, { text: text + said, parts, settings }, { isAnswer: isLast });
+  const outcome = await flow.ask(agent, { text: withAdditions(text, added), parts, settings }, { isAnswer: isLast });
   flow.handOn(outcome.files, outcome.artifacts);
   const isDone = outcome.state === "completed";
   flow.tell({
@@ -185,11 +184,12 @@ function conclude(done: readonly Done[]): FlowResult {
   return {
     answer: last.outcome.answer + rest,
     data: {
-      steps: done.map(({ outcome: { agent, taskId, state, answer, error } }) => ({
+      steps: done.map(({ outcome: { agent, taskId, state, answer, data, error } }) => ({
         agent,
         taskId,
         state,
         answer,
+        ...(data !== undefined && { data }),
         ...(error !== undefined && { error }),
       })),
     },

@@ -154,12 +154,17 @@ const callerOf: Identify = (request) => {
 
 /** Files by content hash in one folder. */
 function folderArtifacts(folder: string): ArtifactStore {
+  const describe: ArtifactStore["describe"] = (bytes, { name, mediaType = "application/octet-stream" }) => {
+    const sha256 = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+    return { sha256, name, mediaType, size: bytes.byteLength };
+  };
   return {
-    async put(content, { name, mediaType = "application/octet-stream" }) {
+    describe,
+    async put(content, about) {
       const bytes = new Uint8Array(await new Response(content as Uint8Array<ArrayBuffer>).arrayBuffer());
-      const sha256 = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
-      await Bun.write(join(folder, sha256), bytes);
-      return { sha256, name, mediaType, size: bytes.byteLength };
+      const stored = describe(bytes, about);
+      await Bun.write(join(folder, stored.sha256), bytes);
+      return stored;
     },
     async get(sha256) {
       const file = Bun.file(join(folder, sha256));

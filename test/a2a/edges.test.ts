@@ -154,6 +154,7 @@ function bound(real: Engine): Engine {
     get: (...args) => real.get(...args),
     list: (filter) => real.list(filter),
     admit: (...args) => real.admit(...args),
+    spend: (...args) => real.spend(...args),
     usage: (...args) => real.usage(...args),
     hasFile: (...args) => real.hasFile(...args),
     events: (...args) => real.events(...args),

@@ -3,6 +3,7 @@ import { decodeErrorInfo, decodeStatus, GRPC_STATUS_DETAILS_BIN } from "@a2a-js/
 import { A2AService } from "@a2a-js/sdk/server/grpc";
 import {
   type CallOptions,
+  type ChannelCredentials,
   Client,
   type ClientReadableStream,
   credentials,
@@ -35,8 +36,18 @@ export type GrpcClient = Disposable & {
 export type GrpcCallOptions = CallOptions & { readonly metadata?: Readonly<Record<string, string>> };
 
 /** Opens one; its calls are of A2A 1.0 unless their metadata say otherwise. */
-export function grpcClient(address: string): GrpcClient {
-  const client = new Client(address, credentials.createInsecure(), { "grpc.max_receive_message_length": -1 });
+export function grpcClient(
+  address: string,
+  {
+    secured = credentials.createInsecure(),
+    name,
+  }: { readonly secured?: ChannelCredentials; readonly name?: string } = {},
+): GrpcClient {
+  const client = new Client(address, secured, {
+    "grpc.max_receive_message_length": -1,
+    // The name that the server's certificate is for.
+    ...(name !== undefined && { "grpc.ssl_target_name_override": name }),
+  });
   const unary = (
     path: string,
     encode: (value: never) => Buffer,

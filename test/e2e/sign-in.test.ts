@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 // @ts-expect-error The package has no types.
 import { Provider } from "oidc-provider";
+import { chromium } from "playwright";
 import { startGatewayServer } from "../servers/gateway-server.ts";
 import { freePort } from "../servers/manus-server.ts";
 
@@ -114,6 +115,55 @@ test("a person signs in at the issuer, uses the console's API by the session alo
     expect((await leave("same-origin")).status).toBe(204);
     expect((await fetch(`${origin}/runs`, { headers: { ...own, cookie: stolen } })).status).toBe(401);
   } finally {
+    await gateway.stop();
+    issuer.close();
+    await rm(home, { recursive: true });
+  }
+});
+
+test("in a browser the console's button leads to the issuer and back; the page is signed in until its person signs out", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-sign-in-"));
+  const port = freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const issuer = await startIssuer(`${origin}/auth/callback`);
+  const gateway = await startGatewayServer(home, {
+    PORT: port,
+    MANYHANDS_TOKEN: "long-enough",
+    MANYHANDS_AUTH_OIDC_ISSUER: issuer.url,
+    MANYHANDS_AUTH_OIDC_CLIENT_ID: "manyhands",
+    MANYHANDS_AUTH_OIDC_CLIENT_SECRET: secret,
+  });
+  const chromiumPath = Bun.which("chromium") ?? Bun.which("google-chrome");
+  const browser = await chromium.launch({
+    args: ["--no-sandbox"],
+    ...(chromiumPath !== null && { executablePath: chromiumPath }),
+  });
+  try {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(30_000);
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(String(error)));
+    await page.goto(`${origin}/`);
+    await page.getByRole("link", { name: "Sign in instead" }).click();
+    await page.waitForURL(`${issuer.url}/**`);
+    await page.locator("[name=login]").fill("alice");
+    await page.locator("[name=password]").fill("any");
+    await page.getByRole("button", { name: "Sign-in" }).click();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.waitForURL(`${origin}/`);
+    await page.getByText("alice").waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    const session = () => page.evaluate("fetch('/auth/session').then((answer) => answer.json())");
+    expect(await session()).toEqual({ principal: "alice", scopes: ["read", "run"] });
+    const runs = () => page.evaluate("fetch('/runs').then((answer) => answer.status)");
+    expect(await runs()).toBe(200);
+    await page.reload();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("dialog").waitFor();
+    expect(await runs()).toBe(401);
+    expect(faults).toEqual([]);
+  } finally {
+    await browser.close();
     await gateway.stop();
     issuer.close();
     await rm(home, { recursive: true });

@@ -3,9 +3,11 @@ import { mkdtempSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { credentials, status } from "@grpc/grpc-js";
 import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { hasOpenssl, testAuthority } from "manyhands/internal/testing/certificates";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { failureOf, grpcClient, grpcMessage } from "../a2a/grpc-client.ts";
 import { freePort } from "../servers/manus-server.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
@@ -48,6 +50,7 @@ withOpenssl(
     await writeFile(join(folder, "manyhands.toml"), settings);
     const model = await startScriptedModel(() => ({ text: "Heard over TLS." }));
     const ports = { GATEWAY_PORT: freePort(), MANUS_PORT: freePort() };
+    const grpcPorts = { MANYHANDS_GATEWAY_GRPC_PORT: freePort(), MANYHANDS_AGENTS_MANUS_GRPC_PORT: freePort() };
     const env = {
       ...bareEnvironment(),
       NO_COLOR: "1",
@@ -56,6 +59,7 @@ withOpenssl(
       OPENAI_API_KEY: "none",
       MANYHANDS_MODEL: "scripted",
       ...ports,
+      ...grpcPorts,
     };
     const begin = (...args: string[]) =>
       Bun.spawn([process.execPath, main, ...args], {
@@ -96,7 +100,13 @@ withOpenssl(
       const manus = `https://127.0.0.1:${ports.MANUS_PORT}`;
       const card = await (await fetch(`${manus}/.well-known/agent-card.json`, { tls: laptop })).text();
       expect(JSON.parse(card)).toMatchObject({
-        supportedInterfaces: [{ url: expect.stringContaining(manus) }, {}, {}],
+        supportedInterfaces: expect.arrayContaining([
+          expect.objectContaining({ url: expect.stringContaining(manus), protocolBinding: "JSONRPC" }),
+          expect.objectContaining({
+            url: `127.0.0.1:${grpcPorts.MANYHANDS_AGENTS_MANUS_GRPC_PORT}`,
+            protocolBinding: "GRPC",
+          }),
+        ]),
         securitySchemes: { mutualTls: { mtlsSecurityScheme: {} } },
       });
       for (const port of Object.values(ports)) {
@@ -105,6 +115,25 @@ withOpenssl(
         await expect(fetch(ready, { tls: nobody })).rejects.toThrow();
         await expect(fetch(ready.replace("https", "http"))).rejects.toThrow();
         await expect(fetch(ready, { tls: { ...laptop, ca: await file("ours.pem") } })).rejects.toThrow();
+      }
+
+      const name = "agents.example.com";
+      const [ca, cert, key] = [laptop.ca, laptop.cert, laptop.key].map((text) => Buffer.from(text));
+      if (ca === undefined || cert === undefined || key === undefined) throw new Error("a file is missing");
+      for (const [tenant, port] of [
+        ["sequential", grpcPorts.MANYHANDS_GATEWAY_GRPC_PORT],
+        ["", grpcPorts.MANYHANDS_AGENTS_MANUS_GRPC_PORT],
+      ] as const) {
+        using known = grpcClient(`127.0.0.1:${port}`, { secured: credentials.createSsl(ca, key, cert), name });
+        const ask = { ...grpcMessage("Say something"), tenant };
+        const settings = { metadata: { "manyhands/flow": { agents: ["manus"] } } };
+        if (tenant !== "") ask.message = { ...ask.message, ...settings };
+        expect(JSON.stringify(await known.call("sendMessage", ask))).toContain("Heard over TLS.");
+        for (const secured of [credentials.createSsl(ca), credentials.createInsecure()]) {
+          using unknown = grpcClient(`127.0.0.1:${port}`, { secured, name });
+          const refused = unknown.call("getTask", { tenant, id: "none" }, { deadline: Date.now() + 5_000 });
+          expect([status.UNAVAILABLE, status.DEADLINE_EXCEEDED]).toContain((await failureOf(refused)).code);
+        }
       }
     } finally {
       system.kill("SIGTERM");

@@ -254,8 +254,8 @@ export const faults: readonly Fault[] = [
   {
     id: "earlier-files-lost",
     file: "flows/src/planning/work-step.ts",
-    find: "newestFiles([last.files, asked.files])",
-    becomes: "newestFiles([asked.files])",
+    find: "newestResults([last, asked])",
+    becomes: "newestResults([asked])",
     harm: "What a step's first attempt made is missing from the result when its second one mends the rest.",
     tests: flows,
   },
@@ -694,8 +694,8 @@ export const faults: readonly Fault[] = [
   {
     id: "same-message-elsewhere",
     file: "shared/src/runs/accept-message.ts",
-    find: "sha256(JSON.stringify([contextId, hashedForm(input.message)]))",
-    becomes: "sha256(JSON.stringify(hashedForm(input.message)))",
+    find: "sha256(JSON.stringify([contextId, hashedForm(message)]))",
+    becomes: "sha256(JSON.stringify(hashedForm(message)))",
     harm: "A message that is sent into another conversation under its old id is answered with the task of the first.",
     tests: a2a,
   },

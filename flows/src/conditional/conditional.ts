@@ -3,7 +3,7 @@ import { agentByName, defineFlow, type Flow, type FlowResult } from "manyhands/f
 import * as z from "zod";
 import { assignment } from "../assignment.ts";
 import { tellBranch, workBranch } from "../branch.ts";
-import { fillTemplate, wholeGoal } from "../prompt-text.ts";
+import { fillTemplate, wholeGoal, withAdditions } from "../prompt-text.ts";
 import { chooseWay } from "./choose-way.ts";
 import { noWay } from "./classify.ts";
 import { rule } from "./rule.ts";
@@ -111,12 +111,11 @@ function waysOf(flow: Flow, { branches, default: fallback }: Options): Way[] {
 async function take(flow: Flow, { way, by, reason, confidence, said: asked = [] }: Choice): Promise<FlowResult> {
   const { name, agent, instruction = "{goal}", settings, deadlineMs } = way;
   const added = [...asked, ...(await flow.receiveMessages())];
-  const said = added.length === 0 ? "" : `\n\nThe user added:\n${added.join("\n")}`;
-  const text = fillTemplate(instruction, { goal: wholeGoal(flow), branch: name, reason, agent }) + said;
+  const told = fillTemplate(instruction, { goal: wholeGoal(flow), branch: name, reason, agent });
   const result = await workBranch(flow, {
     name,
     agent,
-    message: { text, parts: flow.files, settings },
+    message: { text: withAdditions(told, added), parts: flow.files, settings },
     deadlineMs,
     isAnswer: true,
   });
@@ -130,5 +129,6 @@ async function take(flow: Flow, { way, by, reason, confidence, said: asked = [] 
     );
   }
   const choice = { branch: name, by, reason, ...(confidence !== undefined && { confidence }) };
-  return { answer: result.answer, data: { choice, agent, taskId: result.taskId } };
+  const { answer, taskId, data } = result;
+  return { answer, data: { choice, agent, taskId, ...(data !== undefined && { data }) } };
 }

@@ -2,7 +2,7 @@ import { AppError } from "manyhands";
 import { defineFlow, type Flow, type FlowResult } from "manyhands/flows";
 import * as z from "zod";
 import { assignment, deadline } from "../assignment.ts";
-import { wholeGoal } from "../prompt-text.ts";
+import { wholeGoal, withAdditions } from "../prompt-text.ts";
 import { handOnBranches } from "../result-files.ts";
 import { checkAgreement } from "./agreement.ts";
 import { type Course, type Debater, presentDebaters } from "./debater.ts";
@@ -87,7 +87,7 @@ export const debate = defineFlow({
     publishTranscript(flow, course, verdict);
     handOnBranches(
       flow,
-      course.arguments.map(({ number, files }) => ({ name: `argument-${number}`, files })),
+      course.arguments.map(({ number, ...made }) => ({ name: `argument-${number}`, ...made })),
     );
     return conclude(course, stop, verdict);
   },
@@ -108,7 +108,8 @@ async function holdRounds(
   for (;;) {
     const present = presentDebaters(course).length;
     flow.expect(present * (rounds - course.round) + (judge === undefined ? 0 : 1), { own: true });
-    course = await holdRound(flow, await withAdditions(flow, course), held);
+    const question = withAdditions(course.question, await flow.receiveMessages());
+    course = await holdRound(flow, { ...course, question }, held);
     publishTranscript(flow, course);
     flow.reached(transcriptText(course, undefined));
     const stop = await endRound(flow, course, options);
@@ -134,12 +135,6 @@ async function endRound(flow: Flow, course: Course, { rounds, converge }: Option
   return presentDebaters(course).length < 2 ? "alone" : undefined;
 }
 
-async function withAdditions(flow: Flow, course: Course): Promise<Course> {
-  const added = await flow.receiveMessages();
-  if (added.length === 0) return course;
-  return { ...course, question: `${course.question}\n\nThe user added:\n${added.join("\n")}` };
-}
-
 function conclude(course: Course, stop: Stop, verdict: JudgeVerdict): FlowResult {
   const missed = course.absences.map(({ debater, round, reason }) => `- ${debater.name} in round ${round}: ${reason}`);
   const absent = missed.length === 0 ? "" : `\n\nAbsent:\n${missed.join("\n")}`;
@@ -151,11 +146,12 @@ function conclude(course: Course, stop: Stop, verdict: JudgeVerdict): FlowResult
       stop,
       rounds: course.round,
       positions: course.debaters.map((debater) => ({ ...named(debater), position: debater.position })),
-      arguments: course.arguments.map(({ number, round, debater, text }) => ({
+      arguments: course.arguments.map(({ number, round, debater, text, data }) => ({
         number,
         round,
         ...named(debater),
         text,
+        ...(data !== undefined && { data }),
       })),
       absences: course.absences.map(({ round, debater, reason }) => ({ round, ...named(debater), reason })),
     },

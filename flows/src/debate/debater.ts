@@ -1,6 +1,7 @@
-import type { StoredFile } from "manyhands";
+import type { AskOutcome } from "manyhands/flows";
 import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
+import type { HandedOver } from "../result-files.ts";
 
 /**
  * A debater: an agent arguing for a position. One agent may be several debaters, each in a separate
@@ -14,12 +15,12 @@ export type Debater = {
 };
 
 /** What a debater said in one round, with the number by which it is cited. */
-export type Argument = {
+export type Argument = HandedOver & {
   readonly number: number;
   readonly round: number;
   readonly debater: Debater;
   readonly text: string;
-  readonly files: readonly StoredFile[];
+  readonly data?: AskOutcome["data"];
 };
 
 /** A debater that said nothing in a round, and why. */

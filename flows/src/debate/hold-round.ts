@@ -60,10 +60,11 @@ async function takeTurn(
     { text: turnText(course, debater, round), parts, settings: debater.settings },
     { deadlineMs: turnDeadlineMs, ...(contextId !== undefined && { contextId }) },
   );
-  const { state, answer: text, files } = outcome;
+  const { state, answer: text, files, artifacts, data } = outcome;
   const came = { debater, contextId: outcome.contextId };
   if (state !== "completed") return { ...came, reason: outcomeText(outcome) };
-  return text.trim() === "" ? { ...came, reason: `${outcome.agent} gave no argument` } : { ...came, text, files };
+  if (text.trim() === "") return { ...came, reason: `${outcome.agent} gave no argument` };
+  return { ...came, text, files, ...(artifacts && { artifacts }), ...(data !== undefined && { data }) };
 }
 
 function argued(flow: Flow, argument: Argument): Argument {

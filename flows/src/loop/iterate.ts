@@ -3,7 +3,7 @@ import { type AskOutcome, cut, type Flow } from "manyhands/flows";
 import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
 import { fillTemplate, marked } from "../prompt-text.ts";
-import { newestFiles } from "../result-files.ts";
+import { newestResults } from "../result-files.ts";
 import { checkText, checkWork, type LoopCheck } from "./check.ts";
 import { feedbackOf, type Iteration, tellIteration } from "./iteration.ts";
 
@@ -48,7 +48,7 @@ export async function iterate(flow: Flow, work: LoopWork, before: readonly Itera
   return iteration;
 }
 
-/** Has the work done. Files of earlier attempts count unless this one made them anew. */
+/** Has the work done. What earlier attempts made counts unless this one made it anew. */
 async function attempt(flow: Flow, work: LoopWork, before: readonly Iteration[]): Promise<AskOutcome> {
   const { agent, settings, deadlineMs, sent } = work;
   const contextId = before.findLast(({ outcome }) => outcome.contextId !== "")?.outcome.contextId;
@@ -59,7 +59,7 @@ async function attempt(flow: Flow, work: LoopWork, before: readonly Iteration[])
     { text: textFor(work, before.at(-1), goesOn), parts: goesOn ? fresh : flow.files, settings },
     { ...(deadlineMs !== undefined && { deadlineMs }), ...(contextId !== undefined && { contextId }) },
   );
-  return { ...outcome, files: newestFiles([...before.map((one) => one.outcome.files), outcome.files]) };
+  return { ...outcome, ...newestResults([...before.map((one) => one.outcome), outcome]) };
 }
 
 function isSameFile(one: Part, other: Part): boolean {

@@ -2,7 +2,7 @@ import { AppError } from "manyhands";
 import { defineFlow, type Flow, type FlowResult, isFinal, outcomeText } from "manyhands/flows";
 import * as z from "zod";
 import { assignment, deadline } from "../assignment.ts";
-import { wholeGoal } from "../prompt-text.ts";
+import { wholeGoal, withAdditions } from "../prompt-text.ts";
 import { loopCheck } from "./check.ts";
 import { iterate } from "./iterate.ts";
 import { better, feedbackOf, type Iteration, isSame } from "./iteration.ts";
@@ -61,8 +61,7 @@ export const loop = defineFlow({
     let best: Iteration | undefined;
     for (let number = 1; number <= options.maxIterations; number++) {
       expectRest(flow, options, number);
-      const added = await flow.receiveMessages();
-      if (added.length > 0) task = `${task}\n\nThe user added:\n${added.join("\n")}`;
+      task = withAdditions(task, await flow.receiveMessages());
       const iteration = await iterate(flow, { ...options, agent, task, sent }, iterations);
       sent = flow.files;
       const last = iterations.at(-1);
@@ -123,6 +122,7 @@ function conclude({ outcome }: Iteration, iterations: readonly Iteration[]): Flo
         state: iteration.outcome.state,
         taskId: iteration.outcome.taskId,
         answer: iteration.outcome.answer,
+        ...(iteration.outcome.data !== undefined && { data: iteration.outcome.data }),
         passed: iteration.verdict?.passed ?? false,
         feedback: feedbackOf(iteration),
         ...(iteration.verdict?.score !== undefined && { score: iteration.verdict.score }),

@@ -1,7 +1,7 @@
 import { AppError } from "manyhands";
 import { cut, type Flow, outcomeText, roomForEach } from "manyhands/flows";
 import type { BranchResult } from "../branch.ts";
-import { marked, wholeGoal } from "../prompt-text.ts";
+import { marked, wholeGoal, withAdditions } from "../prompt-text.ts";
 import { carriedFiles } from "../result-files.ts";
 
 /** How the results of the branches become one answer; `aggregator` names the agent that does it. */
@@ -24,8 +24,7 @@ Use only what they say, say where they contradict each other, and name the agent
 export async function aggregate(flow: Flow, results: readonly BranchResult[], how: Aggregation): Promise<string> {
   if (how.aggregate === "concatenate") return concatenated(results);
   const added = await flow.receiveMessages();
-  const said = added.length === 0 ? "" : `\n\nThe user added meanwhile:\n${added.join("\n")}`;
-  const text = `The task:\n${wholeGoal(flow)}${said}\n\nThe results:\n\n${evidence(results)}`;
+  const text = `The task:\n${withAdditions(wholeGoal(flow), added)}\n\nThe results:\n\n${evidence(results)}`;
   if (how.aggregate === "model") {
     const written = await flow.write({ name: "aggregate", instructions: writer, text, isAnswer: true });
     return written.trim() === "" ? concatenated(results) : written;

@@ -96,7 +96,7 @@ export const parallel = defineFlow({
     const completed = results.filter(({ outcome }) => outcome === "completed");
     handOnBranches(
       flow,
-      completed.map(({ branch, files }) => ({ name: branch.name, files })),
+      completed.map(({ branch, ...made }) => ({ name: branch.name, ...made })),
     );
     const failed = failures(results);
     flow.reached([concatenated(results), failed].filter((text) => text !== "").join("\n\n"));
@@ -133,13 +133,14 @@ function conclude(policy: Policy, results: readonly BranchResult[], text: string
     answer: failed === "" ? text : `${text}\n\n${failed}`,
     data: {
       policy: policyText(policy),
-      branches: results.map(({ branch: { name, agent, item }, outcome, taskId, answer, reason, error }) => ({
+      branches: results.map(({ branch: { name, agent, item }, outcome, taskId, answer, data, reason, error }) => ({
         branch: name,
         agent,
         ...(item !== undefined && { item }),
         outcome,
         taskId,
         answer,
+        ...(data !== undefined && { data }),
         ...(reason !== "" && { reason }),
         ...(error !== undefined && { error }),
       })),

@@ -1,7 +1,8 @@
 import { AppError } from "manyhands";
 import type { Flow, FlowResult } from "manyhands/flows";
+import { withAdditions } from "../prompt-text.ts";
 import type { Board } from "./board.ts";
-import { handOnFiles } from "./deliverables.ts";
+import { handOnSteps } from "./deliverables.ts";
 import { judgeTask } from "./judge-task.ts";
 import { type PlanBrief, revisePlan } from "./make-plan.ts";
 import { reportResult } from "./report.ts";
@@ -43,7 +44,7 @@ export async function carryOut(
       added = await flow.receiveMessages();
       if (added.length === 0 || replans === options.replans) return report;
     }
-    if (added.length > 0) goal = `${goal}\n\nThe user added:\n${added.join("\n")}`;
+    goal = withAdditions(goal, added);
     if (replans === options.replans) {
       if (failed.length === 0 && missing.length === 0) return reportResult(flow, goal, results);
       throw await unfinished(flow, goal, results, [...failed.map(reasonOf), ...missing.map(missingText)].join(" "));
@@ -76,7 +77,7 @@ async function round(
   const isWhole = plan.steps.length === 1;
   const worked = await runSteps(flow, open, finished, board, { ...rest, stepDeadlineMs, isWhole });
   const results = [...finished, ...worked];
-  handOnFiles(flow, results, worked);
+  handOnSteps(flow, results, worked);
   flow.reached(resultsText(results));
   const fatal = worked.find((result) => result.fatal !== undefined)?.fatal;
   if (fatal === undefined) return results;

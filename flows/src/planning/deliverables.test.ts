@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { StoredFile } from "manyhands";
 import type { Flow } from "manyhands/flows";
-import { handOnFiles } from "./deliverables.ts";
+import { handOnSteps } from "./deliverables.ts";
 import type { StepResult } from "./step-result.ts";
 import { unbegun } from "./work-step.ts";
 
@@ -21,7 +21,7 @@ function step(id: string, dependsOn: readonly string[], ...files: StoredFile[]):
 function handedOn(results: readonly StepResult[], fresh = results): string[] {
   const told: string[] = [];
   const handOn = (files: readonly StoredFile[]) => told.push(...files.map(({ name, sha256 }) => `${name} ${sha256}`));
-  handOnFiles({ handOn } as unknown as Flow, results, fresh);
+  handOnSteps({ handOn } as unknown as Flow, results, fresh);
   return told;
 }
 

@@ -1,5 +1,6 @@
 import type { StoredFile } from "manyhands";
 import type { Flow } from "manyhands/flows";
+import { madeIn } from "../result-files.ts";
 import type { StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
 
@@ -36,30 +37,28 @@ function baseName(name: string): string {
 }
 
 /**
- * Hands the files of the completed steps among `fresh` on to the caller. Of two with the same name,
- * one made from the other replaces it; otherwise the later one is put in a folder named after its
- * step.
+ * Hands on to the caller what the completed steps among `fresh` made. Of two things with the same
+ * name, one made from the other replaces it; otherwise the later one is put in a folder named after
+ * its step.
  */
-export function handOnFiles(flow: Flow, results: readonly StepResult[], fresh: readonly StepResult[]): void {
-  const owners = new Map<string, { readonly step: string; readonly sha256: string }>();
+export function handOnSteps(flow: Flow, results: readonly StepResult[], fresh: readonly StepResult[]): void {
+  const owners = new Map<string, { readonly step: string; readonly content: string }>();
   const before = ancestry(results);
-  for (const { step, outcome, files } of results) {
-    if (outcome !== "completed") continue;
-    for (const file of files) {
-      const owner = owners.get(file.name);
-      if (owner?.sha256 === file.sha256) continue;
-      const isFree = owner === undefined || before(step.id).has(owner.step);
-      if (isFree) owners.set(file.name, { step: step.id, sha256: file.sha256 });
-    }
+  const made = (of: readonly StepResult[]) =>
+    of
+      .filter(({ outcome }) => outcome === "completed")
+      .flatMap((one) => madeIn(one).map((each) => ({ ...each, step: one.step })));
+  for (const { step, name, content } of made(results)) {
+    const owner = owners.get(name);
+    if (owner?.content === content) continue;
+    const isFree = owner === undefined || before(step.id).has(owner.step);
+    if (isFree) owners.set(name, { step: step.id, content });
   }
-  for (const { step, outcome, files } of fresh) {
-    if (outcome !== "completed") continue;
-    for (const file of files) {
-      const owner = owners.get(file.name);
-      if (owner?.step === step.id) flow.handOn([file]);
-      else if (owner !== undefined && !before(owner.step).has(step.id) && owner.sha256 !== file.sha256)
-        flow.handOn([{ ...file, name: `${step.id}/${file.name}` }]);
-    }
+  for (const { step, name, content, handOn } of made(fresh)) {
+    const owner = owners.get(name);
+    if (owner?.step === step.id) handOn(flow, name);
+    else if (owner !== undefined && !before(owner.step).has(step.id) && owner.content !== content)
+      handOn(flow, `${step.id}/${name}`);
   }
 }
 

@@ -32,6 +32,7 @@ async function write(flow: Flow, goal: string, results: readonly StepResult[], i
   return text.trim() === "" ? evidence : text;
 }
 
-function resultData({ step, outcome, answer, files, evidence, reason, attempts, taskId }: StepResult) {
-  return { ...step, outcome, attempts, taskId, answer, evidence, reason, files };
+function resultData({ step, outcome, answer, data, files, evidence, reason, attempts, taskId }: StepResult) {
+  const said = { answer, ...(data !== undefined && { data }) };
+  return { ...step, outcome, attempts, taskId, ...said, evidence, reason, files };
 }

@@ -1,6 +1,7 @@
-import type { AppError, StoredFile } from "manyhands";
-import { cut, roomForEach } from "manyhands/flows";
+import type { AppError } from "manyhands";
+import { type AskOutcome, cut, roomForEach } from "manyhands/flows";
 import { marked } from "../prompt-text.ts";
+import type { HandedOver } from "../result-files.ts";
 import type { TaskStep } from "./task-plan.ts";
 
 /**
@@ -10,11 +11,11 @@ import type { TaskStep } from "./task-plan.ts";
 export type StepOutcome = "completed" | "failed" | "blocked";
 
 /** The result of a step. */
-export type StepResult = {
+export type StepResult = HandedOver & {
   readonly step: TaskStep;
   readonly outcome: StepOutcome;
   readonly answer: string;
-  readonly files: readonly StoredFile[];
+  readonly data?: AskOutcome["data"];
   /** What shows that it is done. */
   readonly evidence: string;
   /** Why it is not. */

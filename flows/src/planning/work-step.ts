@@ -1,6 +1,6 @@
 import { AppError, type StoredFile } from "manyhands";
 import { type AskOutcome, type Flow, isFinal, outcomeText } from "manyhands/flows";
-import { carriedFiles, newestFiles } from "../result-files.ts";
+import { carriedFiles, newestFiles, newestResults } from "../result-files.ts";
 import type { Board } from "./board.ts";
 import { undelivered } from "./deliverables.ts";
 import { judgeStep } from "./judge-step.ts";
@@ -51,13 +51,14 @@ export async function workStep(
           ...(contextId !== "" && { contextId }),
         },
       );
-      const { answer, taskId } = asked;
+      const { answer, data, taskId } = asked;
       contextId = asked.contextId || contextId;
-      // Files of earlier attempts count unless this one made them anew.
-      const files = newestFiles([last.files, asked.files]);
+      // What earlier attempts made counts unless this one made it anew.
+      const made = newestResults([last, asked]);
       const goal = options.isWhole ? options.goal : undefined;
-      const came = await closed(flow, step, { ...asked, files }, { given: filesOf(flow, inputs), goal });
-      last = { step, answer, files, taskId, contextId, attempts: attempt, ...came };
+      const came = await closed(flow, step, { ...asked, ...made }, { given: filesOf(flow, inputs), goal });
+      const said = { answer, ...(data !== undefined && { data }) };
+      last = { step, ...said, ...made, taskId, contextId, attempts: attempt, ...came };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       last = { ...last, outcome: "blocked", reason: error.message, attempts: attempt, fatal: error };

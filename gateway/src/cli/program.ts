@@ -45,7 +45,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .addOption(jsonOption())
     .addOption(schemaOption())
     .option("--budget-usd <amount>", "spending limit of the task, in US dollars", dollars)
-    .option("--file <path>", "a file for the agent; repeatable; - is standard input", collect)
+    .addOption(repeatable("--file <path>", "a file for the agent; repeatable; - is standard input"))
     .option("--context <id>", "continue this conversation")
     .action(async (task: string[], options) => done(await giveTask(task.join(" "), options, context)));
   leaf("flow", "list the flows, or give a flow a task for several agents")
@@ -57,7 +57,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .addOption(jsonOption())
     .addOption(schemaOption())
     .option("--budget-usd <amount>", "spending limit of the flow, in US dollars", dollars)
-    .option("--file <path>", "a file for the agents; repeatable; - is standard input", collect)
+    .addOption(repeatable("--file <path>", "a file for the agents; repeatable; - is standard input"))
     .option("--context <id>", "continue this conversation")
     .action(async (name: string | undefined, task: string[], options) =>
       done(await flowCommand(name, task.join(" "), options, context)),
@@ -77,7 +77,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   addRuns(program, context, done);
   addAgents(program, context, done);
   addOperation(program, context, done, { config: configOption, json: jsonOption });
-  addMcp(program, context, done, { config: configOption, json: jsonOption });
+  addMcp(program, context, done, { config: configOption, json: jsonOption, repeatable });
   for (const group of program.commands) refuseUnknown(group);
   return program;
 }
@@ -158,7 +158,7 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
   leaf("answer", "answer a run's question")
     .addArgument(id())
     .argument("<text...>", "the answer")
-    .option("--file <path>", "a file to attach; repeatable", collect)
+    .addOption(repeatable("--file <path>", "a file to attach; repeatable"))
     .action(async (run: string, text: string[], options: RunsOptions & { file?: readonly string[] }) =>
       done(await answerRun(run, text.join(" "), options, context)),
     );
@@ -218,8 +218,12 @@ function setting(value: string, earlier: readonly (readonly [string, Json])[] = 
   }
 }
 
-function collect(value: string, earlier: readonly string[] = []): string[] {
-  return [...earlier, value];
+/** An option that may be given several times. */
+function repeatable(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((value: string, earlier: readonly string[] = []) => [
+    ...earlier,
+    value,
+  ]);
 }
 
 function dollars(value: string): number {

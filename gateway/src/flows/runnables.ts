@@ -77,5 +77,5 @@ function agentRunnable({ name, source, card }: AgentState): Runnable {
 
 /** One for all agents: runnables of the same card are equal. */
 function admitToAgent(message: UserMessage): FlowSettings {
-  return admitToFlow({ options: agentOptions }, message);
+  return admitToFlow({ options: agentOptions, textless: true }, message);
 }

@@ -5,7 +5,6 @@ import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
 import { settingsMetadata } from "manyhands/internal/core/task";
 import { requestTrace, type Trace } from "manyhands/internal/core/trace";
-import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { challengeOf } from "manyhands/internal/http/challenge";
 import { parseJsonBytes } from "manyhands/internal/http/json-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
@@ -23,7 +22,6 @@ export type OpenAiAdapterDeps = {
   readonly runs: Runs;
   readonly runnables: Runnables;
   readonly engine: Engine;
-  readonly artifacts: ArtifactStore;
   readonly heartbeatMs: number;
   readonly identify: Identify;
   readonly report: (bug: unknown) => void;
@@ -85,13 +83,13 @@ async function begin(
   deps: OpenAiAdapterDeps,
 ): Promise<RunRecord> {
   const { model, messages } = request;
-  const { runs, runnables, artifacts } = deps;
+  const { runs, runnables } = deps;
   const runnable = findRunnable(runnables, model);
   const former = await runOfChat(messages, runnable, runs, principal);
-  const parts = await chatParts(messages, former !== undefined && runnable.type === "agent", artifacts);
+  const parts = chatParts(messages, former !== undefined && runnable.type === "agent");
   const messageId = crypto.randomUUID();
   if (former !== undefined && (await runs.view(former)).question !== undefined) {
-    return runs.answer(former.id, { messageId, parts: await chatParts(messages, true, artifacts) }, principal);
+    return runs.answer(former.id, { messageId, parts: chatParts(messages, true) }, principal);
   }
   const { team } = runnable;
   const metadata = { ...chatMetadata(messages), ...settingsMetadata(team === undefined ? {} : { agents: team }) };

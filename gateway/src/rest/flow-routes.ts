@@ -1,6 +1,5 @@
 import type { AgentInput } from "manyhands/internal/core/task";
 import { requestTrace } from "manyhands/internal/core/trace";
-import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
@@ -25,7 +24,6 @@ const startedSchema = runSchema.extend({ runId: z.string().describe("The same as
 export type FlowRoutesDeps = {
   readonly runs: Runs;
   readonly runnables: Runnables;
-  readonly artifacts: ArtifactStore;
 };
 
 /** `GET /flows` and `POST /flows/{name}`. */
@@ -53,7 +51,7 @@ function flowView({ name, title, description, options }: Runnable) {
   return { name, title, description, ...(options && { options }) };
 }
 
-function startFlow({ runs, runnables, artifacts }: FlowRoutesDeps): Endpoint {
+function startFlow({ runs, runnables }: FlowRoutesDeps): Endpoint {
   const about = {
     method: "post",
     path: "/flows/{name}",
@@ -80,7 +78,7 @@ function startFlow({ runs, runnables, artifacts }: FlowRoutesDeps): Endpoint {
     const trace = requestTrace(c.req.raw);
     const request = {
       ...(trace && { trace }),
-      message: await userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), input, settings, artifacts),
+      message: userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), input, settings),
       contextId,
       ...(budget && { budget }),
       ...(outputSchema && { outputSchema: outputSchema as NonNullable<AgentInput["outputSchema"]> }),

@@ -1,5 +1,4 @@
 import type { Engine } from "manyhands/internal/core/engine";
-import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
@@ -13,7 +12,6 @@ export type RunRoutesDeps = {
   readonly runs: Runs;
   readonly runnables: Runnables;
   readonly engine: Engine;
-  readonly artifacts: ArtifactStore;
   /** Milliseconds of silence after which a stream sends a comment. */
   readonly heartbeatMs: number;
 };
@@ -96,7 +94,7 @@ function runEvents({ runs, engine, heartbeatMs }: RunRoutesDeps): Endpoint {
   });
 }
 
-function answerRun({ runs, artifacts }: RunRoutesDeps): Endpoint {
+function answerRun({ runs }: RunRoutesDeps): Endpoint {
   const about = {
     method: "post",
     path: "/runs/{id}/answer",
@@ -111,7 +109,7 @@ function answerRun({ runs, artifacts }: RunRoutesDeps): Endpoint {
     problems: [404, 409, 429],
   } as const;
   return endpoint(about, async ({ params: { id }, headers, body }, c) => {
-    const message = await userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), body.input, {}, artifacts);
+    const message = userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), body.input, {});
     return c.json(await runs.view(await runs.answer(id, message, c.get("caller").principal)), 202);
   });
 }

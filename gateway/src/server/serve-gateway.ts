@@ -53,6 +53,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   let gateway: Awaited<ReturnType<typeof open>> | undefined;
   const grpc = await openGrpc(server.grpcPort ?? config.gateway.grpcPort, {
     hostname: server.host,
+    tls: server.tls,
     guard,
     identify: authentication.access.identify,
     report,

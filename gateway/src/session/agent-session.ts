@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { agentNamed, type Config } from "manyhands/internal/config/config";
-import { AppError, publicError } from "manyhands/internal/core/errors";
-import { type ServerProcess, startServer } from "../supervisor/server-process.ts";
+import { AppError } from "manyhands/internal/core/errors";
+import type { ServerSpec } from "../supervisor/server-process.ts";
 import { agentEntry, agentUrls, argsOf, onFreePorts, portOf } from "../supervisor/server-table.ts";
+import { defaultPolicy, type SupervisorEvent, supervise } from "../supervisor/supervise.ts";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
 import { isNowhere, isUp } from "./is-up.ts";
+import { troubleTeller } from "./trouble-teller.ts";
 
-const readyTimeoutMs = 30_000;
 const graceMs = 10_000;
 
 /** A connection to an agent or a flow, possibly one started for this command. */
@@ -38,38 +39,36 @@ export async function openAgent(name: string, config: Config, context: CliContex
 
 /**
  * Starts servers of the agent and of the agents it may delegate to, for this session, on free
- * loopback ports. Only the first is waited for; the others start while it works. An agent that is
- * already up is used as it is. When a server ends, the user is told at once.
+ * loopback ports, and keeps them up as `start` does. Only the first is waited for; the others start
+ * while it works. An agent that is already up is used as it is. What goes wrong is told at once.
  */
 async function startAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const missing = [name];
   for (const delegate of askable(name, config)) if (await isNowhere(delegate, config)) missing.push(delegate);
   const placed = onFreePorts(config, missing);
-  const servers: ServerProcess[] = [];
-  const closing = new AbortController();
-  const close = async () => {
-    closing.abort();
-    await Promise.all(servers.map((server) => server.stop(graceMs)));
-  };
-  const watch = async (server: ServerProcess) => {
-    try {
-      await server.ready({ timeoutMs: readyTimeoutMs, signal: closing.signal });
-      const exitCode = await server.exited;
-      throw new AppError("unavailable", `${server.name} ended with exit code ${exitCode}:\n${await server.logTail()}`);
-    } catch (error) {
-      if (!closing.signal.aborted) context.terminal.say(publicError(error).message);
+  const stop = new AbortController();
+  const { promise: up, resolve, reject } = Promise.withResolvers<string>();
+  const tell = troubleTeller(context.terminal);
+  let wasUp = false;
+  const report = (event: SupervisorEvent) => {
+    const isFirst = event.name === name;
+    if (event.type === "server-up") {
+      wasUp ||= isFirst;
+      return isFirst ? resolve(event.url) : undefined;
     }
+    // A first start that fails is no crash: starting it again would change nothing.
+    return isFirst && !wasUp ? reject(new AppError("unavailable", event.reason)) : tell(event);
+  };
+  const keep = (one: string) =>
+    supervise(specOf(one, placed, context), { signal: stop.signal, graceMs, policy: defaultPolicy, report });
+  const kept = [keep(name)];
+  const close = async () => {
+    stop.abort();
+    await Promise.all(kept);
   };
   try {
-    const first = serverOf(name, placed, context);
-    servers.push(first);
-    const url = await first.ready({ timeoutMs: readyTimeoutMs });
-    void watch(first);
-    for (const delegate of missing.slice(1)) {
-      const server = serverOf(delegate, placed, context);
-      servers.push(server);
-      void watch(server);
-    }
+    const url = await up;
+    kept.push(...missing.slice(1).map(keep));
     return { client: await context.connect(url, agentNamed(config, name).credentials), passing: true, close };
   } catch (error) {
     await close();
@@ -86,10 +85,10 @@ function askable(name: string, config: Config): readonly string[] {
   return found.slice(1);
 }
 
-function serverOf(name: string, config: Config, { cwd, env }: CliContext): ServerProcess {
+function specOf(name: string, config: Config, { cwd, env }: CliContext): ServerSpec {
   const entry = agentEntry(name, config);
   const { PUBLIC_URL: _, ...rest } = env;
-  return startServer({
+  return {
     name,
     entry: entry.entry,
     args: argsOf(entry),
@@ -104,5 +103,5 @@ function serverOf(name: string, config: Config, { cwd, env }: CliContext): Serve
     },
     logPath: join(config.home, "logs", `${name}.log`),
     tls: config.server.tls?.client,
-  });
+  };
 }

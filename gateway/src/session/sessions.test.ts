@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { freePort } from "../supervisor/port.ts";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { checkoutForTest, liveServer } from "../testing/checkout.ts";
@@ -55,3 +56,31 @@ test("an agent that another may ask is reported too, with its last output, while
   });
   expect(await cli.run("run", "--agent", "manus", "do it")).toBe(0);
 });
+
+test("an agent that was started for a command and crashes is started again at the same address, and the person is told", async () => {
+  const mortal = `${liveServer}\nsetInterval(async () => (await Bun.file("fall").exists()) && (await Bun.file("fall").unlink(), process.kill(process.pid, "SIGKILL")), 20);`;
+  await using checkout = await checkoutForTest({ agents: { manus: mortal } });
+  const answers = (url: string) =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    );
+  const until = async (url: string, up: boolean) => {
+    for (const deadline = Date.now() + 30_000; Date.now() < deadline; await Bun.sleep(20))
+      if ((await answers(url)) === up) return true;
+    return false;
+  };
+  await using cli = await cliForTest({
+    ...checkout,
+    env: nowhere(),
+    play: async function* () {
+      yield { kind: "state", taskId: "t1", contextId: "c1", state: "working" };
+      const [url = ""] = cli.connected;
+      await Bun.write(join(checkout.root, "fall"), "");
+      const isBack = (await until(url, false)) && (await until(url, true));
+      yield { kind: "state", taskId: "t1", contextId: "c1", state: isBack ? "completed" : "failed" };
+    },
+  });
+  expect(await cli.run("run", "--agent", "manus", "do it")).toBe(0);
+  expect(cli.said()).toContain("manus was ended by signal 9.\n  Restarting it in");
+}, 120_000);

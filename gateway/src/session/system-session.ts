@@ -2,9 +2,9 @@ import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { onFreePorts, urlOf } from "../supervisor/server-table.ts";
 import { startAgents } from "../supervisor/start.ts";
-import { troubleText } from "../supervisor/supervise.ts";
 import type { CliContext } from "./context.ts";
 import { isNowhere, isUp } from "./is-up.ts";
+import { troubleTeller } from "./trouble-teller.ts";
 
 /** The gateway and its agents, possibly started for this session. */
 interface SystemSession {
@@ -49,7 +49,7 @@ export async function startSystem(
 ): Promise<SystemSession> {
   const stop = new AbortController();
   const { promise: up, resolve, reject } = Promise.withResolvers<Config>();
-  const told = new Map<string, string>();
+  const tell = troubleTeller(terminal);
   let isRunning = false;
   const done = startAgents({
     root,
@@ -68,9 +68,7 @@ export async function startSystem(
       const isNeeded = name === "gateway" || needed.includes(name);
       if (type === "server-given-up" && isNeeded && !isRunning)
         return reject(new AppError("unavailable", `Given up on ${name}. ${reason}`));
-      // The same reason is reported only once.
-      if (type === "server-given-up" || told.get(name) !== reason) terminal.say(troubleText(event));
-      told.set(name, reason);
+      tell(event);
     },
   });
   const close = async () => {

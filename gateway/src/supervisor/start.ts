@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Config, checkNamedFiles, firstAgent } from "manyhands/internal/config/config";
+import { variableFor } from "manyhands/internal/config/environment";
 import { loadFlows } from "../flows/load-flows.ts";
 import { requireFreePort } from "./port.ts";
 import type { ServerSpec } from "./server-process.ts";
@@ -89,6 +90,7 @@ export async function startAgents(context: StartContext): Promise<boolean> {
 
 function specOf(entry: ServerEntry, { config, cwd, env }: StartContext): ServerSpec {
   const port = portOf(entry, config);
+  const gatewayUrl = config.gateway.publicUrl ?? config.server.publicUrl;
   return {
     name: entry.name,
     entry: entry.entry,
@@ -97,6 +99,8 @@ function specOf(entry: ServerEntry, { config, cwd, env }: StartContext): ServerS
     env: {
       ...env,
       ...agentUrls(config),
+      // Its own PUBLIC_URL is another's to the agents, which notify it there.
+      ...(gatewayUrl !== undefined && { [variableFor(["gateway", "public_url"])]: gatewayUrl }),
       PORT: String(port),
       GRPC_PORT: String(grpcPortOf(entry, config)),
       HOST: config.server.host,

@@ -9,6 +9,7 @@ import { askPerson } from "manyhands/internal/core/question";
 import type { QuotaConfig } from "manyhands/internal/core/quota";
 import type { RunDefinition } from "manyhands/internal/core/run";
 import type { AgentInput } from "manyhands/internal/core/task";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
@@ -23,6 +24,7 @@ import { type GatewayAppDeps, gatewayApp } from "../server/gateway-app.ts";
 export type TestGateway = AsyncDisposable & {
   readonly url: string;
   readonly engine: Engine;
+  readonly artifacts: ArtifactStore;
   readonly registry: Registry;
   /** Its routes, as Hono has them. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
@@ -92,6 +94,7 @@ export async function startGateway(
   return {
     url,
     engine,
+    artifacts,
     registry,
     reported,
     routes: app.routes,

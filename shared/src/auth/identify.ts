@@ -1,4 +1,3 @@
-import { timingSafeEqual } from "node:crypto";
 import {
   type Caller,
   callerNamed,
@@ -9,6 +8,7 @@ import {
   requireScope,
 } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
+import { sameSecret } from "../core/same-secret.ts";
 import type { AuthStore } from "./auth-store.ts";
 
 /** Where the callers of a server are known from. */
@@ -39,10 +39,9 @@ export const sessionCookie = "manyhands-session";
 export function identifyBy(sources: AuthSources): Identify {
   const { token } = sources;
   if (token === undefined) return ({ headers }) => asPrincipal(localCaller, headers);
-  const operator = digest(token);
   return async ({ headers }) => {
     try {
-      return asPrincipal(await callerOf(headers, operator, sources), headers);
+      return asPrincipal(await callerOf(headers, token, sources), headers);
     } catch (error) {
       if (error instanceof AppError) sources.refused?.(reasonOf(error));
       throw error;
@@ -50,13 +49,13 @@ export function identifyBy(sources: AuthSources): Identify {
   };
 }
 
-async function callerOf(headers: Headers, operator: Uint8Array, sources: AuthSources): Promise<Caller> {
+async function callerOf(headers: Headers, operator: string, sources: AuthSources): Promise<Caller> {
   const secret = givenSecret(headers);
   const signedIn = secret === undefined ? sessionIn(headers, sources.sessions) : undefined;
   if (signedIn !== undefined) return signedIn;
   if (secret === undefined) throw refusal("no credentials");
   // Both are looked up, whatever the first says, so that time tells nothing.
-  const isOperator = timingSafeEqual(digest(secret), operator);
+  const isOperator = sameSecret(secret, operator);
   const found = sources.store?.find(secret);
   if (isOperator) return localCaller;
   if (found !== undefined) return found;
@@ -107,8 +106,4 @@ export function isFromOwnPage(headers: Headers): boolean {
   if (site !== null) return site === "same-origin" || site === "none";
   const origin = headers.get("origin");
   return origin === null || URL.parse(origin)?.host === headers.get("host");
-}
-
-function digest(text: string): Uint8Array {
-  return new Bun.CryptoHasher("sha256").update(text).digest();
 }

@@ -68,7 +68,6 @@ withOpenssl("a file that is missing, is none or does not fit is refused by its s
     [pair.replace("server.key", "server.pem"), "server.tls.key cannot be"],
     [pair.replace("server.key", "other.key"), "is the key of another certificate"],
     [`${pair}\nclient_ca = "server.key"`, "server.tls.client_ca cannot be"],
-    [`${pair}\n[gateway]\ngrpc_port = 4200`, "does not hold for gRPC"],
     [`${pair}\nca = "gone.pem"`, "server.tls.ca cannot be"],
   ] as const)
     await expect(load(tls)).rejects.toMatchObject({ code: "config_invalid", message: expect.stringContaining(why) });

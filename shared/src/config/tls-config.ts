@@ -43,8 +43,6 @@ export function tlsConfig(settings: Settings, cwd: string): TlsConfig | undefine
       throw new AppError("config_invalid", message, { cause });
     }
   };
-  if (servesGrpc(settings.sections))
-    throw invalid("[server.tls] does not hold for gRPC, which would be open beside it. Set every grpc_port to 0.");
   const isCertificate = (text: string) => new X509Certificate(text);
   if (cert === undefined || key === undefined) throw invalid("[server.tls] has cert and key, or neither.");
   if ((client_cert === undefined) !== (client_key === undefined))
@@ -87,10 +85,6 @@ function trusted(own: Read, authority: Read | undefined): TlsConfig["client"] {
   // A wildcard stands for any one label.
   const serverName = name === undefined || isIP(name) !== 0 ? name : name.replace(/^\*/, "manyhands");
   return { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) };
-}
-
-function servesGrpc({ server, gateway, agents }: Settings["sections"]): boolean {
-  return [server, gateway, ...Object.values(agents)].some(({ grpc_port }) => (grpc_port ?? 0) !== 0);
 }
 
 function isPair({ cert, key }: { readonly cert: Read; readonly key: Read }): boolean {

@@ -132,6 +132,10 @@ export interface Engine {
       readonly starts: boolean;
     },
   ): Promise<void>;
+  /**
+   * Counts what a principal has used of models outside its runs, however long the storage takes.
+   */
+  spend(principal: string, used: Pick<QuotaUse, "tokens" | "usd">): Promise<void>;
   /** What the principal uses now. */
   usage(principal: string): Promise<QuotaUse>;
   /**

@@ -168,6 +168,8 @@ export type FlowDefinition = {
   /** What a caller can set; every option has a default. JSON in, the same JSON out. */
   readonly options: z.ZodObject;
   readonly example: FlowExample;
+  /** Whether a message without a text can start it, with files or data alone. */
+  readonly textless?: true;
   /**
    * What is wrong with a request whose options are each valid, naming the field; undefined when
    * nothing is.

@@ -35,6 +35,19 @@ export type UserMessage = {
   readonly metadata?: Metadata;
 };
 
+/** A part of a message that comes in: a file comes as its content, which nobody has stored yet. */
+export type IncomingPart =
+  | Exclude<Part, { readonly type: "file" }>
+  | {
+      readonly type: "bytes";
+      readonly bytes: Uint8Array;
+      readonly name: string;
+      readonly mediaType?: string | undefined;
+    };
+
+/** A message as it comes in. Its files are stored once nothing speaks against accepting it. */
+export type IncomingMessage = Omit<UserMessage, "parts"> & { readonly parts: readonly IncomingPart[] };
+
 /**
  * The signal under which every later message on a task is delivered, with the messageId as its id.
  */

@@ -17,7 +17,7 @@ export type QuotaConfig = {
   readonly named?: Readonly<Record<string, Quota>>;
 };
 
-/** What a principal uses: runs that have not ended, and what its runs have used on this day. */
+/** What a principal uses: runs that have not ended, and what it has used of models on this day. */
 export type QuotaUse = {
   /** `YYYY-MM-DD` */
   readonly day: string;

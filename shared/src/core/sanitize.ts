@@ -47,6 +47,15 @@ export function sanitizeLine(text: string, limit = 200): string {
 }
 
 /**
+ * A text by others between marks that say where it comes from. It cannot end the marks, so a model
+ * can always tell it from the words around it.
+ */
+export function betweenMarks(mark: string, source: string, text: string): string {
+  const inside = text.replaceAll(new RegExp(`<(/?${mark})`, "gi"), "<\\$1");
+  return `<${mark} from="${source.replaceAll('"', "%22")}">\n${inside}\n</${mark}>`;
+}
+
+/**
  * The text with every unseen character but tab and newline as its JSON escape. JSON stays the same
  * value.
  */

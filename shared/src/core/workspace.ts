@@ -41,6 +41,8 @@ export interface ArtifactStore {
     content: Uint8Array | ReadableStream<Uint8Array>,
     about: { name: string; mediaType?: string },
   ): Promise<StoredFile>;
+  /** What `put` returns for this content, without storing it. */
+  describe(content: Uint8Array, about: { name: string; mediaType?: string }): StoredFile;
   /** The content as a file-backed Blob; undefined if it is not stored here. */
   get(sha256: string): Promise<Blob | undefined>;
 }

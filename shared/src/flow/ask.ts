@@ -32,7 +32,8 @@ export async function ask(
     const reservation = await reserve(run, state, deadlineMs);
     const request = {
       agent: { name: agent.name, url: agent.url },
-      parts: [{ type: "text" as const, text }, ...parts],
+      // Without any text, what came is passed on as it is.
+      parts: text === "" && parts.length > 0 ? parts : [{ type: "text" as const, text }, ...parts],
       ...(settings !== undefined && { flow: settings }),
       hops: state.hops,
       said: [...state.said],

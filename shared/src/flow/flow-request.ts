@@ -30,12 +30,13 @@ export function settingsOf({ metadata }: Pick<UserMessage, "metadata">): FlowSet
  * accepted, and by the run itself.
  */
 export function flowRequest(
-  definition: Pick<FlowDefinition, "options" | "check">,
+  definition: Pick<FlowDefinition, "options" | "check" | "textless">,
   { message, flow }: Pick<AgentInput, "flow"> & { readonly message: Pick<UserMessage, "parts"> },
 ): FlowRequest {
   const { parts, settings } = flow === undefined ? settingsBefore(message) : { parts: message.parts, settings: flow };
   const goal = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
-  if (goal.trim() === "") throw invalid("message: say in a text what is to be done.");
+  if (parts.length === 0 || (goal.trim() === "" && definition.textless !== true))
+    throw invalid("message: say in a text what is to be done.");
   const { agents, options = {} } = settings;
   const request: FlowRequest = {
     goal,
@@ -49,7 +50,10 @@ export function flowRequest(
 }
 
 /** The flow settings of a first message. Throws `invalid_input` if no run can start with it. */
-export function admitToFlow(definition: Pick<FlowDefinition, "options" | "check">, message: UserMessage): FlowSettings {
+export function admitToFlow(
+  definition: Pick<FlowDefinition, "options" | "check" | "textless">,
+  message: UserMessage,
+): FlowSettings {
   const flow = settingsOf(message);
   flowRequest(definition, { message, flow });
   return flow;

@@ -2,10 +2,17 @@ import { type Engine, type RunRecord, terminalStatuses } from "../core/engine.ts
 import { AppError } from "../core/errors.ts";
 import type { JournalEvent } from "../core/events.ts";
 import type { Json } from "../core/json.ts";
-import { messageSignal, type UserMessage } from "../core/message.ts";
+import {
+  type IncomingMessage,
+  type IncomingPart,
+  messageSignal,
+  type Part,
+  type UserMessage,
+} from "../core/message.ts";
 import type { Quota } from "../core/quota.ts";
 import type { RunEvent } from "../core/run.ts";
 import { type AgentInput, type FlowSettings, flowSettingsKey } from "../core/task.ts";
+import type { ArtifactStore } from "../core/workspace.ts";
 import { ownRun } from "./own-run.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
 
@@ -13,6 +20,7 @@ import type { ProjectionCache } from "./projection-cache.ts";
 export type Intake = {
   readonly engine: Engine;
   readonly kind: string;
+  readonly artifacts: ArtifactStore;
   /**
    * The flow settings of a first message. Throws an AppError if no run can start with it. If left
    * out, every message is accepted and sets nothing.
@@ -33,50 +41,35 @@ export type Sender = {
 };
 
 /**
- * Rejects with `quota_exceeded` for a message that its sender's quota leaves no room for, before
- * anything of it is stored: the first of a task, or one more of the task `id`. A message that the
- * task has already is let through.
- */
-export async function admitMessage(
-  { engine, kind, projections }: Intake & { readonly projections: ProjectionCache },
-  { id, contextId, messageId }: { readonly id: string; readonly contextId: string; readonly messageId: string },
-  { principal, dedupeMs, quota }: Sender,
-): Promise<void> {
-  if (quota === undefined) return;
-  if (id === "") {
-    const dedupe = { key: messageKey(kind, principal, messageId), ...windowOf(dedupeMs) };
-    return engine.admit({ principal, contextId, dedupe, quota, starts: true });
-  }
-  const run = await engine.get(id, principal);
-  const { history } = run === undefined ? { history: [] } : await projections.current(run);
-  if (dedupeMs !== 0 && history.some((entry) => entry.messageId === messageId)) return;
-  await engine.admit({ principal, contextId, quota, starts: false });
-}
-
-/**
  * Accepts a run, through whichever adapter it came: in the conversation `contextId` (empty for a
- * new one), once per messageId of a principal. It is on disk when this resolves. Conversations are
- * per principal: the same `contextId` from another principal is another conversation. Rejects with
- * `conflict` for a different message under the same id.
+ * new one), once per messageId of a principal. It and its files are on disk when this resolves; of
+ * a message that is refused nothing is stored. Conversations are per principal: the same
+ * `contextId` from another principal is another conversation. Rejects with `conflict` for a
+ * different message under the same id, and with `quota_exceeded`.
  */
 export async function startRun(
-  { engine, kind, admit }: Intake,
-  input: Omit<AgentInput, "flow">,
+  { engine, kind, artifacts, admit }: Intake,
+  { message: incoming, ...input }: Omit<AgentInput, "flow" | "message"> & { readonly message: IncomingMessage },
   { contextId, principal, dedupeMs, quota }: Sender & { readonly contextId: string },
 ): Promise<RunRecord> {
-  const flow = admit?.(input.message);
+  const { message, contents } = describeMessage(incoming, artifacts);
+  const flow = admit?.(message);
+  const dedupe = {
+    key: messageKey(kind, principal, message.messageId),
+    hash: sha256(JSON.stringify([contextId, hashedForm(message)])),
+    ...windowOf(dedupeMs),
+  };
+  // `start` checks the same again, in the transaction that stores the run.
+  if (contents.length > 0) await engine.admit({ principal, contextId, dedupe, quota: quota ?? {}, starts: true });
+  await storeContents(contents, artifacts);
   const { run } = await engine.start({
     kind,
-    input: { ...input, ...(flow && { flow }) } satisfies Json,
+    input: { ...input, message, ...(flow && { flow }) } satisfies Json,
     principal,
     contextId: contextId || crypto.randomUUID(),
-    dedupe: {
-      key: messageKey(kind, principal, input.message.messageId),
-      hash: sha256(JSON.stringify([contextId, hashedForm(input.message)])),
-      ...windowOf(dedupeMs),
-    },
+    dedupe,
     quota,
-    events: [messageReceived(input.message)],
+    events: [messageReceived(message)],
   });
   return run;
 }
@@ -86,7 +79,11 @@ export async function startRun(
  * place, which the sender gets if the message arrives later. Ids are per principal: the same id
  * from another principal is another message.
  */
-export async function runOfMessage({ engine, kind }: Intake, messageId: string, principal: string): Promise<RunRecord> {
+export async function runOfMessage(
+  { engine, kind }: Pick<Intake, "engine" | "kind">,
+  messageId: string,
+  principal: string,
+): Promise<RunRecord> {
   const message: UserMessage = { messageId, parts: [] };
   const { run } = await engine.start({
     kind,
@@ -102,28 +99,51 @@ export async function runOfMessage({ engine, kind }: Intake, messageId: string, 
 
 /**
  * Accepts a further message on a run, whether or not the run waits for it yet; repeating a message
- * is harmless, unless `dedupeMs` is 0. `contextId` is empty if the sender names none. Rejects as
- * `ownRun` does, with `invalid_input` for the wrong conversation, `conflict` for a different
- * message under the same id, and `run_ended`.
+ * is harmless, unless `dedupeMs` is 0. `contextId` is empty if the sender names none. Of a message
+ * that is refused nothing is stored. Rejects as `ownRun` does, with `invalid_input` for the wrong
+ * conversation, `conflict` for a different message under the same id, `run_ended`, and
+ * `quota_exceeded`.
  */
 export async function continueRun(
-  { engine, kind, projections }: Intake & { readonly projections: ProjectionCache },
+  { engine, kind, artifacts, projections }: Intake & { readonly projections: ProjectionCache },
   { id, contextId }: { readonly id: string; readonly contextId: string },
-  message: UserMessage,
-  { principal, dedupeMs }: Sender,
+  incoming: IncomingMessage,
+  { principal, dedupeMs, quota }: Sender,
 ): Promise<RunRecord> {
   const run = await ownRun(engine, id, { principal, kind });
   if (contextId !== "" && contextId !== run.contextId)
     throw new AppError("invalid_input", "is not the task's", { field: "contextId" });
+  const { message, contents } = describeMessage(incoming, artifacts);
   const isNew = dedupeMs === 0;
   if (!isNew && (await isKnown(projections, run, message))) return run;
   if (terminalStatuses.includes(run.status))
     throw new AppError("run_ended", "The task has ended; send the message without a taskId to start another");
+  if (quota !== undefined) await engine.admit({ principal, contextId, quota, starts: false });
+  await storeContents(contents, artifacts);
   const options = { id: isNew ? crypto.randomUUID() : message.messageId, events: [messageReceived(message)] };
   const outcome = await engine.deliver(run.id, messageSignal, message satisfies Json, options);
   const current = await ownRun(engine, run.id, { principal, kind });
   if (outcome === "duplicate") await isKnown(projections, current, message);
   return current;
+}
+
+type IncomingFile = Extract<IncomingPart, { readonly type: "bytes" }>;
+
+/** The message in the journal's form, and the files in it that have to be stored. */
+function describeMessage({ parts, ...message }: IncomingMessage, artifacts: ArtifactStore) {
+  const contents = parts.filter((part): part is IncomingFile => part.type === "bytes");
+  const described = parts.map(
+    (part): Part => (part.type === "bytes" ? { type: "file", ...artifacts.describe(part.bytes, aboutOf(part)) } : part),
+  );
+  return { message: { ...message, parts: described } satisfies UserMessage, contents };
+}
+
+async function storeContents(contents: readonly IncomingFile[], artifacts: ArtifactStore): Promise<void> {
+  for (const file of contents) await artifacts.put(file.bytes, aboutOf(file));
+}
+
+function aboutOf({ name, mediaType }: IncomingFile) {
+  return { name, ...(mediaType !== undefined && { mediaType }) };
 }
 
 function windowOf(dedupeMs: number | undefined) {

@@ -1,10 +1,10 @@
 import type { Engine, ListFilter, RunRecord } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
-import type { UserMessage } from "../core/message.ts";
+import type { IncomingMessage } from "../core/message.ts";
 import type { AgentInput } from "../core/task.ts";
 import { isAnswerSchema } from "../core/tool-input.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
-import { admitMessage, continueRun, startRun } from "./accept-message.ts";
+import { continueRun, startRun } from "./accept-message.ts";
 import { ownRun } from "./own-run.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
 import type { Quotas } from "./quotas.ts";
@@ -25,7 +25,8 @@ export type RunsDeps = {
 };
 
 /** A request to start a run. The same messageId of a principal is the same run. */
-export type NewRun = Omit<AgentInput, "hops" | "flow"> & {
+export type NewRun = Omit<AgentInput, "hops" | "flow" | "message"> & {
+  readonly message: IncomingMessage;
   readonly hops?: number;
   readonly contextId?: string | undefined;
 };
@@ -60,7 +61,7 @@ export interface Runs {
    * Sends a message to a run that has not ended: the answer to its question, or a message that it
    * reads before its next turn. Rejects with `quota_exceeded` as `start` does.
    */
-  answer(id: string, message: UserMessage, principal: string): Promise<RunRecord>;
+  answer(id: string, message: IncomingMessage, principal: string): Promise<RunRecord>;
   /**
    * Cancels a run and waits at most ten seconds for its end. Rejects with `run_ended` if it ended
    * in another state.
@@ -76,7 +77,7 @@ export interface Runs {
 
 /** Opens the runs in an engine. */
 export function openRuns(deps: RunsDeps): Runs {
-  const { engine, projections, runnables, quotas, publicUrl } = deps;
+  const { engine, artifacts, projections, runnables, quotas, publicUrl } = deps;
   const own = (id: string, principal: string) => ownRun(engine, id, { principal });
   const newest = async (run: RunRecord) => (await engine.get(run.id)) ?? run;
   return {
@@ -90,7 +91,7 @@ export function openRuns(deps: RunsDeps): Runs {
         throw new AppError("invalid_input", "outputSchema: not a JSON Schema that answers can be checked against.");
       const quota = quotas.admit({ principal });
       return startRun(
-        { engine, kind: runnable.kind, admit: runnable.admit },
+        { engine, kind: runnable.kind, artifacts, admit: runnable.admit },
         { ...input, hops },
         { contextId, principal, quota },
       );
@@ -109,9 +110,8 @@ export function openRuns(deps: RunsDeps): Runs {
     async answer(id, message, principal) {
       const { kind } = await own(id, principal);
       const quota = quotas.admit({ principal });
-      const place = { id, contextId: "", messageId: message.messageId };
-      await admitMessage({ engine, kind, projections }, place, { principal, quota });
-      return continueRun({ engine, kind, projections }, { id, contextId: "" }, message, { principal });
+      const intake = { engine, kind, artifacts, projections };
+      return continueRun(intake, { id, contextId: "" }, message, { principal, quota });
     },
     async cancel(id, principal, signal) {
       const run = await own(id, principal);

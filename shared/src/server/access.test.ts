@@ -1,8 +1,13 @@
 import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../config/config.ts";
+import { silentLog } from "../core/engine.ts";
 import { serve } from "../http/serve.ts";
 import { openSocketOwner } from "../http/socket-owner.ts";
-import { guardOf, openLocalUsers } from "./access.ts";
+import { guardOf, openAuthentication, openLocalUsers } from "./access.ts";
 
 const linux = process.platform === "linux";
 const self = process.geteuid?.() ?? 0;
@@ -73,4 +78,27 @@ test.skipIf(!linux)("a listening port is not an end of a connection", async () =
 
 test("a server with a token asks the kernel nothing", async () => {
   expect(await openLocalUsers({ token: "long-enough", tls: undefined })).toEqual({});
+});
+
+test("a card names an issuer only if it takes that issuer's JWTs; signing in to the console announces none", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-access-"));
+  const issuer = "https://id.example.com";
+  const signIn = { MANYHANDS_AUTH_OIDC_ISSUER: issuer, MANYHANDS_AUTH_OIDC_CLIENT_ID: "manyhands" };
+  const bearer = {
+    MANYHANDS_AUTH_JWT_ISSUER: issuer,
+    MANYHANDS_AUTH_JWT_AUDIENCE: "manyhands",
+    MANYHANDS_AUTH_JWT_JWKS: `${issuer}/jwks`,
+  };
+  const announced = async (env: Record<string, string>) => {
+    const config = await loadConfig({
+      cwd: home,
+      env: { MANYHANDS_HOME: home, MANYHANDS_TOKEN: "long-enough", ...env },
+    });
+    const { facts, access, close } = await openAuthentication(config, silentLog);
+    close();
+    return [Object.keys(facts.security?.securitySchemes ?? {}), access.issuer];
+  };
+  expect(await announced(signIn)).toEqual([["bearer", "apiKey"], undefined]);
+  expect(await announced({ ...signIn, ...bearer })).toEqual([["bearer", "apiKey", "openIdConnect"], issuer]);
+  await rm(home, { recursive: true });
 });

@@ -133,7 +133,7 @@ async function listen(
   const { guard, note } = await openLocalUsers(server);
   const handlerOf = () => app().handler;
   const grpcPort = server.grpcPort ?? agentConfig.grpcPort;
-  const grpc = await openGrpc(grpcPort, { hostname, guard, identify, report, handlerOf });
+  const grpc = await openGrpc(grpcPort, { hostname, tls: server.tls, guard, identify, report, handlerOf });
   const port = server.port ?? agentConfig.port;
   const served = serve(
     { fetch: (request) => app().fetch(request) },

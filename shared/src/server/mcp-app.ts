@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Hono } from "hono";
 import * as z from "zod";
@@ -7,6 +7,7 @@ import { AppFailure } from "../a2a/wire-error.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { type Identify, requireScope } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
+import { sameSecret } from "../core/same-secret.ts";
 import { jsonBody, limitedBody } from "../http/request-body.ts";
 import { ownSecret } from "../machine/own-secret.ts";
 import type { AddedServer, ServerChanges } from "../mcp/client/change-servers.ts";
@@ -138,13 +139,9 @@ export async function mountKey(home: string): Promise<string> {
 export async function requireMountKey(request: Request, home: string): Promise<void> {
   const given = request.headers.get(mountKeyHeader);
   const key = await mountKey(home);
-  if (given !== null && timingSafeEqual(digest(given), digest(key))) return;
+  if (given !== null && sameSecret(given, key)) return;
   throw new AppError(
     "forbidden",
     `Changing the MCP servers takes the key in the file ${keyFile} of this agent's home: send it as \`${mountKeyHeader}\`.`,
   );
-}
-
-function digest(text: string): Uint8Array {
-  return new Bun.CryptoHasher("sha256").update(text).digest();
 }

@@ -4,6 +4,7 @@ import type { HomeKeys } from "../a2a/signing/home-keys.ts";
 import { createKeySets, type KeySets } from "../a2a/signing/key-sets.ts";
 import type { CardConfig } from "../config/card-config.ts";
 import type { Config } from "../config/config.ts";
+import { openOwnTls } from "./open-own-tls.ts";
 
 /**
  * Which agents may be used by their cards, as the settings say. Agents of this home may be, whoever
@@ -22,8 +23,9 @@ export async function openCardPolicy(
 }
 
 /** The keys that other servers publish, read as the settings allow. */
-export function openKeySets({ a2a, egress }: Pick<Config, "a2a" | "egress">, inside: InsideAddress): KeySets {
-  return createKeySets({ origins: a2a.keyOrigins, egress, inside });
+export function openKeySets(config: Config, inside: InsideAddress): KeySets {
+  const { a2a, egress } = config;
+  return createKeySets({ origins: a2a.keyOrigins, egress, inside, tls: openOwnTls(config) });
 }
 
 async function trustOf({ demand, keys }: CardConfig): Promise<CardTrust> {

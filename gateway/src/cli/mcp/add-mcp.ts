@@ -8,7 +8,7 @@ export function addMcp(
   program: Command,
   context: CliContext,
   done: (exitCode: number) => void,
-  shared: { config(): Option; json(): Option },
+  shared: { config(): Option; json(): Option; repeatable(flags: string, description: string): Option },
 ): void {
   const mcp = program.command("mcp").description("the MCP servers whose tools agents use");
   const leaf = (name: string, description: string, isDefault = false) =>
@@ -25,12 +25,12 @@ export function addMcp(
     .argument("[command...]", "the command that starts it, after --")
     .option("--url <url>", "its URL, instead of a command")
     .addOption(new Option("--type <type>", "the transport at the URL").choices(["http", "sse"]))
-    .option("--header <name: value>", "a header for every request; repeatable", collect)
-    .option("--env <name=value>", "a variable for the program; repeatable", collect)
+    .addOption(shared.repeatable("--header <name: value>", "a header for every request; repeatable"))
+    .addOption(shared.repeatable("--env <name=value>", "a variable for the program; repeatable"))
     .option("--cwd <folder>", "the program's working directory")
-    .option("--read <path>", "a path it may read; repeatable", collect)
-    .option("--write <path>", "a path it may read and write; repeatable", collect)
-    .option("--network <host>", "a host it may reach; repeatable", collect)
+    .addOption(shared.repeatable("--read <path>", "a path it may read; repeatable"))
+    .addOption(shared.repeatable("--write <path>", "a path it may read and write; repeatable"))
+    .addOption(shared.repeatable("--network <host>", "a host it may reach; repeatable"))
     .addOption(new Option("--trust <trust>", "whether it runs in the sandbox").choices(["sandboxed", "unconfined"]))
     .action(async (name: string, command: string[], options) => done(await addServer(name, command, options, context)));
   leaf("remove", "remove a server")
@@ -47,8 +47,4 @@ export function addMcp(
     .addArgument(server())
     .option("--for <name>", "the principal whose tasks use it (default: you, without a name)")
     .action(async (name: string, options) => done(await loginServer(name, options, context)));
-}
-
-function collect(value: string, earlier: readonly string[] = []): string[] {
-  return [...earlier, value];
 }

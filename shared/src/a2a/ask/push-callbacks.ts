@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { AppError } from "../../core/errors.ts";
+import { sameSecret } from "../../core/same-secret.ts";
 import type { A2aClient } from "../client/client.ts";
 import type { KeySets } from "../signing/key-sets.ts";
 import { checkNotification, signatureOf } from "../signing/notification-signature.ts";
@@ -81,9 +82,7 @@ export function createPushCallbacks({
     },
     leave: (askId) => void listening.delete(askId),
     async notify(askId, { headers, body }) {
-      const given = Buffer.from(headers.get("X-A2A-Notification-Token") ?? "");
-      const expected = Buffer.from(tokenOf(askId));
-      if (expected.length !== given.length || !timingSafeEqual(expected, given))
+      if (!sameSecret(headers.get("X-A2A-Notification-Token") ?? "", tokenOf(askId)))
         throw new AppError("unauthorized", "This is not the token that belongs here.");
       const [jwt, agent] = [signatureOf(headers), known.get(askId)];
       if (jwt !== undefined && agent !== undefined && keySets !== undefined)

@@ -57,7 +57,8 @@ export function authorizedFetch(inner: Fetch, credentials: Credentials | undefin
   };
 }
 
-async function readTls({ cert, key, ca, serverName }: NonNullable<Credentials["tls"]> = {}) {
+/** The files in the form that connections take; undefined if there are none. */
+export async function readTls({ cert, key, ca, serverName }: NonNullable<Credentials["tls"]> = {}) {
   const read = async (path: string | undefined) => (path === undefined ? undefined : readCredentialFile(path));
   const files = { cert: await read(cert), key: await read(key), ca: await read(ca) };
   const named = Object.entries({ ...files, serverName }).filter(([, text]) => text !== undefined);

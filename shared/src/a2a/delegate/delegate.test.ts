@@ -23,6 +23,7 @@ async function delegator(url: string, options: Omit<Options, "tools">): Promise<
   } as Engine;
   const artifacts: ReturnType<typeof createArtifactStore> = {
     put: (...args) => store().put(...args),
+    describe: (...args) => store().describe(...args),
     get: (sha256) => store().get(sha256),
   };
   const store = () => {

@@ -102,7 +102,9 @@ function forModel(
   );
   const lines = [
     ...(state === "completed" ? [] : [`${agent} did not complete the task (${state}).`]),
-    ...(error === undefined ? [] : [`${error.message} (${error.code})`]),
+    ...(error === undefined
+      ? []
+      : [`<agent-error from="${agent}" code="${error.code}">\n${unmarked(error.message)}\n</agent-error>`]),
     ...exchanges.map((exchange) => exchangeText(agent, exchange)),
     ...(inside === "" ? [] : [`<agent-answer from="${agent}">\n${inside}\n</agent-answer>`]),
     ...(names.length === 0 ? [] : [`Its files, now in your workspace: ${names.join(", ")}`]),
@@ -124,7 +126,7 @@ function exchangeText(agent: string, { kind, question, answer }: Exchange): stri
 
 /** Escapes the tags, so that the text cannot close them. */
 function unmarked(words: string): string {
-  return words.replaceAll(/<(\/?(?:agent-answer|agent-question|user-answer))/gi, "<\\$1");
+  return words.replaceAll(/<(\/?(?:agent-answer|agent-error|agent-question|user-answer))/gi, "<\\$1");
 }
 
 function placedName(name: string, original: string | undefined): string {

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { AppError } from "../../core/errors.ts";
+import type { OwnTls } from "../../machine/egress/connect.ts";
 import { createEgress } from "../../machine/egress/egress.ts";
 import { admitUrl, type EgressPolicy } from "../../machine/egress/policy.ts";
 import { type Resolve, resolveBySystem, resolveChecked } from "../../machine/egress/resolve.ts";
@@ -36,10 +37,14 @@ const passing: ReadonlySet<number> = new Set([408, 425, 429]);
  */
 export function createWebhooks(
   policy: EgressPolicy,
-  options: { readonly proxy?: string | undefined; readonly resolve?: Resolve } = {},
+  options: {
+    readonly proxy?: string | undefined;
+    readonly resolve?: Resolve;
+    readonly tls?: OwnTls | undefined;
+  } = {},
 ): Webhooks {
-  const { proxy, resolve = resolveBySystem } = options;
-  const egress = createEgress(policy, { proxy, resolve });
+  const { proxy, resolve = resolveBySystem, tls } = options;
+  const egress = createEgress(policy, { proxy, resolve, tls });
   return {
     async admit(url) {
       const target = admitUrl(url, policy);

@@ -2,10 +2,9 @@ import type { Message, SendMessageRequest, Part as WirePart } from "@a2a-js/sdk"
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import type { RunRecord } from "../../core/engine.ts";
 import type { Json } from "../../core/json.ts";
-import type { Part, UserMessage } from "../../core/message.ts";
+import type { IncomingMessage, IncomingPart } from "../../core/message.ts";
 import type { Trace } from "../../core/trace.ts";
-import type { ArtifactStore } from "../../core/workspace.ts";
-import { admitMessage, continueRun, type Sender, startRun } from "../../runs/accept-message.ts";
+import { continueRun, type Sender, startRun } from "../../runs/accept-message.ts";
 import { checkMediaTypes, wantsData } from "../media-types.ts";
 import type { ProtocolVersion } from "../version.ts";
 import { FieldViolationsError } from "../wire-error.ts";
@@ -32,9 +31,8 @@ export async function acceptMessage(
   checkMediaTypes(message.parts);
   const answerAs = wantsData(configuration?.acceptedOutputModes ?? []) ? ({ answerAs: "data" } as const) : {};
   const options = { ...taskOptions(metadata), ...answerAs, ...(trace && { trace }) };
-  const { contextId, taskId: id, messageId } = message;
-  await admitMessage(deps, { id, contextId, messageId }, sender);
-  const received = await userMessage(deps, message);
+  const { contextId, taskId: id } = message;
+  const received = incomingMessage(message);
   const run =
     id === ""
       ? await startRun(deps, { message: received, ...options }, { contextId, ...sender })
@@ -45,13 +43,16 @@ export async function acceptMessage(
   return run;
 }
 
-async function userMessage(deps: TaskDeps, message: Message): Promise<UserMessage> {
-  const metadata = message.metadata as UserMessage["metadata"];
+function incomingMessage(message: Message): IncomingMessage {
+  const metadata = message.metadata as IncomingMessage["metadata"];
   if (JSON.stringify(metadata ?? null).length > longestMetadata) {
     throw new FieldViolationsError([{ field: "message.metadata", description: "is longer than 64 kB" }]);
   }
-  const parts = await acceptParts(message.parts, deps.artifacts);
-  return { messageId: message.messageId, parts, ...(metadata === undefined ? {} : { metadata }) };
+  return {
+    messageId: message.messageId,
+    parts: incomingParts(message.parts),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
 }
 
 /**
@@ -60,23 +61,18 @@ async function userMessage(deps: TaskDeps, message: Message): Promise<UserMessag
  */
 const roomOfMessage = 256 * 1024;
 
-/**
- * Incoming parts in the journal's form. Bytes go to the artifact store, which keeps equal content
- * once.
- */
-async function acceptParts(parts: readonly WirePart[], artifacts: ArtifactStore): Promise<Part[]> {
-  const accepted: Part[] = [];
+/** The parts, with what is to be a file as its content. */
+function incomingParts(parts: readonly WirePart[]): IncomingPart[] {
   let room = roomOfMessage;
-  for (const part of parts) {
+  return parts.map((part) => {
     const inline = inlinePart(part, room);
-    accepted.push(inline?.part ?? (await storedPart(part, artifacts)));
     room -= inline?.size ?? 0;
-  }
-  return accepted;
+    return inline?.part ?? filePart(part);
+  });
 }
 
 /** Returns inline parts unchanged, undefined for parts to be stored as files. */
-function inlinePart(part: WirePart, room: number): { part: Part; size: number } | undefined {
+function inlinePart(part: WirePart, room: number): { part: IncomingPart; size: number } | undefined {
   const { content } = part;
   const mediaType = part.mediaType === "" ? {} : { mediaType: part.mediaType };
   if (content?.$case === "url")
@@ -92,24 +88,14 @@ function inlinePart(part: WirePart, room: number): { part: Part; size: number } 
   return size > room ? undefined : { part: { type: "data", data, ...mediaType }, size };
 }
 
-function storedPart(part: WirePart, artifacts: ArtifactStore): Promise<Part> {
+function filePart(part: WirePart): IncomingPart {
   const { content } = part;
   const about = { ...(part.mediaType === "" ? {} : { mediaType: part.mediaType }), ...named(part) };
-  if (content?.$case === "raw") return keep(content.value, { name: "file", ...about }, artifacts);
-  if (content?.$case === "text") {
-    return keep(content.value, { name: "message.txt", mediaType: "text/plain", ...about }, artifacts);
-  }
-  const text = JSON.stringify(content?.value ?? null);
-  return keep(text, { name: "message.json", mediaType: "application/json", ...about }, artifacts);
-}
-
-async function keep(
-  content: string | Uint8Array,
-  about: { name: string; mediaType?: string },
-  artifacts: ArtifactStore,
-): Promise<Part> {
-  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-  return { type: "file", ...(await artifacts.put(bytes, about)) };
+  if (content?.$case === "raw") return { type: "bytes", bytes: content.value, name: "file", ...about };
+  if (content?.$case === "text")
+    return { type: "bytes", bytes: Buffer.from(content.value), name: "message.txt", mediaType: "text/plain", ...about };
+  const bytes = Buffer.from(JSON.stringify(content?.value ?? null));
+  return { type: "bytes", bytes, name: "message.json", mediaType: "application/json", ...about };
 }
 
 /** The file name without its path: a sender must not choose where the file goes. */

@@ -1,5 +1,4 @@
 import type { RunRecord } from "../../core/engine.ts";
-import type { ArtifactStore } from "../../core/workspace.ts";
 import type { Intake } from "../../runs/accept-message.ts";
 import { ownRun } from "../../runs/own-run.ts";
 import type { ProjectionCache } from "../../runs/projection-cache.ts";
@@ -8,7 +7,6 @@ import type { Draft } from "./growing-answer.ts";
 
 /** What reading and changing one agent's tasks needs. `kind` is the kind of its runs. */
 export type TaskDeps = Intake & {
-  readonly artifacts: ArtifactStore;
   readonly projections: ProjectionCache;
   /** This server's public address; file parts link to it. */
   readonly publicUrl: string;

@@ -1,5 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import { isLoopback } from "../../http/loopback-guard.ts";
+import type { OwnTls } from "../../machine/egress/connect.ts";
 import { createEgress } from "../../machine/egress/egress.ts";
 import type { EgressPolicy } from "../../machine/egress/policy.ts";
 import { isSameServer } from "../client/server-address.ts";
@@ -22,6 +23,8 @@ export type KeySetsOptions = {
   readonly egress: EgressPolicy & { readonly proxy?: string | undefined };
   /** Maps a public address of this system to the one reachable from here. */
   readonly inside?: (url: string) => string;
+  /** For servers of this system. */
+  readonly tls?: OwnTls | undefined;
   /** How old a set may be, and how soon it is read again for a key that it does not have. */
   readonly ageMs?: number;
   readonly againMs?: number;
@@ -41,7 +44,7 @@ export function createKeySets(options: KeySetsOptions): KeySets {
   const { origins = [], inside = (url: string) => url, ageMs = 600_000, againMs = 30_000 } = options;
   const known = new Map<string, Known>();
   const read = (url: URL): Known => {
-    const found = { at: performance.now(), keys: fetchKeys(url, options.egress) };
+    const found = { at: performance.now(), keys: fetchKeys(url, options) };
     known.delete(url.href);
     known.set(url.href, found);
     const oldest = known.keys().next().value;
@@ -76,9 +79,12 @@ function admitted(named: string, owner: string, origins: readonly string[]): URL
   return url;
 }
 
-async function fetchKeys(url: URL, { proxy, ...policy }: KeySetsOptions["egress"]): Promise<readonly PublicKey[]> {
+async function fetchKeys(
+  url: URL,
+  { egress: { proxy, ...policy }, tls }: Pick<KeySetsOptions, "egress" | "tls">,
+): Promise<readonly PublicKey[]> {
   // The server itself is one that is called anyway, or one that the settings name.
-  const egress = createEgress({ ...policy, allow: [...policy.allow, url.host] }, { proxy });
+  const egress = createEgress({ ...policy, allow: [...policy.allow, url.host] }, { proxy, tls });
   const signal = new AbortController().signal;
   const answer = await egress.fetch({ url, signal, timeoutMs, maxBytes, maxRedirects: 0 });
   if (answer.status === 404) throw new AppError("not_found", `There are no keys at ${url.href}.`);

@@ -12,7 +12,7 @@ import { boundText } from "../task/bound-text.ts";
 import type { PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
 import { durableContext } from "./durable-context.ts";
-import { judgeRisk, type RiskPolicy } from "./judge-risk.ts";
+import { judgeRisk, quotedRisk, type RiskPolicy } from "./judge-risk.ts";
 import { type ReadCall, readCall } from "./plan-call.ts";
 
 /** What tools need of the server they run in. */
@@ -178,7 +178,7 @@ function unknownTool(name: string, known: readonly string[]): ToolResult {
 
 /** The call would now do something other than what was approved, or what needed no approval. */
 function riskChanged(risk: string): string {
-  return `Not done, since the call would now do something else than when you requested it: ${risk}. Look again; if you repeat the call, a person decides.`;
+  return `Not done, since the call would now do something else than when you requested it:\n${quotedRisk(risk)}\nLook again; if you repeat the call, a person decides.`;
 }
 
 type Within = {

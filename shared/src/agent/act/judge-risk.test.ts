@@ -45,7 +45,8 @@ test("a risky call waits for a person, who reads what it would do and its exact 
     await agent.until(id, "completed");
     expect(pressed).toHaveLength(times);
     const ends = (await agent.events(id)).flatMap((event) => (event.type === "tool-ended" ? [event.text] : []));
-    const refusal = "They were asked: Click “Pay now” on shop.example. The person said: no";
+    const marked = '<risk from="the call">\nClick “Pay now” on shop.example\n</risk>';
+    const refusal = `They were asked:\n${marked}\nThe person said: no`;
     expect(ends[0]).toContain(word === "no" ? refusal : "pressed 1");
   }
 });
@@ -60,7 +61,7 @@ test("a call without risk is made at once", async () => {
 test("configuration may let risky calls through, or none of them", async () => {
   for (const [risky, times, said] of [
     ["allow", 1, "pressed 1"],
-    ["deny", 0, "allows no risky calls. It would: Click “Pay now”"],
+    ["deny", 0, 'allows no risky calls. It would:\n<risk from="the call">\nClick “Pay now”\n</risk>'],
   ] as const) {
     const { tool, pressed } = presser(async () => "Click “Pay now”");
     await using agent = await agentForTest({ script, tools: [tool], risky });

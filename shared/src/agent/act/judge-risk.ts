@@ -1,4 +1,5 @@
 import type { Run } from "../../core/run.ts";
+import { betweenMarks } from "../../core/sanitize.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { AgentState } from "../task/agent-state.ts";
@@ -7,6 +8,11 @@ import type { ReadCall } from "./plan-call.ts";
 
 /** What happens to a risky call: a person decides, it is made, or it is refused. */
 export type RiskPolicy = "ask" | "allow" | "deny";
+
+/** A risk for a model to read: what it quotes may be the words of a page. */
+export function quotedRisk(risk: string): string {
+  return betweenMarks("risk", "the call", risk);
+}
 
 const judgeMs = 10_000;
 

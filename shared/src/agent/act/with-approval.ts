@@ -4,6 +4,7 @@ import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
 import { refuse } from "./call-tool.ts";
+import { quotedRisk } from "./judge-risk.ts";
 
 const expiryMs = 24 * 60 * 60 * 1000;
 
@@ -33,8 +34,8 @@ export function withApproval(act: Act): Act {
 }
 
 function denial({ risk }: PlannedCall): string {
-  const why = risk === undefined ? "" : `, which allows no risky calls. It would: ${risk}`;
-  return `Not allowed by the configuration of this agent${why}.`;
+  const denied = "Not allowed by the configuration of this agent";
+  return risk === undefined ? `${denied}.` : `${denied}, which allows no risky calls. It would:\n${quotedRisk(risk)}`;
 }
 
 /**
@@ -53,8 +54,8 @@ async function refusalOf(call: PlannedCall, task: AgentState): Promise<string | 
   if (answer !== undefined && /^(y|yes|ok|allow)[.!]?$/i.test(answer)) answer = await ask(task.run, call, code, again);
   if (answer === undefined) return "Nobody allowed this call in time; it was not made.";
   if (answer.replace(/^["'`]|["'`.!]+$/g, "").toLowerCase() === `yes ${code}`) return undefined;
-  const asked = call.risk === undefined ? "" : `They were asked: ${call.risk}. `;
-  return `The call was not allowed and not made. ${asked}The person said: ${answer}`;
+  const asked = call.risk === undefined ? " " : ` They were asked:\n${quotedRisk(call.risk)}\n`;
+  return `The call was not allowed and not made.${asked}The person said: ${answer}`;
 }
 
 const again = "Your yes did not say which call it is for: include the code.\n\n";

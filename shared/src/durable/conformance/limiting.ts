@@ -68,6 +68,17 @@ export function limitingCases(cases: Cases): void {
       await engine.start({ ...request, quota: { tokensPerDay: 41, usdPerDay: 2.1 } });
     });
 
+    test("what a principal uses outside its runs counts beside what they use", async () => {
+      const engine = cases.open();
+      await engine.start({ ...request, events: [replied] });
+      await engine.spend("ann", { tokens: 5, usd: 0.25 });
+      await engine.spend("ann", { tokens: 1, usd: 0 });
+      await engine.spend("bob", { tokens: 2, usd: 0 });
+      expect(await cases.open().usage("ann")).toMatchObject({ runs: 0, tokens: 16, usd: 0.75 });
+      expect(await engine.usage("bob")).toMatchObject({ tokens: 2, usd: 0 });
+      expect(await codeOf(engine.start({ ...request, quota: { tokensPerDay: 16 } }))).toBe("quota_exceeded");
+    });
+
     test("the usage of an agent that was asked counts, unless its run is in the same store and has counted it", async () => {
       const answered = { type: "agent-answered", state: "completed", files: [] } as const;
       const used = { tokens: 10, usd: 1, unpriced: false };

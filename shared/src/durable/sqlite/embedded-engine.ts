@@ -81,6 +81,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
       return { runs: rows.map(recordOf), ...page };
     },
     admit: (request) => writer.read((tables) => admit(tables, request, clock.moment())),
+    spend: (principal, used) => writer.write((tables) => tables.usage.spend(principal, used, clock.moment().wall)),
     usage: (principal) => writer.read((tables) => tables.usage.of(principal, clock.moment().wall)),
     hasFile: (principal, sha256) => writer.read((tables) => tables.files.has(principal, sha256)),
     events: (runId, after = 0) =>

@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import { readBody } from "./body.ts";
-import { type Connect, connectByProxy, connectDirectly, type Hop } from "./connect.ts";
+import { type Connect, connectByProxy, connectDirectly, type Hop, type OwnTls } from "./connect.ts";
 import { admitUrl, type EgressPolicy } from "./policy.ts";
 import { type Resolve, resolveBySystem } from "./resolve.ts";
 
@@ -30,18 +30,22 @@ export type EgressResponse = {
   readonly body: Uint8Array;
 };
 
-/** How an egress reaches the network. */
-export type EgressOptions = { readonly proxy?: string | undefined; readonly resolve?: Resolve };
+/** How an egress reaches the network; `tls` is for servers of this system. */
+export type EgressOptions = {
+  readonly proxy?: string | undefined;
+  readonly resolve?: Resolve;
+  readonly tls?: OwnTls | undefined;
+};
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The requests of an egress, over Node's HTTP clients. */
 export function fetchWithin(policy: EgressPolicy, options: EgressOptions) {
-  const resolve = options.resolve ?? resolveBySystem;
+  const { proxy, tls, resolve = resolveBySystem } = options;
   const connect =
-    options.proxy === undefined
-      ? connectDirectly({ policy, resolve })
-      : connectByProxy({ policy, resolve, proxy: options.proxy });
+    proxy === undefined
+      ? connectDirectly({ policy, resolve, tls })
+      : connectByProxy({ policy, resolve, tls, proxy });
   return (request: EgressRequest) => bounded(request, policy, connect);
 }
 

@@ -1,6 +1,6 @@
-import { timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import { AppError } from "../../core/errors.ts";
+import { sameSecret } from "../../core/same-secret.ts";
 
 /**
  * One request to the proxy: `target` is a URL, or `host:port` of a tunnel. `refused` is the reason
@@ -60,7 +60,7 @@ export function createProxyAccess(connections: number): ProxyAccess {
       if (encoded === undefined) return undefined;
       const [username = "", password = ""] = Buffer.from(encoded, "base64").toString().split(":");
       const entry = entries.get(username);
-      return entry !== undefined && same(password, entry.password) ? entry : undefined;
+      return entry !== undefined && sameSecret(password, entry.password) ? entry : undefined;
     },
   };
 }
@@ -71,9 +71,4 @@ function hold(socket: Socket, sockets: Set<Socket>, most: number): void {
     throw new AppError("rate_limited", `There are ${most} connections open already, which is the most.`);
   sockets.add(socket);
   socket.once("close", () => sockets.delete(socket));
-}
-
-function same(given: string, known: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(known)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -34,8 +34,7 @@ export function createArtifactStore(
       try {
         const { sha256, size } = await receive(content, arriving, maxBytes);
         await keep(arriving, workspacePathOf(folder, sha256));
-        const name = safeName(about.name);
-        return { sha256, name, mediaType: about.mediaType ?? mediaTypeOf(name), size };
+        return { sha256, size, ...described(about) };
       } catch (error) {
         throw isStorageFault(error)
           ? new AppError("storage_unavailable", "The file store cannot be written.", { cause: error })
@@ -43,6 +42,10 @@ export function createArtifactStore(
       } finally {
         await rm(arriving, { force: true });
       }
+    },
+    describe(content, about) {
+      const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
+      return { sha256, size: content.byteLength, ...described(about) };
     },
     async get(sha256) {
       if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined;
@@ -89,6 +92,11 @@ async function keep(arrived: string, place: string): Promise<void> {
   await rename(arrived, place);
   await using folder = await open(dirname(place), "r");
   await folder.sync();
+}
+
+function described(about: { readonly name: string; readonly mediaType?: string }) {
+  const name = safeName(about.name);
+  return { name, mediaType: about.mediaType ?? mediaTypeOf(name) };
 }
 
 /** The last part of a name that others chose, made safe for a URL path and a disk. */

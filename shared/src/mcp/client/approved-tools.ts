@@ -8,6 +8,7 @@ import type { RememberedTools } from "./remembered-tools.ts";
 import { getPromptTool, readResourceTool } from "./resource-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 import type { SuspendedCalls } from "./suspended-calls.ts";
+import { serverFailed } from "./to-result.ts";
 
 /** A server's tools whose current definition is the approved one. */
 export type ApprovedTools = {
@@ -83,7 +84,7 @@ export function approvedTools(
           return failure(`${server.name} no longer has ${tool.name} as it was approved.`);
         } catch (error) {
           context.signal.throwIfAborted();
-          if (error instanceof AppError) return failure(error.message);
+          if (error instanceof AppError) return serverFailed(server.name, error);
           throw error;
         }
       },

@@ -10,7 +10,7 @@ import { readResource } from "./resource-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 import { mountedName } from "./servers/tool-name.ts";
 import type { SuspendedCalls } from "./suspended-calls.ts";
-import { toResult } from "./to-result.ts";
+import { serverFailed, toResult } from "./to-result.ts";
 
 const longestDescription = 8_000;
 const object = z.record(z.string(), z.unknown());
@@ -46,7 +46,7 @@ export function mountTool(definition: Definition, connection: Connection, held: 
         });
       } catch (error) {
         context.signal.throwIfAborted();
-        if (error instanceof AppError) return failure(error.message);
+        if (error instanceof AppError) return serverFailed(server.name, error);
         throw error;
       }
     },

@@ -2,7 +2,7 @@ import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import type { Engine, RunRecord } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { readEvent } from "../../core/events.ts";
-import type { Part } from "../../core/message.ts";
+import type { IncomingPart } from "../../core/message.ts";
 import { type AgentInput, settingsMetadata } from "../../core/task.ts";
 import type { Trace } from "../../core/trace.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
@@ -35,12 +35,14 @@ export type Call = {
 export async function beginRun(
   name: string,
   { task, files = [], agents, options, output_schema }: RunArguments,
-  { runs, runnables, artifacts }: CallDeps,
+  { runs, runnables }: CallDeps,
   { principal, contextId, trace }: Call,
 ): Promise<RunRecord> {
   const runnable = findRunnable(runnables, name);
-  const parts: Part[] = [{ type: "text", text: task }];
-  for (const file of files) parts.push({ type: "file", ...(await artifacts.put(bytesOf(file), { name: file.name })) });
+  const parts: IncomingPart[] = [
+    { type: "text", text: task },
+    ...files.map((file) => ({ type: "bytes" as const, bytes: bytesOf(file), name: file.name })),
+  ];
   const metadata = settingsMetadata({ ...(agents && { agents }), ...(options && { options }) });
   const message = { messageId: crypto.randomUUID(), parts, ...(Object.keys(metadata).length > 0 && { metadata }) };
   const outputSchema = output_schema as NonNullable<AgentInput["outputSchema"]> | undefined;

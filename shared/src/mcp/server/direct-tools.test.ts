@@ -7,9 +7,11 @@ import { defineAgent } from "../../agent/define-agent.ts";
 import { defineTool } from "../../core/define-tool.ts";
 import { foreignTask } from "../../core/taken-in.ts";
 import type { Tool } from "../../core/tool.ts";
+import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
+import { createQuotas } from "../../runs/quotas.ts";
 import { type ScriptedModel, startScriptedModel } from "../../testing/scripted-model.ts";
 import type { Call } from "./call-run.ts";
 import { type DirectOutcome, type DirectToolsDeps, directTools } from "./direct-tools.ts";
@@ -70,6 +72,8 @@ function toolsOf(tools: readonly Tool[], rest: Partial<DirectToolsDeps> = {}) {
     approval: () => "allow",
     risky: "ask",
     openWorkspace: (principal, contextId) => openWorkspace({ home, principal, contextId }),
+    engine: { admit: async () => undefined, spend: async () => undefined },
+    quotas: createQuotas(),
     ...rest,
   });
 }
@@ -237,4 +241,29 @@ test("if the record of sources is damaged, the next calls count as having taken 
     await toolsOf([watcher]).call("say", { what: "x" }, within);
   }
   expect(seen).toEqual([[foreignTask], [foreignTask]]);
+});
+
+test("what a call's model calls use counts for its principal like a run's, and limits the next call", async () => {
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const asks = defineTool({
+    name: "think",
+    description: "Asks the model.",
+    input: z.strictObject({}),
+    effect: "once",
+    run: async (_, { ask }) => (await ask({ instructions: "Think.", text: "What?" })) ?? "",
+  });
+  const quotas = createQuotas({ named: { ann: { tokensPerDay: 1 }, bob: { requestsPerMinute: 1 } } });
+  const tools = toolsOf([asks, say], { engine, quotas });
+  expect(await tools.call("think", {}, call)).toMatchObject({ result: { isError: false } });
+  const { tokens } = await engine.usage("ann");
+  expect(tokens).toBe(tools.used().tokens);
+  expect(tokens).toBeGreaterThan(0);
+  const beyond = { code: "quota_exceeded", message: expect.stringContaining("1 tokens a day") };
+  await expect(tools.call("think", {}, call)).rejects.toMatchObject(beyond);
+  await expect(tools.call("say", { what: "a" }, call)).rejects.toMatchObject(beyond);
+  const bob = { ...call, principal: "bob" };
+  expect(await tools.call("say", { what: "a" }, bob)).toMatchObject({ result: { isError: false } });
+  await expect(tools.call("say", { what: "a" }, bob)).rejects.toMatchObject({ code: "quota_exceeded" });
+  expect(await engine.usage("bob")).toMatchObject({ tokens: 0 });
+  await engine.close({ graceMs: 0 });
 });

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { judgeRisk, type RiskPolicy } from "../../agent/act/judge-risk.ts";
+import { judgeRisk, quotedRisk, type RiskPolicy } from "../../agent/act/judge-risk.ts";
 import { type ApprovalPolicy, planCall, readCall } from "../../agent/act/plan-call.ts";
 import { answerInquiries } from "../../agent/model-call/answer-inquiries.ts";
 import { type Account, timeLimit, workDeadline } from "../../agent/model-call/spending.ts";
 import { boundText } from "../../agent/task/bound-text.ts";
 import type { AgentDefinition, Limits } from "../../core/agent.ts";
+import type { Engine } from "../../core/engine.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Model, ToolCall } from "../../core/model.ts";
 import { foreignTask, sourcesOf, type TakenIn } from "../../core/taken-in.ts";
@@ -14,6 +15,7 @@ import { failure, type Inquiry, noWeb, type Tool, type ToolFetch, type ToolResul
 import { addUsage, noUsage, type TaskUsage, usageOfAnswers } from "../../core/usage.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { writeJson } from "../../machine/workspace/json-file.ts";
+import type { Quotas } from "../../runs/quotas.ts";
 import type { Call } from "./call-run.ts";
 import { invalidParams } from "./invalid-params.ts";
 import { type Asks, asksPeople, decision, type Given, personsDecision } from "./questions.ts";
@@ -22,6 +24,9 @@ import { type Asks, asksPeople, decision, type Given, personsDecision } from "./
 const usageKey = "manyhands/usage";
 
 export type DirectToolsDeps = {
+  /** Counts what calls use for their principals. */
+  readonly engine: Pick<Engine, "admit" | "spend">;
+  readonly quotas: Pick<Quotas, "admit">;
   readonly definition: Pick<AgentDefinition, "name" | "tools" | "limits">;
   readonly model: Model;
   readonly approval: ApprovalPolicy;
@@ -41,7 +46,8 @@ export interface DirectTools {
   /**
    * Makes a call in the caller's workspace, through the same guards as a task's calls. `given`
    * accompanies a call that is repeated after it asked. Calls that change something run one after
-   * another per workspace. Rejects like the tool, when the call is given up.
+   * another per workspace. Rejects with `quota_exceeded`, and like the tool, when the call is given
+   * up.
    */
   call(name: string, input: unknown, call: Call, given?: Given): Promise<DirectOutcome>;
   /** The model usage of all calls since the start, which no journal records. */
@@ -57,8 +63,9 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
   const inTurn = createKeyedQueue();
   const takenIn = openTakenIn();
   let used = noUsage;
-  const spend = (usage: TaskUsage) => {
+  const spend = async (principal: string, usage: TaskUsage) => {
     used = addUsage(used, usage);
+    if (usage.tokens > 0 || usage.usd > 0) await deps.engine.spend(principal, usage);
   };
   return {
     list: () => tools.map(listed),
@@ -66,6 +73,8 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
     async call(name, input, { principal, contextId = ownContext, ...call }, given = nothing) {
       const tool = tools.find((one) => one.name === name);
       if (tool === undefined) return asOutcome(failure(`There is no tool named ${JSON.stringify(name)}.`));
+      const quota = deps.quotas.admit({ principal });
+      if (quota !== undefined) await deps.engine.admit({ principal, contextId, quota, starts: false });
       const workspace = await deps.openWorkspace(principal, contextId);
       const place = { principal, contextId, workspace };
       const make = () => guarded(tool, input, place, { deps, given, spend, takenIn, ...call });
@@ -86,7 +95,7 @@ type CallPlace = { readonly principal: string; readonly contextId: string; reado
 type Making = Pick<Call, "signal" | "progress" | "client"> & {
   readonly deps: DirectToolsDeps;
   readonly given: Given;
-  readonly spend: (usage: TaskUsage) => void;
+  readonly spend: (principal: string, usage: TaskUsage) => Promise<void>;
   readonly takenIn: CallsTakenIn;
 };
 
@@ -100,7 +109,7 @@ async function guarded(tool: Tool, input: unknown, place: CallPlace, making: Mak
   const risk = deps.risky === "allow" ? undefined : await judgeRisk(call, tool, unsaid, deps, signal);
   const known = risk === undefined ? undefined : { sentence: risk, way: deps.risky };
   const { approval } = planCall(call, tool, deps.approval, known);
-  const why = risk === undefined ? "" : ` It would: ${risk}`;
+  const why = risk === undefined ? "" : ` It would:\n${quotedRisk(risk)}`;
   if (approval === "deny") return asOutcome(failure(`Not allowed by the configuration of this agent.${why}`));
   if (approval !== "ask") return made(tool, input, place, making);
   const code = codeOf(call.name, call.arguments, risk, place);
@@ -116,10 +125,9 @@ function ask(call: ToolCall, risk: string | undefined, code: string, { client }:
   const message = `Allow this call?\n\n${risk === undefined ? "" : `${risk}\n\n`}${call.name} ${call.arguments}`;
   if (asksPeople(client)) return decision(message, code);
   const advice = "Give the agent the whole task instead: its run asks, and run_answer answers.";
+  const would = risk === undefined ? "" : ` The call would:\n${quotedRisk(risk)}`;
   return asOutcome(
-    failure(
-      `Not done: a person has to decide about this call, and this client cannot ask one. ${advice} It was:\n\n${message}`,
-    ),
+    failure(`Not done: a person has to decide about this call, and this client cannot ask one. ${advice}${would}`),
   );
 }
 
@@ -134,7 +142,7 @@ async function made(tool: Tool, input: unknown, place: CallPlace, making: Making
     const result = await performed(tool, input, place, { ...making, account, key, ask: inquiries.ask });
     return asOutcome(result, inquiries.usage.length > 0 ? usage() : undefined);
   } finally {
-    spend(usage());
+    await spend(place.principal, usage());
   }
 }
 

@@ -1,10 +1,8 @@
-/**
- * Text of the web between marks that say where it comes from. The text inside cannot end the marks,
- * so a model can always distinguish the page's words from those around them.
- */
+import { betweenMarks } from "../../core/sanitize.ts";
+
+/** Text of the web between marks that name the page. */
 export function asData(source: string, text: string): string {
-  const inside = text.replaceAll(/<(\/?web-content)/gi, "<\\$1");
-  return `<web-content from="${source.replaceAll('"', "%22")}">\n${inside}\n</web-content>`;
+  return betweenMarks("web-content", source, text);
 }
 
 /**

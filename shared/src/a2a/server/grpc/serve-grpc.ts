@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { AppError } from "../../../core/errors.ts";
 import { longestBody } from "../../../http/request-body.ts";
-import { type Guard, ownAddress } from "../../../http/serve.ts";
+import { type Guard, ownAddress, type ServeOptions } from "../../../http/serve.ts";
 import { AppFailure } from "../../wire-error.ts";
 import { clientEnd, type GrpcCall } from "./grpc-call.ts";
 import { type GrpcServiceDeps, grpcService, serviceDefinition } from "./grpc-service.ts";
@@ -11,6 +11,8 @@ export type GrpcOptions = Omit<GrpcServiceDeps, "admit"> & {
   /** 0 takes any free port. */
   readonly port: number;
   readonly hostname: string;
+  /** TLS as over HTTP. */
+  readonly tls?: ServeOptions["tls"];
   /** If left out, every client is answered. */
   readonly guard?: Guard | undefined;
   /** Milliseconds between two pings of a connection; one that answers none is closed. */
@@ -42,19 +44,27 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServed> {
     if (guard !== undefined) refuseForeign(call, guard, hostname, own.port);
   };
   server.addService(serviceDefinition, grpcService({ ...options, admit }));
-  own.port = await listening(server, hostname, options.port);
+  own.port = await listening(server, options);
   return { port: own.port, stop: (graceMs) => stopped(server, graceMs) };
 }
 
-function listening(server: Server, hostname: string, port: number): Promise<number> {
+function listening(server: Server, { hostname, port, tls }: GrpcOptions): Promise<number> {
   const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
   return new Promise((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync(`${host}:${port}`, credentialsOf(tls), (error, bound) => {
       if (error === null) return resolve(bound);
       const message = `gRPC cannot be served on ${host}:${port} (${error.message}).`;
       reject(new AppError("config_invalid", message, { cause: error }));
     });
   });
+}
+
+function credentialsOf(tls: ServeOptions["tls"]): ServerCredentials {
+  if (tls === undefined) return ServerCredentials.createInsecure();
+  const { cert, key, clientCa } = tls;
+  const pair = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
+  const authorities = clientCa === undefined ? null : Buffer.from(clientCa);
+  return ServerCredentials.createSsl(authorities, [pair], clientCa !== undefined);
 }
 
 function stopped(server: Server, graceMs: number): Promise<void> {

@@ -13,6 +13,10 @@ export function usageTable(db: Database) {
     `INSERT INTO usage (principal, day, tokens, usd) SELECT principal, ?, ?, ? FROM runs WHERE n = ?
      ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens, usd = usd + excluded.usd`,
   );
+  const spend = db.query<null, [string, string, number, number]>(
+    `INSERT INTO usage (principal, day, tokens, usd) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens, usd = usd + excluded.usd`,
+  );
   const used = db.query<{ tokens: number; usd: number }, [string, string]>(
     "SELECT tokens, usd FROM usage WHERE principal = ? AND day = ?",
   );
@@ -36,6 +40,10 @@ export function usageTable(db: Database) {
       if (tokens === 0 && usd === 0) return;
       if (read.type === "agent-answered" && askedHere.get(run, read.agent, read.askId) !== null) return;
       add.run(dayOf(wall), tokens, usd, run);
+    },
+    /** Adds what a principal used outside its runs. */
+    spend(principal: string, { tokens, usd }: Pick<QuotaUse, "tokens" | "usd">, wall: number): void {
+      spend.run(principal, dayOf(wall), tokens, usd);
     },
     of(principal: string, wall: number): QuotaUse {
       const day = dayOf(wall);

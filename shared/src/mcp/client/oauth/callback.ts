@@ -1,5 +1,5 @@
-import { timingSafeEqual } from "node:crypto";
 import { AppError } from "../../../core/errors.ts";
+import { sameSecret } from "../../../core/same-secret.ts";
 import { sanitizeLine } from "../../../core/sanitize.ts";
 
 /** The parameters of a browser's callback. */
@@ -26,7 +26,7 @@ export function startCallback(): Callback {
     fetch(request) {
       const { pathname, searchParams } = new URL(request.url);
       const state = searchParams.get("state") ?? "";
-      if (pathname !== "/callback" || expected === undefined || !same(state, expected))
+      if (pathname !== "/callback" || expected === undefined || !sameSecret(state, expected))
         return page("There is nothing here.", 404);
       const code = searchParams.get("code");
       // Accepted once: a repeated code comes from somebody else.
@@ -53,9 +53,4 @@ export function startCallback(): Callback {
 
 function page(text: string, status: number): Response {
   return new Response(text, { status, headers: { "content-type": "text/plain", "cache-control": "no-store" } });
-}
-
-function same(one: string, other: string): boolean {
-  const digest = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
 }

@@ -6,6 +6,7 @@ import type { FoundElement } from "../../observation/find-element.ts";
 import { findElement } from "../../observation/find-element.ts";
 import { readOptions } from "../../observation/in-page/read-field.ts";
 import { heldUp } from "../../observation/look.ts";
+import { asData } from "../../page/as-data.ts";
 import { judgePointing } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";
@@ -60,7 +61,7 @@ async function optionsText({ handle, self, seen, label }: FoundElement): Promise
     return `- ${text}${selected ? " [selected]" : ""}${disabled ? " [disabled]" : ""}`;
   });
   if (options.length > lines.length) lines.push(`… ${options.length - lines.length} more`);
-  return `${label} has ${options.length} entries:\n${lines.join("\n")}`;
+  return `${label} has ${options.length} entries:\n${asData(seen.frame.url(), lines.join("\n"))}`;
 }
 
 async function drawnOptions(frame: Frame): Promise<{ text: string; selected: boolean; disabled: boolean }[]> {
@@ -82,7 +83,7 @@ async function chooseDrawn({ handle, seen, label }: FoundElement, text: string):
     const list =
       shown.length === 0
         ? "Look at the page: it may be open now, and can be clicked."
-        : `It shows: ${shown.join(", ")}.`;
+        : `It shows:\n${asData(seen.frame.url(), shown.join(", "))}`;
     throw new AppError("not_found", `${label} has no entry ${JSON.stringify(text)}. ${list}`, { cause: error });
   }
   return text;

@@ -29,9 +29,8 @@ export async function followUp(
   const notices = tellNotices(browsing, looks);
   const dialog = browsing.dialog();
   if (dialog !== undefined) {
-    const message = JSON.stringify(dialog.message.slice(0, 300));
     said.push(
-      `A ${dialog.kind} dialog opened and holds the page up: ${message}. Answer it with browser_handle_dialog.`,
+      `A ${dialog.kind} dialog opened and holds the page up. Answer it with browser_handle_dialog. It says:\n${asData(now.url, dialog.message.slice(0, 300))}`,
     );
   }
   if (changes !== undefined && changes.said.length > 0)

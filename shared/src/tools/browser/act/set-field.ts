@@ -2,6 +2,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { FoundElement } from "../../observation/find-element.ts";
 import { fieldFormats } from "../../observation/in-page/find-fields.ts";
 import { endTyping, type FieldOption, readOptions } from "../../observation/in-page/read-field.ts";
+import { asData } from "../../page/as-data.ts";
 import { actMs } from "./perform.ts";
 
 /**
@@ -48,21 +49,24 @@ export async function setField(element: FoundElement, value: string | boolean): 
 }
 
 /** Chooses an entry of the browser's own dropdown by its text, or its value; returns the text. */
-export async function chooseOption({ handle, label }: FoundElement, text: string): Promise<string> {
+export async function chooseOption({ handle, label, seen }: FoundElement, text: string): Promise<string> {
   const options = await handle.evaluate(readOptions);
   const wanted = text.trim().replace(/\s+/g, " ").toLowerCase();
   const by = (one: (option: FieldOption) => string) => options.find((option) => one(option).toLowerCase() === wanted);
   const found = by((option) => option.text) ?? by((option) => option.value);
   if (found === undefined)
-    throw new AppError("invalid_input", `${label} has no option ${JSON.stringify(text)}. ${listed(options)}`);
+    throw new AppError(
+      "invalid_input",
+      `${label} has no option ${JSON.stringify(text)}. ${listed(options, seen.frame.url())}`,
+    );
   if (found.disabled)
     throw new AppError("conflict", `The option ${JSON.stringify(found.text)} of ${label} is disabled.`);
   await handle.selectOption({ index: found.index }, { timeout: actMs });
   return found.text;
 }
 
-function listed(options: readonly FieldOption[]): string {
+function listed(options: readonly FieldOption[], url: string): string {
   const some = options.slice(0, 30).map(({ text }) => JSON.stringify(text));
   const more = options.length > some.length ? ` and ${options.length - some.length} more` : "";
-  return `It has: ${some.join(", ")}${more}.`;
+  return `It has:\n${asData(url, `${some.join(", ")}${more}`)}`;
 }

@@ -78,11 +78,11 @@ async function moveIn(staging: string, extracted: Extracted, placing: Placing): 
   const kept = files.filter(({ path }) => !/(?:^|\/)\.git\//i.test(path));
   const baseline = { root: place.relative, files: kept.map(({ path, sha256 }) => ({ path, sha256 })) };
   await recordBaseline(workspace, baseline, (path) => Bun.file(join(content, path.slice(place.relative.length + 1))));
-  await forgetAside(workspace, place.relative);
   await using parent = await holdFolder(workspace.root, place.folders, await ownerOf(workspace));
   await rename(content, parent.at(place.name)).catch((error: unknown) => {
     throw ["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errnoOf(error) ?? "") ? taken : error;
   });
+  await forgetAside(workspace, place.relative);
   await workspace.adopt(place.relative);
   return { files, leftOut: extracted.leftOut.map(placed).sort(), folder: place.relative };
 }
