@@ -142,7 +142,8 @@ test("whom nobody knows is refused with a challenge by every method and every pa
   expect(names.length).toBeGreaterThan(10);
   for (const name of names) {
     const metadata = { "x-user": "nobody" };
-    const request = { tenant: "", id: "t", taskId: "t", url: "", token: "", ...grpcMessage("answer x") };
+    const list = { contextId: "", status: 0, pageSize: 0, pageToken: "" };
+    const request = { tenant: "", id: "t", taskId: "t", url: "", token: "", ...list, ...grpcMessage("answer x") };
     const called = A2AService[name].responseStream
       ? Array.fromAsync(client.stream(name, request, { metadata }))
       : client.call(name, request, { metadata });
