@@ -9,7 +9,7 @@ export type Outcome = { readonly told: string; readonly fault?: string };
 export type Sender = Disposable & { send(request: Sent): Promise<Outcome> };
 
 /** A server that says nothing for so long hangs. */
-const hangMs = 30_000;
+const hangMs = 120_000;
 
 const breakOffMs = 200;
 
