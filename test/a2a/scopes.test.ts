@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { A2AService } from "@a2a-js/sdk/server/grpc";
+import { status } from "@grpc/grpc-js";
 import { createWebhooks } from "manyhands/internal/a2a/push/webhooks";
 import { cardSecurity } from "manyhands/internal/auth/security";
 import { legacySchemas } from "../../shared/src/a2a/server/legacy-schema.ts";
 import { requestSchemas } from "../../shared/src/a2a/server/request-schema.ts";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
+import { failureOf, grpcClient, grpcMessage } from "./grpc-client.ts";
 import { wire } from "./rpc.ts";
 
 let server: AgentServer;
@@ -51,13 +54,13 @@ function paramsOf(method: string): object {
   return { id: "t", taskId: "t", url };
 }
 
-const call = (method: string, granted: string) =>
+const call = (method: string, granted: string, user = "alice") =>
   fetch(server.url, {
     method: "POST",
     headers: {
       "Content-Type": "application/json",
       "A2A-Version": method.includes("/") ? "0.3" : "1.0",
-      "X-User": "alice",
+      "X-User": user,
       "X-Scopes": granted,
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: paramsOf(method) }),
@@ -122,6 +125,30 @@ test.each(paths)("%s %s takes the scope %s", async (method, path, scope) => {
   const allowed = await ask(scope);
   await allowed.body?.cancel();
   expect([200, 404]).toContain(allowed.status);
+});
+
+test("whom nobody knows is refused with a challenge by every method and every path", async () => {
+  for (const method of Object.keys(methods)) {
+    const { status: code, headers } = await call(method, "admin", "nobody");
+    expect([method, code, headers.get("WWW-Authenticate")]).toEqual([method, 401, "Bearer"]);
+  }
+  for (const [method, path] of [...paths, ["GET", "/extendedAgentCard"] as const]) {
+    const headers = { "Content-Type": "application/json", "A2A-Version": "1.0", "X-User": "nobody" };
+    const answer = await fetch(server.url + path, { method, headers });
+    expect([path, answer.status, answer.headers.get("WWW-Authenticate")]).toEqual([path, 401, "Bearer"]);
+  }
+  using client = grpcClient(server.grpc);
+  const names = Object.keys(A2AService) as (keyof typeof A2AService)[];
+  expect(names.length).toBeGreaterThan(10);
+  for (const name of names) {
+    const metadata = { "x-user": "nobody" };
+    const list = { contextId: "", status: 0, pageSize: 0, pageToken: "" };
+    const request = { tenant: "", id: "t", taskId: "t", url: "", token: "", ...list, ...grpcMessage("answer x") };
+    const called = A2AService[name].responseStream
+      ? Array.fromAsync(client.stream(name, request, { metadata }))
+      : client.call(name, request, { metadata });
+    expect([name, (await failureOf(called)).code]).toEqual([name, status.UNAUTHENTICATED]);
+  }
 });
 
 test("the extended card tells a caller who it is and what it may do", async () => {

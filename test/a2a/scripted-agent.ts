@@ -71,6 +71,7 @@ const acts: Record<string, Act> = {
     await run.step("model", async (step) => {
       let at = 0;
       for (const word of text.split(" ")) {
+        step.signal.throwIfAborted();
         step.progress({ type: "text-delta", text: word, at });
         at += word.length;
         await Bun.sleep(20);

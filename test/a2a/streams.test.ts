@@ -112,6 +112,46 @@ test("subscribers see the same order, and one that leaves does not affect the ot
   }
 });
 
+test("whenever a subscriber comes, its task and what follows add up to the log, with no gap and no repeat", async () => {
+  const id = await start("work 100");
+  const readings = Array.from({ length: 40 }, async (_, n) => {
+    await Bun.sleep(n * 5);
+    return Array.fromAsync(sseItems(await stream("SubscribeToTask", { id }, journal)));
+  });
+  const all = await Promise.all(readings);
+  const log = await logOf(id);
+  const middle = all.filter(([first]) => (first?.id ?? 0) > 2 && (first?.id ?? 0) < log.length);
+  expect(new Set(middle.map(([first]) => first?.id)).size).toBeGreaterThan(5);
+  for (const [first, ...rest] of middle) {
+    expect(result(first).task.metadata["manyhands/seq"]).toBe(first?.id);
+    expect(told(rest)).toEqual(log.filter(({ seq }) => seq > (first?.id ?? 0)));
+  }
+});
+
+test("a task canceled while its answer grows ends once, as canceled, and no piece comes twice or after", async () => {
+  const words = Array.from({ length: 200 }, (_, n) => `w${n}`);
+  const response = await stream("SendStreamingMessage", textMessage(`draft ${words.join(" ")}`));
+  const pieces: string[] = [];
+  const states: string[] = [];
+  let id = "";
+  for await (const item of sseItems(response)) {
+    const { task, artifactUpdate, statusUpdate } = result(item);
+    id ||= task?.id ?? "";
+    if (artifactUpdate) pieces.push(...artifactUpdate.artifact.parts.map(({ text }: Wire) => text));
+    if (statusUpdate) states.push(statusUpdate.status.state);
+    if (states.at(-1) === "TASK_STATE_CANCELED") expect(artifactUpdate).toBeUndefined();
+    if (pieces.length === 5 && artifactUpdate) await rpc(server.url, "CancelTask", { id });
+  }
+  expect(states.filter((state) => state === "TASK_STATE_CANCELED")).toHaveLength(1);
+  expect(states.at(-1)).toBe("TASK_STATE_CANCELED");
+  const [start, ...grown] = pieces;
+  expect([start, ...grown.slice(0, 4)]).toEqual(["", "w0", "w1", "w2", "w3"]);
+  expect(grown).toEqual(words.slice(0, grown.length));
+  expect(grown.length).toBeLessThan(words.length);
+  const { body } = await rpc(server.url, "GetTask", { id });
+  expect([body.result.status.state, body.result.artifacts ?? []]).toEqual(["TASK_STATE_CANCELED", []]);
+});
+
 test("a stream cut at 50 random places and resumed by Last-Event-ID adds up to the log", async () => {
   const id = await start("work 120");
   const items: SseItem[] = [];

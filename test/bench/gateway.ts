@@ -12,6 +12,7 @@ import { createArtifactStore } from "manyhands/internal/machine/workspace/artifa
 import { modelConfigSchema } from "manyhands/internal/models/config";
 import { createModel } from "manyhands/internal/models/create-model";
 import * as z from "zod";
+import { median, startServer, timed } from "./bench-server.ts";
 
 /**
  * What the gateway costs compared with asking an agent directly, in the same minute; how long many
@@ -25,37 +26,6 @@ const runs = 500;
 const readers = 1_000;
 const branches = 50;
 
-type Server = { readonly url: string; rssMb(): Promise<number>; stop(): Promise<void> };
-
-/** Starts a server that prints its address. */
-async function start(name: string, entry: string): Promise<Server> {
-  const home = mkdtempSync(join(folder, `${name}-`));
-  const child = Bun.spawn([process.execPath, entry], {
-    cwd: home,
-    env: { PATH: process.env.PATH ?? "", MANYHANDS_HOME: home, PORT: "0", SANDBOX: "off" },
-    stdout: "pipe",
-    stderr: Bun.file(join(home, "stderr.log")),
-  });
-  const decoder = new TextDecoder();
-  let said = "";
-  for await (const chunk of child.stdout) {
-    said += decoder.decode(chunk);
-    const url = /ready (http:\/\/[^/\s]+)/.exec(said)?.[1];
-    if (url === undefined) continue;
-    return {
-      url,
-      async rssMb() {
-        return Number(/VmRSS:\s+(\d+)/.exec(await Bun.file(`/proc/${child.pid}/status`).text())?.[1]) / 1024;
-      },
-      async stop() {
-        child.kill();
-        await child.exited;
-      },
-    };
-  }
-  throw new Error(`${name} did not start: ${await Bun.file(join(home, "stderr.log")).text()}`);
-}
-
 const post = async (url: string, body: unknown, headers: Record<string, string> = {}) => {
   const init = {
     method: "POST",
@@ -67,16 +37,8 @@ const post = async (url: string, body: unknown, headers: Record<string, string> 
   return (await response.json()) as { runId: string; status: string };
 };
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
-  await work();
-  return performance.now() - begun;
-}
-
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-
-const agent = await start("no-op", resolve(import.meta.dir, "no-op-agent.ts"));
-const gateway = await start("gateway", resolve(import.meta.dir, "../../gateway/src/server/main.ts"));
+const agent = await startServer(folder, "no-op", resolve(import.meta.dir, "no-op-agent.ts"));
+const gateway = await startServer(folder, "gateway", resolve(import.meta.dir, "../../gateway/src/server/main.ts"));
 await post(`${gateway.url}/agents`, { url: agent.url, name: "no-op" });
 
 /**

@@ -9,7 +9,8 @@ import { createArtifactStore } from "manyhands/internal/machine/workspace/artifa
 
 /**
  * One of our agents that does nothing, as a separate process: it answers with its input, after the
- * number of milliseconds that follows "wait" in the text. Prints its address. For the benches.
+ * number of milliseconds that follows "wait" in the text and as many events as follow "emit".
+ * Prints its address. For the benches.
  */
 const home = process.env.MANYHANDS_HOME ?? mkdtempSync(join(tmpdir(), "no-op-"));
 const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
@@ -29,6 +30,8 @@ engine.work(
         const text = part?.type === "text" ? part.text : "";
         const waitMs = Number(/wait (\d+)/.exec(text)?.[1] ?? 0);
         if (waitMs > 0) await run.sleep(waitMs);
+        const events = Number(/emit (\d+)/.exec(text)?.[1] ?? 0);
+        for (let step = 1; step <= events; step++) run.emit({ type: "step-started", step, maxSteps: events });
         const parts = [{ type: "text", text }];
         run.emit({ type: "artifact-added", artifactId: `${run.id}/answer`, name: "answer", parts });
         return { answer: text };

@@ -117,3 +117,35 @@ test("a file of keys is read again when it changes: a new key counts, one that i
   expect(await verify(await sign(second))).toMatchObject({ principal: "alice" });
   await expect(verify(await sign(first))).rejects.toMatchObject({ code: "unauthorized" });
 });
+
+test("a JWT that was verified is known again in a fraction of the time", async () => {
+  await using keys = keyServer(() => Response.json({ keys: [first.jwk] }));
+  const verify = jwtVerifier({ ...config, keys });
+  const each = await Promise.all(Array.from({ length: 200 }, () => sign(first)));
+  const timed = async (tokens: readonly string[]) => {
+    const begun = performance.now();
+    for (const token of tokens) expect(await verify(token)).toMatchObject({ principal: "alice" });
+    return performance.now() - begun;
+  };
+  await timed(each.slice(0, 20));
+  const others = await timed(each.slice(20));
+  const again = await timed(Array(180).fill(each[0]));
+  expect(again / others).toBeLessThan(0.7);
+});
+
+test("a verified JWT ends with its expiry, and when its key goes from the file", async () => {
+  const file = join(folder, "changing.json");
+  await writeFile(file, JSON.stringify({ keys: [first.jwk] }));
+  let now = Date.now();
+  const verify = jwtVerifier({ ...config, keys: { file } }, () => now);
+  const [short, long] = [await sign(first, {}, "5m"), await sign(first, {}, "2h")];
+  for (const token of [short, long, short]) expect(await verify(token)).toMatchObject({ principal: "alice" });
+  now += 331_000;
+  await expect(verify(short)).rejects.toMatchObject({ code: "unauthorized" });
+  expect(await verify(long)).toMatchObject({ principal: "alice" });
+  await writeFile(file, JSON.stringify({ keys: [second.jwk] }));
+  await utimes(file, new Date(), new Date(Date.now() + 5_000));
+  await expect(verify(long)).rejects.toMatchObject({ code: "unauthorized" });
+  await rm(file);
+  await expect(verify(long)).rejects.toMatchObject({ code: "unavailable" });
+});

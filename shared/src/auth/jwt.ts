@@ -1,8 +1,10 @@
+import { statSync } from "node:fs";
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { type Caller, callerNamed, principalName, type Scope, scopes } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import { assignable } from "./auth-store.ts";
 import { refusal } from "./identify.ts";
+import { createVerifiedTokens } from "./verified-tokens.ts";
 
 /** Whose JWTs are accepted, and what their claims mean. */
 export type JwtConfig = {
@@ -37,18 +39,27 @@ const cacheMs = 600_000;
 /** How often an unknown key id may make us ask for the keys again. */
 const cooldownMs = 30_000;
 
+/** An issuer's keys, and what changes when it is known that they have. */
+type Keys = { readonly get: JWTVerifyGetKey; version(): number | undefined };
+
 /**
- * Verifies JWTs of an issuer. Rejects with `unauthorized`, or with `unavailable` if the issuer's
- * keys can't be had.
+ * Verifies JWTs of an issuer; one that is verified is known again for a minute. Rejects with
+ * `unauthorized`, or with `unavailable` if the issuer's keys can't be had.
  */
-export function jwtVerifier(config: JwtConfig): (token: string) => Promise<Caller> {
+export function jwtVerifier(config: JwtConfig, now: () => number = Date.now): (token: string) => Promise<Caller> {
   const { issuer, audience } = config;
   const keys = "url" in config.keys ? remoteKeys(config.keys.url) : fileKeys(config.keys.file);
   const options = { issuer, audience, algorithms, clockTolerance: toleranceSeconds, requiredClaims: ["exp"] };
+  const verified = createVerifiedTokens(now);
   return async (token) => {
+    const version = keys.version();
+    const known = verified.find(token, version);
+    if (known !== undefined) return known;
     try {
-      const { payload } = await jwtVerify(token, keys, options);
-      return callerOfClaims(payload, config);
+      const { payload } = await jwtVerify(token, keys.get, { ...options, currentDate: new Date(now()) });
+      const caller = callerOfClaims(payload, config);
+      verified.keep(token, { caller, version, expires: ((payload.exp ?? 0) + toleranceSeconds) * 1_000 });
+      return caller;
     } catch (error) {
       if (error instanceof errors.JOSEError) throw refusal(`JWT: ${error.message}`);
       throw error;
@@ -81,13 +92,13 @@ function scopesOfClaim(claim: unknown, prefix: string): Scope[] {
   return scopes.filter((scope) => named.includes(prefix + scope));
 }
 
-function remoteKeys(url: string): JWTVerifyGetKey {
+function remoteKeys(url: string): Keys {
   const options = { timeoutDuration: fetchMs, cooldownDuration: cooldownMs, cacheMaxAge: cacheMs };
-  return reachably(createRemoteJWKSet(new URL(url), options), url);
+  return { get: reachably(createRemoteJWKSet(new URL(url), options), url), version: () => 0 };
 }
 
 /** The keys of a file, read again when it changes. */
-function fileKeys(path: string): JWTVerifyGetKey {
+function fileKeys(path: string): Keys {
   let known: { readonly modified: number; readonly keys: JWTVerifyGetKey } | undefined;
   const keys: JWTVerifyGetKey = async (header, token) => {
     const file = Bun.file(path);
@@ -95,7 +106,7 @@ function fileKeys(path: string): JWTVerifyGetKey {
     if (known?.modified !== modified) known = { modified, keys: createLocalJWKSet(await file.json()) };
     return known.keys(header, token);
   };
-  return reachably(keys, path);
+  return { get: reachably(keys, path), version: () => statSync(path, { throwIfNoEntry: false })?.mtimeMs };
 }
 
 /** Turns a failure to read the keys into `unavailable`: the caller's token may well be right. */

@@ -17,12 +17,15 @@ export function limitedBody(): MiddlewareHandler {
       throw new AppError("too_large", "A request may have at most 10 MB");
     },
   });
-  return (c, next) =>
-    limited(c, async () => {
-      // The body is cached: reading it again gives the same result or the same failure.
-      await c.req.arrayBuffer().catch(refuseBrokenOff);
-      await next();
+  return async (c, next) => {
+    // A chunked body is read to be measured, any other only here; both are cached for the handler.
+    const read = limited(c, async () => void (await c.req.arrayBuffer()));
+    await read.catch((error: unknown) => {
+      refuseBrokenOff(error);
+      throw error;
     });
+    await next();
+  };
 }
 
 /**

@@ -71,3 +71,20 @@ test("silence is filled with comments, and nothing is lost", async () => {
   const text = await (await sseResponse(slow(), { ...options, heartbeatMs: 20 })).text();
   expect(text).toMatch(/^data: 1\n\n(: keep-alive\n\n){2,}data: 2\n\n/);
 });
+
+test("frames that are there together are sent together, one that has to be waited for holds none back", async () => {
+  async function* some(): AsyncGenerator<SseFrame> {
+    for (let n = 0; n < 100; n++) yield { data: n };
+    await Bun.sleep(200);
+    for (let n = 0; n < 3; n++) yield { data: "x".repeat(20_000) };
+  }
+  const pieces: string[] = [];
+  const began = performance.now();
+  const times: number[] = [];
+  for await (const piece of (await sseResponse(some(), options)).body ?? []) {
+    pieces.push(new TextDecoder().decode(piece));
+    times.push(performance.now() - began);
+  }
+  expect(pieces.map((piece) => piece.match(/^data: /gm)?.length)).toEqual([100, 2, 1]);
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(150);
+});

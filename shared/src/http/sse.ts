@@ -23,9 +23,15 @@ export type SseOptions = {
 };
 
 /**
+ * The most characters of frames that are sent at once. Frames that are there together go out
+ * together, since each piece of a body costs more than a short frame.
+ */
+const mostAtOnce = 32 * 1024;
+
+/**
  * Opens a stream and fetches its first frame before resolving, so that an immediate failure rejects
  * and can be answered with an ordinary error. Frames are pulled only as the reader takes them, so a
- * slow reader holds only one frame.
+ * slow reader holds only a few.
  */
 export async function sseResponse(frames: AsyncIterator<SseFrame>, options: SseOptions): Promise<Response> {
   let next: Promise<IteratorResult<SseFrame>> | undefined;
@@ -35,20 +41,33 @@ export async function sseResponse(frames: AsyncIterator<SseFrame>, options: SseO
     options.release();
     throw error;
   }
+  const gathered = async (first: Item): Promise<{ text: string; isOver: boolean }> => {
+    const later = nextTurn();
+    let text = "";
+    for (let item: Item | undefined = first; item !== undefined; ) {
+      next = undefined;
+      const isOver = "data" in item || item.done === true;
+      const frame = "data" in item ? item : item.value;
+      if (frame !== undefined) text += frameText(frame);
+      if (isOver) return { text, isOver };
+      if (text.length >= mostAtOnce) break;
+      next = frames.next();
+      item = await Promise.race([next, later]).catch((error: unknown) => options.failure(error));
+    }
+    return { text, isOver: false };
+  };
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         next ??= frames.next();
-        const item = await orHeartbeat(next, options.heartbeatMs).catch((error: unknown) => options.failure(error));
-        if (item === "heartbeat") return controller.enqueue(encoder.encode(": keep-alive\n\n"));
-        next = undefined;
-        const frame = "data" in item ? item : item.value;
-        if (frame !== undefined) controller.enqueue(encoder.encode(frameText(frame)));
-        if ("data" in item || item.done === true) {
-          options.release();
-          controller.close();
-        }
+        const first = await orHeartbeat(next, options.heartbeatMs).catch((error: unknown) => options.failure(error));
+        if (first === "heartbeat") return controller.enqueue(encoder.encode(": keep-alive\n\n"));
+        const { text, isOver } = await gathered(first);
+        if (text !== "") controller.enqueue(encoder.encode(text));
+        if (!isOver) return;
+        options.release();
+        controller.close();
       },
       async cancel() {
         options.release();
@@ -60,6 +79,14 @@ export async function sseResponse(frames: AsyncIterator<SseFrame>, options: SseO
     { highWaterMark: 0 },
   );
   return new Response(body, { headers: { ...SSE_HEADERS, ...options.headers } });
+}
+
+/** What a pull gets: an item of the source, or the frame that says why there is none. */
+type Item = IteratorResult<SseFrame> | SseFrame;
+
+/** Resolves when all is done that waits for nothing but other promises. */
+function nextTurn(): Promise<undefined> {
+  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
 }
 
 function frameText({ data, id, error, plain }: SseFrame): string {

@@ -15,7 +15,7 @@ type Stage = {
 };
 
 /**
- * What the kit's contract asks of a server, by how the id of a message begins, or else its text.
+ * What the kits' contracts ask of a server, by how the id of a message begins, or else its texts.
  * What is a text is the answer to a task.
  */
 const behaviours: Readonly<Record<string, (stage: Stage) => Promise<string | AgentOutput>>> = {
@@ -44,6 +44,40 @@ const behaviours: Readonly<Record<string, (stage: Stage) => Promise<string | Age
   "tck-stream-artifact-text": async () => "Streamed text content",
   "tck-stream-artifact-file": async (stage) => showing(stage, await file(stage)),
   "tck-stream-artifact-chunked": async () => "chunk-1 chunk-2",
+  // Of ACTS.
+  "tck-auth-required": async ({ run }) => {
+    await askPerson(run, { question: "May I?", kind: "authorization" });
+    return "authorized";
+  },
+  "tck-task-failure": async () => {
+    throw new AppError("invalid_input", "It cannot be done.");
+  },
+  "tck-multi-turn": async ({ run }) => {
+    for (let reply: UserMessage | undefined; !startsWith(reply, "done"); )
+      reply = await askPerson(run, { question: "What else?", kind: "question" });
+    return "done";
+  },
+  "tck-cancel": async ({ run }) => {
+    await run.sleep(600_000);
+    return "done";
+  },
+  "tck-long-running": async ({ run }) => {
+    await run.sleep(1_000);
+    return "done";
+  },
+  "tck-stream-basic": async () => "Streamed content",
+  "tck-stream-chunked": async ({ run }) => {
+    const chunks = ["chunk one ", "chunk two ", "chunk three"];
+    return run.step("chunks", async (step) => {
+      let at = 0;
+      for (const text of chunks) {
+        step.progress({ type: "text-delta", text, at, isAnswer: true });
+        at += text.length;
+        await Bun.sleep(50);
+      }
+      return chunks.join("");
+    });
+  },
   // Twice the kit's timeout of a stream.
   "test-resubscribe-message-id": async ({ run }) => {
     await run.sleep(4_000);
@@ -53,8 +87,7 @@ const behaviours: Readonly<Record<string, (stage: Stage) => Promise<string | Age
 
 /** Does what the message asks for and returns the output of its run. */
 export async function behave(stage: Stage, { messageId, parts }: UserMessage): Promise<AgentOutput> {
-  const [first] = parts;
-  const asked = [messageId, first?.type === "text" ? first.text : ""];
+  const asked = [messageId, ...parts.map((part) => (part.type === "text" ? part.text : ""))];
   // `tck-artifact-file` begins `tck-artifact-file-url`, too.
   const names = Object.keys(behaviours).toSorted((one, other) => other.length - one.length);
   const name = asked.flatMap((text) => names.filter((one) => text.startsWith(one)))[0] ?? stage.otherwise;
@@ -64,8 +97,13 @@ export async function behave(stage: Stage, { messageId, parts }: UserMessage): P
 }
 
 /** The kit sends a task several messages, the last with the id of another behaviour. */
-function wantsMore({ parts: [first] }: UserMessage): boolean {
-  return first?.type === "text" && first.text.startsWith("TCK history message");
+function wantsMore(message: UserMessage): boolean {
+  return startsWith(message, "TCK history message");
+}
+
+function startsWith(message: UserMessage | undefined, text: string): boolean {
+  const [first] = message?.parts ?? [];
+  return first?.type === "text" && first.text.startsWith(text);
 }
 
 async function showing({ run }: Stage, part: Part): Promise<string> {

@@ -1,5 +1,6 @@
 import { pushRun } from "manyhands/internal/a2a/push/push-run";
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
+import { cardSecurity } from "manyhands/internal/auth/security";
 import type { JournalEvent } from "manyhands/internal/core/events";
 import type { RunDefinition } from "manyhands/internal/core/run";
 import type { AgentInput } from "manyhands/internal/core/task";
@@ -8,12 +9,19 @@ import { behave } from "./behaviours.ts";
 import { identify, type KitCapabilities, type KitPorts, type KitServer, openPorts, report } from "./kit-server.ts";
 
 /** An agent with the kit's behaviours, over the three bindings. */
-export async function startKitAgent({ streaming, push, cardStyle, otherwise }: KitCapabilities): Promise<KitServer> {
+export async function startKitAgent(capabilities: KitCapabilities): Promise<KitServer> {
+  const { streaming, push, extendedCard, requiredExtensions, cardStyle, otherwise } = capabilities;
   const server = await openPorts();
   const { engine, artifacts, webhooks, url: publicUrl } = server;
   const app = agentApp({
     definition,
-    facts: { publicUrl, streaming, grpc: { address: server.grpc, tenant: "" } },
+    facts: {
+      publicUrl,
+      streaming,
+      grpc: { address: server.grpc, tenant: "" },
+      ...(extendedCard && { security: cardSecurity() }),
+    },
+    requiredExtensions,
     cardStyle,
     engine,
     artifacts,

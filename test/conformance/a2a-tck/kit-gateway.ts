@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { createPeers } from "manyhands/internal/a2a/ask/peers";
 import { anyCard } from "manyhands/internal/a2a/signing/card-policy";
+import { cardSecurity } from "manyhands/internal/auth/security";
 import type { Engine } from "manyhands/internal/core/engine";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Json } from "manyhands/internal/core/json";
@@ -43,7 +44,7 @@ async function startGateway(
   capabilities: KitCapabilities,
   { flow, agent }: { readonly flow?: MakeFlow; readonly agent?: string },
 ): Promise<KitServer> {
-  const { streaming, push, cardStyle } = capabilities;
+  const { streaming, push, extendedCard, requiredExtensions, cardStyle } = capabilities;
   const server = await openPorts();
   const { engine, artifacts, webhooks, url: publicUrl } = server;
   const flows = flow === undefined ? [] : [flow(server, capabilities)];
@@ -83,14 +84,18 @@ async function startGateway(
     publicUrl,
     hostname: "127.0.0.1",
     engine: guarded,
-    a2a: { dedupeMs: 0 },
+    a2a: { dedupeMs: 0, requiredExtensions },
     artifacts,
     registry,
     runnables,
     runs,
     quotas,
     model: { name: "none", provider: "rehearsal" },
-    facts: (one) => ({ streaming, grpc: { address: server.grpc, tenant: one.name } }),
+    facts: (one) => ({
+      streaming,
+      grpc: { address: server.grpc, tenant: one.name },
+      ...(extendedCard && { security: cardSecurity() }),
+    }),
     ...(push && { webhooks }),
     cardStyle,
     identify,
@@ -100,6 +105,7 @@ async function startGateway(
   server.open({ fetch: app.fetch, handlerOf: (tenant) => app.handlerOf(tenant || shown) });
   return {
     url,
+    grpc: server.grpc,
     async [Symbol.asyncDispose]() {
       await registry.close();
       await server[Symbol.asyncDispose]();

@@ -14,7 +14,11 @@ import { serve } from "manyhands/internal/http/serve";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 
 /** A server that a kit tests, at this address. */
-export type KitServer = AsyncDisposable & { readonly url: string };
+export type KitServer = AsyncDisposable & {
+  readonly url: string;
+  /** Where it serves gRPC. */
+  readonly grpc: string;
+};
 
 /**
  * What is optional in A2A and offered by a server or not, the card for those who name no version,
@@ -23,6 +27,10 @@ export type KitServer = AsyncDisposable & { readonly url: string };
 export type KitCapabilities = {
   readonly streaming: boolean;
   readonly push: boolean;
+  /** Who calls is known as the operator, without credentials, which the kits have none of. */
+  readonly extendedCard: boolean;
+  /** The URIs of extensions that every call has to activate. */
+  readonly requiredExtensions: readonly string[];
   readonly cardStyle: CardStyle;
   /** What a message gets that names no behaviour. */
   readonly otherwise: "tck-complete-task" | "tck-input-required";
@@ -30,8 +38,6 @@ export type KitCapabilities = {
 
 /** Both ports of a server, with what it needs, until it is opened. */
 export type KitPorts = KitServer & {
-  /** Where it serves gRPC. */
-  readonly grpc: string;
   readonly home: string;
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;

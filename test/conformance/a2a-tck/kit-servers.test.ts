@@ -3,7 +3,14 @@ import { rpc, textMessage } from "../../a2a/rpc.ts";
 import { startKitAgent } from "./kit-agent.ts";
 import { startKitFlow, startKitGateway } from "./kit-gateway.ts";
 
-const capabilities = { streaming: true, push: true, cardStyle: "strict", otherwise: "tck-complete-task" } as const;
+const capabilities = {
+  streaming: true,
+  push: true,
+  extendedCard: false,
+  requiredExtensions: [],
+  cardStyle: "strict",
+  otherwise: "tck-complete-task",
+} as const;
 
 test("an agent, the gateway before it and a flow answer with a bare message where the agent or the flow does", async () => {
   await using agent = await startKitAgent(capabilities);

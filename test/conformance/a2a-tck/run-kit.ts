@@ -34,13 +34,19 @@ const subjects: Readonly<Record<string, Start>> = {
   flow: beforeAgent(startKitFlow),
 };
 
-/** A server before an agent of its own, which streams to it in any case. */
+/** A server before an agent of its own, which streams to it in any case and asks for nothing. */
 function beforeAgent(start: (capabilities: KitCapabilities, agent: KitServer) => Promise<KitServer>): Start {
   return async (capabilities) => {
-    const agent = await startKitAgent({ ...capabilities, streaming: true });
+    const agent = await startKitAgent({
+      ...capabilities,
+      streaming: true,
+      extendedCard: false,
+      requiredExtensions: [],
+    });
     const server = await start(capabilities, agent);
     return {
       url: server.url,
+      grpc: server.grpc,
       async [Symbol.asyncDispose]() {
         await server[Symbol.asyncDispose]();
         await agent[Symbol.asyncDispose]();
@@ -49,12 +55,21 @@ function beforeAgent(start: (capabilities: KitCapabilities, agent: KitServer) =>
   };
 }
 
+const on = { streaming: true, push: true, extendedCard: true, requiredExtensions: [] };
+const off = { streaming: false, push: false, extendedCard: false, requiredExtensions: [] };
+/** All other tests of the kit activate no extension, and so fail. */
+const required = { ...on, requiredExtensions: ["urn:a2a:tck:required-extension"] };
+
 /** The tests of each version of the kit, and what it expects of a server beyond A2A. */
 const kits = {
   "1.0": {
     tests: (url: string) => ["tests/compatibility/", `--sut-host=${url}`],
     server: { cardStyle: "strict", otherwise: "tck-complete-task" },
-    offers: [true, false],
+    offers: [
+      { name: "on", capabilities: on, only: [] },
+      { name: "off", capabilities: off, only: [] },
+      { name: "on, and a required extension", capabilities: required, only: ["-k", "ExtensionRequired"] },
+    ],
   },
   // It reads one card for every version, and sends tasks further messages and cancels them.
   "0.3": {
@@ -66,7 +81,7 @@ const kits = {
       "--transports=jsonrpc",
     ],
     server: { cardStyle: "merged", otherwise: "tck-input-required" },
-    offers: [true],
+    offers: [{ name: "on", capabilities: { ...on, extendedCard: false }, only: [] }],
   },
 } as const;
 const chosen = kits[values.a2a as keyof typeof kits];
@@ -74,9 +89,9 @@ const chosen = kits[values.a2a as keyof typeof kits];
 type Counts = { passed: number; skipped: number; faults: string[]; failed: string[] };
 
 /** Runs the kit's tests against a server, and counts how they went. */
-async function tested(url: string, cwd: string): Promise<Counts> {
+async function tested(url: string, cwd: string, only: readonly string[]): Promise<Counts> {
   const args = ["-m", "pytest", ...chosen.tests(url), "-p", "no:cacheprovider", "-q", "--tb=no"];
-  const child = Bun.spawn([values.python, ...args, "-rpfE", ...(values.pytest ?? [])], {
+  const child = Bun.spawn([values.python, ...args, "-rpfE", ...only, ...(values.pytest ?? [])], {
     cwd,
     env: { ...process.env, COLUMNS: "2000" },
     stderr: "inherit",
@@ -100,13 +115,11 @@ console.log("| server | optional capabilities | passed | failed | failed by the 
 console.log("| --- | --- | --- | --- | --- | --- |");
 for (const [name, start] of Object.entries(subjects)) {
   if (values.only !== undefined && values.only !== name) continue;
-  for (const offered of chosen.offers) {
-    await using server = await start({ streaming: offered, push: offered, ...chosen.server });
-    const { passed, skipped, faults, failed } = await tested(server.url, kit);
-    console.log(
-      `| ${name} | ${offered ? "on" : "off"} | ${passed} | ${failed.length} | ${faults.length} | ${skipped} |`,
-    );
-    unexpected.push(...failed.map((line) => `${name}, capabilities ${offered ? "on" : "off"}: ${line}`));
+  for (const offer of chosen.offers) {
+    await using server = await start({ ...offer.capabilities, ...chosen.server });
+    const { passed, skipped, faults, failed } = await tested(server.url, kit, offer.only);
+    console.log(`| ${name} | ${offer.name} | ${passed} | ${failed.length} | ${faults.length} | ${skipped} |`);
+    unexpected.push(...failed.map((line) => `${name}, capabilities ${offer.name}: ${line}`));
   }
 }
 for (const line of unexpected) console.log(line);

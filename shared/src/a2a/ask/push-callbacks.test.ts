@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SignJWT } from "jose";
 import type { A2aClient, NotificationAddress } from "../client/client.ts";
 import { openHomeKeys, rotateHomeKey } from "../signing/home-keys.ts";
 import { createKeySets } from "../signing/key-sets.ts";
@@ -83,6 +84,14 @@ test("a signed notification has to be signed by its agent, for its body and late
     const ours = await mkdtemp(join(home, "other-"));
     const forged = await signNotification("{}", await rotateHomeKey(ours), issued);
     await refused({ [signatureHeader]: forged });
+    const [{ key, alg, publicKey }] = await keys.ring();
+    const signedAt = (seconds: number) =>
+      new SignJWT({ jti: "once" })
+        .setProtectedHeader({ alg, kid: publicKey.kid, jku: `${issued.issuer}/.well-known/jwks.json` })
+        .setIssuedAt(Math.floor(Date.now() / 1000) - seconds)
+        .sign(key);
+    await callbacks.notify("run/1", given(token, { [signatureHeader]: await signedAt(60) }));
+    await refused({ [signatureHeader]: await signedAt(400) });
     const elsewhere = await signNotification("{}", await keys.ring(), { ...issued, issuer: "https://example.com" });
     await refused({ [signatureHeader]: elsewhere });
     publishes = false;

@@ -41,9 +41,10 @@ export function growingAnswer({ id, contextId }: TaskIdentity, draft: Draft): Gr
       return [...(piece.at === 0 ? [chunk("", false)] : []), chunk(piece.text, true)];
     },
     settle({ event }) {
+      if (shown === undefined) return [];
       const read = readEvent(event);
       const wasThought = read.type === "model-replied" && read.toolCalls.length > 0;
-      if (!wasThought || shown === undefined) return [];
+      if (!wasThought) return [];
       shown = undefined;
       return [chunk("", false)];
     },

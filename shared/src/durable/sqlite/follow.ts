@@ -8,7 +8,7 @@ import type { Writer } from "./writer.ts";
  * Events read at once. Few, because a stalled follower keeps its page, which adds up with large
  * events and many readers.
  */
-const pageSize = 16;
+const pageSize = 32;
 
 /**
  * The generator behind Engine.follow: reads the log page by page and waits for news between pages.
