@@ -29,6 +29,10 @@ const data = ["shared/src/tools/data"];
 const config = ["shared/src/config"];
 const gateway = ["gateway/src"];
 const models = ["shared/src/models"];
+const auth = ["shared/src/auth", "shared/src/server/access", "test/e2e/sign-in", "test/principals"];
+const quotas = ["shared/src/runs/quotas", "test/a2a/quotas", "gateway/src/server/quotas", "shared/src/durable/sqlite"];
+const grpc = ["test/a2a/grpc"];
+const signing = ["shared/src/a2a/signing"];
 
 /**
  * Faults that tests have to find. To add one: choose it by reading the product, plant it, and if it
@@ -40,7 +44,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/durable/sqlite/tables/claims-table.ts",
     find: "ORDER BY due LIMIT",
     becomes: "ORDER BY due DESC LIMIT",
-    harm: "A run that waits for its turn is passed by every one that comes later.",
+    harm: "A run that waits for its turn is overtaken by every later one.",
     tests: durable,
   },
   {
@@ -48,7 +52,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/durable/sqlite/intake.ts",
     find: `if (run.status !== "paused") return 0;`,
     becomes: `if (run.status === "queued") return 0;`,
-    harm: "Resuming a run that is at work has it executed a second time beside itself.",
+    harm: "Resuming a run that is at work starts a second execution beside the first.",
     tests: durable,
   },
   {
@@ -64,7 +68,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/durable/sqlite/process-identity.ts",
     find: `return other.processStart !== "" && processStart(other.pid) !== other.processStart;`,
     becomes: "return false;",
-    harm: "Where a killed server's process id was given to another program, its runs stand still for a lease.",
+    harm: "If another program got a killed server's process id, its runs stand still until the lease ends.",
     tests: durable,
   },
   {
@@ -80,7 +84,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/durable/replay/step.ts",
     find: `else if (effect === "idempotent") await execution.buffer.written();`,
     becomes: "",
-    harm: "A step does something outside that follows from results which a crash then takes away.",
+    harm: "A step acts outside on results that a crash then erases.",
     tests: durable,
   },
   {
@@ -96,7 +100,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/durable/sqlite/run-clock.ts",
     find: "Math.max(0, wall() - from.wall)",
     becomes: "wall() - from.wall",
-    harm: "After a start of the machine with its clock behind, sleeps and deadlines wait for longer than they were set to.",
+    harm: "After the machine boots with its clock behind, sleeps and deadlines take longer than they should.",
     tests: durable,
   },
   {
@@ -104,7 +108,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/model-call/spending.ts",
     find: "limits.tokens - spent.tokens - inputTokens",
     becomes: "limits.tokens - spent.tokens",
-    harm: "A task's last model call passes its bound of tokens by the size of the prompt.",
+    harm: "A task's last model call exceeds the token limit by the size of the prompt.",
     tests: agent,
   },
   {
@@ -112,7 +116,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/task/receive.ts",
     find: "    task.outcome = undefined;\n",
     becomes: "",
-    harm: "A user who adds something in the last moment gets the answer from before it.",
+    harm: "A user who adds something at the last moment gets an answer that ignores it.",
     tests: agent,
   },
   {
@@ -128,7 +132,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/model-call/spending.ts",
     find: "(limits.tokens - spent.tokens - reserved.tokens)",
     becomes: "(limits.tokens - spent.tokens)",
-    harm: "Delegates that work at the same time are lent more tokens together than the task has.",
+    harm: "Delegates that work at the same time get more tokens together than the task has left.",
     tests: [...agent, ...asking],
   },
   {
@@ -136,7 +140,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/act/call-tool.ts",
     find: "risk !== undefined && risk !== call.risk",
     becomes: "risk !== undefined && call.risk === undefined",
-    harm: "A person allowed one deed, the page changed, and another one is done.",
+    harm: "A person allowed one action, the page changed, and another one is done.",
     tests: [...agent, "test/attacks"],
   },
   {
@@ -240,7 +244,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/flow/receive-caller-messages.ts",
     find: "  state.pausedMs += (await clock(run)) - askedAt;\n",
     becomes: "  await clock(run);\n",
-    harm: "A flow fails for its time bound because a person took an hour to answer.",
+    harm: "A flow exceeds its time limit because a person took an hour to answer.",
     tests: flows,
   },
   {
@@ -256,7 +260,7 @@ export const faults: readonly Fault[] = [
     file: "flows/src/planning/work-step.ts",
     find: "newestFiles([last.files, asked.files])",
     becomes: "newestFiles([asked.files])",
-    harm: "What a step's first attempt made is missing from the result when its second one mends the rest.",
+    harm: "Files of a step's first attempt are missing from its result when the second attempt fixes the rest.",
     tests: flows,
   },
   {
@@ -272,7 +276,7 @@ export const faults: readonly Fault[] = [
     file: "flows/src/sequential.ts",
     find: "onFailure: step.onFailure ?? onFailure",
     becomes: "onFailure: onFailure ?? step.onFailure",
-    harm: "A step that was said to be dispensable stops the whole line when it fails.",
+    harm: "A step that may fail stops the whole sequence when it does.",
     tests: flows,
   },
   {
@@ -280,7 +284,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/machine/egress/proxy-access.ts",
     find: "        for (const socket of sockets) socket.destroy();\n",
     becomes: "",
-    harm: "A program whose way out was taken back goes on over the connections it has.",
+    harm: "A program whose network access was revoked goes on over its open connections.",
     tests: egress,
   },
   {
@@ -288,7 +292,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/machine/egress/proxy-forward.ts",
     find: `  "proxy-authorization",\n`,
     becomes: "",
-    harm: "Every site that is asked by http gets the name and password of the way out.",
+    harm: "Every site that is fetched over http gets the name and password of the egress proxy.",
     tests: egress,
   },
   {
@@ -301,9 +305,9 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "guard-ends-with-the-first",
-    file: "shared/src/machine/sandbox/guarded-names.ts",
-    find: "if (share.users === 0) await leave(workspace, share);",
-    becomes: "await leave(workspace, share);",
+    file: "shared/src/machine/confinement/pinned-names.ts",
+    find: `if (tryLock(file, "exclusive")) await clear(workspace, path);`,
+    becomes: "await clear(workspace, path);",
     harm: "Once one of two sandboxes has ended, names are guarded anew while the other can change them.",
     tests: sandbox,
   },
@@ -352,7 +356,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/tools/risk/judging.ts",
     find: "      if (secretAt !== undefined) await book.signIn(workspace, secretAt);\n",
     becomes: "",
-    harm: "What stands behind a login counts as public, and may be carried to any host.",
+    harm: "Pages behind a login count as public, and their content may be carried to any host.",
     tests: risk,
   },
   {
@@ -369,7 +373,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/tools/code/archive/extract-room.ts",
     find: "bytes > limits.unremarkableBytes && bytes > packedBytes * limits.ratio",
     becomes: "bytes > limits.unremarkableBytes && bytes > limits.bytes * limits.ratio",
-    harm: "An archive made to fill disks is unpacked up to the last bound.",
+    harm: "An archive made to fill disks is unpacked up to the total limit.",
     tests: code,
   },
   {
@@ -378,7 +382,7 @@ export const faults: readonly Fault[] = [
     find: "  for (const { path, before } of changes) if (before === undefined) await remove(workspace, path);\n  for (const { path, before } of changes) if (before !== undefined) await bringBack(workspace, path, before);",
     becomes:
       "  for (const { path, before } of changes) if (before !== undefined) await bringBack(workspace, path, before);\n  for (const { path, before } of changes) if (before === undefined) await remove(workspace, path);",
-    harm: "Going back fails half way where a file stands in the place of a former folder.",
+    harm: "Restoring a checkpoint fails half way if a file has taken the place of a folder.",
     tests: code,
   },
   {
@@ -450,7 +454,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/durable/sqlite/leased-run.ts",
     find: "        tables.journal.reopen(n, path);\n",
     becomes: "",
-    harm: "A message that a branch had no use for is heard again by that branch at replay.",
+    harm: "At replay a branch receives a message that it had given back.",
     tests: durable,
   },
   {
@@ -458,7 +462,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/a2a/ask/cancel-children.ts",
     find: "        await run.sleep(pauseMs, { until });\n",
     becomes: "",
-    harm: "An agent that is away is asked to cancel a task as often as the machine can, for a day.",
+    harm: "An agent that is away is asked to cancel a task in a tight loop for a day.",
     tests: asking,
   },
   {
@@ -490,7 +494,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/models/chat/attempt.ts",
     find: `finish !== "length" || isCompleteObject(call.arguments)`,
     becomes: `finish !== "length" || call.arguments !== ""`,
-    harm: "A call whose arguments broke off is mended by guessing, and made.",
+    harm: "A call whose arguments broke off is completed by guessing, and made.",
     tests: models,
   },
   {
@@ -498,7 +502,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/models/limiter.ts",
     find: "        entry.tokens = spentTokens;\n",
     becomes: "",
-    harm: "An endpoint's bound of tokens a minute is passed by answers that are longer than was thought.",
+    harm: "Answers longer than estimated exceed an endpoint's limit of tokens per minute.",
     tests: models,
   },
   {
@@ -530,7 +534,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/runs/projection-cache.ts",
     find: "cached !== undefined && cached.seq <= seq ? cached : emptyProjection",
     becomes: "cached ?? emptyProjection",
-    harm: "Who resumes a stream is shown the task as it is, and then told again what led there.",
+    harm: "A reader that resumes a stream gets the task as it is now, then the events that led to it once more.",
     tests: a2a,
   },
   {
@@ -552,7 +556,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/a2a/ask/push-callbacks.ts",
     find: "      listening.get(askId)?.abort();\n      listening.delete(askId);\n",
     becomes: "      listening.get(askId)?.abort();\n",
-    harm: "After its first ring an agent is asked without a pause until its task ends.",
+    harm: "After the first push callback an agent is polled without a pause until its task ends.",
     tests: [...asking, "test/e2e/push-callbacks"],
   },
   {
@@ -560,7 +564,7 @@ export const faults: readonly Fault[] = [
     file: "flows/src/parallel/run-branches.ts",
     find: "  if (ended.size < branches.length) await flow.cancelOpen();\n",
     becomes: "",
-    harm: "Branches that are not needed any more work on at their agents until the whole flow ends.",
+    harm: "Branches that are no longer needed go on at their agents until the whole flow ends.",
     tests: flows,
   },
   {
@@ -584,7 +588,7 @@ export const faults: readonly Fault[] = [
     file: "gateway/src/tasks/task-items.ts",
     find: "if (update.append || !update.lastChunk) continue;",
     becomes: "if (update.append) continue;",
-    harm: "Of a file that arrives in pieces the first one is saved as if it were all.",
+    harm: "Of a file that arrives in pieces, the first is saved as the whole file.",
     tests: gateway,
   },
   {
@@ -592,7 +596,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/tools/page/robots.ts",
     find: "allows: () => false }",
     becomes: "allows: () => true }",
-    harm: "A site whose robots.txt fails is read as if it let everybody in.",
+    harm: "A site whose robots.txt cannot be read is treated as if it allowed everything.",
     tests: ["shared/src/tools/web"],
   },
   {
@@ -616,7 +620,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/machine/workspace/kept-content.ts",
     find: "!hashes.has(name) && found !== undefined && found.mtimeMs < time",
     becomes: "!hashes.has(name) && found !== undefined",
-    harm: "What a call keeps while old checkpoints are removed is gone when it is to be restored.",
+    harm: "Content stored while old checkpoints are swept is gone when it is to be restored.",
     tests: [...workspace, ...code],
   },
   {
@@ -632,7 +636,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/mcp/client/servers/tool-name.ts",
     find: ".update(JSON.stringify([server, tool]))",
     becomes: ".update(JSON.stringify([tool]))",
-    harm: "Of two servers whose long names begin alike, one is called for the other.",
+    harm: "Of two MCP servers whose long names begin alike, one is called instead of the other.",
     tests: mcp,
   },
   {
@@ -648,7 +652,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/think/compaction.ts",
     find: "const all = [...before, ...files]",
     becomes: "const all = [...files]",
-    harm: "After a second compaction the agent does not know any more where cut results are whole.",
+    harm: "After a second compaction the agent no longer knows which files hold its cut results.",
     tests: agent,
   },
   {
@@ -664,7 +668,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/core/events.ts",
     find: `.catch("task_failed")`,
     becomes: "",
-    harm: "A run that a later version ended with a new code looks as if it were still at work.",
+    harm: "A run that a later version ended with an unknown error code looks as if it were still running.",
     tests: core,
   },
   {
@@ -672,7 +676,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/core/events.ts",
     find: "return writtenEvent(readEvent(stored)) ?? stored;",
     becomes: "return writtenEvent(readEvent(stored)) ?? { type: stored.type };",
-    harm: "A reader of a later version gets the events of that version without what they say.",
+    harm: "A reader of a later version gets that version's events without their fields.",
     tests: [...core, "gateway/src/rest", "gateway/src/console"],
   },
   {
@@ -688,7 +692,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/a2a/server/request-handler.ts",
     find: "dedupe ? undefined : deps.dedupeMs",
     becomes: "deps.dedupeMs",
-    harm: "An agent that was away for longer than the window does twice what another agent asked for once.",
+    harm: "An agent that was away for longer than the dedupe window does the same task twice.",
     tests: a2a,
   },
   {
@@ -710,7 +714,7 @@ export const faults: readonly Fault[] = [
     throw new AppError("run_ended", "The task has ended; send the message without a taskId to start another");
   if (!isNew && (await isKnown(projections, run, message))) return run;
 `,
-    harm: "Who sends an answer again because its reply was lost hears that the task has ended, and does not know that the answer was heard.",
+    harm: "A client that repeats an answer after a lost reply is told only that the task has ended, not that its answer was taken.",
     tests: a2a,
   },
   {
@@ -758,7 +762,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/config/agent-config.ts",
     find: "...limitsOf(sections.limits), ...limitsOf(agent.limits)",
     becomes: "...limitsOf(agent.limits), ...limitsOf(sections.limits)",
-    harm: "A tighter bound that is set for one agent does not hold where there is one for all.",
+    harm: "A stricter limit of one agent is ignored if there is one for all agents.",
     tests: config,
   },
   {
@@ -766,7 +770,7 @@ export const faults: readonly Fault[] = [
     file: "gateway/src/flows/load-flows.ts",
     find: "new Set(made.map(([, value]) => value)).size === 1",
     becomes: "made.length > 0",
-    harm: "Of a module with several flows one is run, whichever comes first by its name.",
+    harm: "Of a module with several flows, the first by name is run without a word.",
     tests: ["gateway/src/flows"],
   },
   {
@@ -782,7 +786,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/act/call-tool.ts",
     find: `turn.more === undefined ? "pure" : "once"`,
     becomes: `"pure"`,
-    harm: "A call of a tool that is found only while it is made is made twice when the server dies.",
+    harm: "A call of a tool that is listed only later is repeated when the server dies.",
     tests: agent,
   },
   {
@@ -790,7 +794,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/model-call/spending.ts",
     find: "usageOfAnswers({ usage, ...(discarded && { discarded }) })",
     becomes: "usageOfAnswers({ usage })",
-    harm: "Answers that broke off and were asked for again count for no bound of the task.",
+    harm: "Answers that broke off and were requested again do not count towards the task's limits.",
     tests: agent,
   },
   {
@@ -822,7 +826,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/a2a/ask/ask-agent.ts",
     find: ", ...(mayPass(sent.fault) && { open: openAsk(ask) }) }",
     becomes: " }",
-    harm: "An agent whose answer to the message was lost works on for nobody.",
+    harm: "An agent whose reply to the message was lost goes on working for nobody.",
     tests: asking,
   },
   {
@@ -838,7 +842,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/a2a/ask/collect.ts",
     find: "ours ? taskTakenIn(task) : undefined",
     becomes: "taskTakenIn(task)",
-    harm: "An agent of somebody else says what it has read, and is believed.",
+    harm: "A stranger's agent reports what it has read, and is believed.",
     tests: [...asking, "test/attacks"],
   },
   {
@@ -862,7 +866,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/mcp/server/direct-tools.ts",
     find: ".data ?? [foreignTask]",
     becomes: ".data ?? []",
-    harm: "Where the note of what calls brought in is damaged, calls that carry data away are made without a question.",
+    harm: "If the record of what earlier calls brought in is damaged, calls that send data out are made without a question.",
     tests: mcpServer,
   },
   {
@@ -878,7 +882,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/models/limiter.ts",
     find: "void before.then(mine.resolve);",
     becomes: "mine.resolve();",
-    harm: "When a waiting call is canceled, the one behind it passes those that came before.",
+    harm: "When a waiting call is canceled, the one behind it overtakes those before it.",
     tests: models,
   },
   {
@@ -886,7 +890,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/http/sse.ts",
     find: "        await frames.return?.();\n",
     becomes: "",
-    harm: "A source of frames whose reader has left keeps what it holds until the process ends.",
+    harm: "A stream whose reader has left keeps its resources until the process ends.",
     tests: ["shared/src/http", ...a2a],
   },
   {
@@ -894,7 +898,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/durable/sqlite/leased-run.ts",
     find: `if (canceled) return { value: undefined, seq: endRun(tables, n, { status: "canceled" }, now) };`,
     becomes: "",
-    harm: "A run that fails to be replayed after a person canceled it stands as paused, and never ends.",
+    harm: "A canceled run that cannot be replayed is shown as paused, and never ends.",
     tests: durable,
   },
   {
@@ -918,7 +922,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/durable/sqlite/live.ts",
     find: "item.after >= seq",
     becomes: "item.after > seq",
-    harm: "A reader is shown the first words of an answer before the step they belong to has begun.",
+    harm: "A reader sees the first words of an answer before the step they belong to.",
     tests: durable,
   },
   {
@@ -934,7 +938,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/durable/sqlite/heartbeat.ts",
     find: "      this.#seen.clear();\n",
     becomes: "",
-    harm: "When a disk that was full for a while has room again, servers that live declare each other dead.",
+    harm: "When a full disk has room again, living servers declare each other dead.",
     tests: durable,
   },
   {
@@ -983,7 +987,7 @@ export const faults: readonly Fault[] = [
     find: "if (!Object.hasOwn(eventTypes, stored.type)) return [];\n  return fileFields.flatMap((field) => {\n    const listed = stored[field];",
     becomes:
       'return [...fileFields, "data", "metadata"].flatMap((field) => {\n    const listed = (stored[field] as never)?.["parts"] ?? stored[field];',
-    harm: "Who writes another's hash into a message's data makes the file theirs.",
+    harm: "A caller that writes the hash of another's file into a message's data gets that file.",
     tests: ["shared/src/durable/sqlite"],
   },
   {
@@ -999,7 +1003,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/a2a/ask/ask-agent.ts",
     find: "peers.actingFor(run.principal)",
     becomes: "peers",
-    harm: "What a caller's run asks of an agent of this system is the system's own task there: it has everybody's sign-ins, and the caller cannot see it.",
+    harm: "A task that a caller's run delegates belongs to the system, not to the caller: it uses everybody's sign-ins, and the caller cannot see it.",
     tests: ["shared/src/a2a/ask"],
   },
   {
@@ -1007,7 +1011,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/a2a/ask/cancel-children.ts",
     find: "peers.actingFor(run.principal)",
     becomes: "peers",
-    harm: "What a caller's canceled run had asked goes on at the agent, which does not know the task by another name.",
+    harm: "Tasks that a caller's canceled run had delegated go on, since they are canceled in another principal's name.",
     tests: ["shared/src/a2a/ask"],
   },
   {
@@ -1047,7 +1051,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/a2a/push/webhooks.ts",
     find: "final: status < 500 && !passing.has(status)",
     becomes: "final: status < 500",
-    harm: "A receiver that says once that it is asked too often is told nothing of the task any more.",
+    harm: "A receiver that answers 429 once gets no further notifications of the task.",
     tests: ["test/a2a/push"],
   },
   {
@@ -1071,7 +1075,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/a2a/client/server-address.ts",
     find: "other.outside.pathname.length - one.outside.pathname.length",
     becomes: "one.outside.pathname.length - other.outside.pathname.length",
-    harm: "Behind a reverse proxy an agent below the gateway's address is asked for at the gateway.",
+    harm: "Behind a reverse proxy, requests for an agent below the gateway's address go to the gateway itself.",
     tests: ["shared/src/a2a/client", "test/e2e/reverse-proxy"],
   },
   {
@@ -1079,7 +1083,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/model-call/call-model.ts",
     find: "discarded = sum(discarded, event.usage);",
     becomes: "discarded = event.usage ?? discarded;",
-    harm: "Of several answers that broke off only the last one counts for the bound of a task.",
+    harm: "Of several answers that broke off, only the last counts towards the task's limits.",
     tests: ["shared/src/agent/model-call", ...agent],
   },
   {
@@ -1127,7 +1131,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/a2a/ask/attempt.ts",
     find: "since ??= last.at;",
     becomes: "since = last.at;",
-    harm: "An agent that is gone for good is asked again for ever, and whoever waits for it with it.",
+    harm: "An agent that is gone for good is retried for ever, and so the run that waits for it never ends.",
     tests: asking,
   },
   {
@@ -1159,7 +1163,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/a2a/wire-error.ts",
     find: "publicError(error).message",
     becomes: "String(error)",
-    harm: "Whoever calls an agent reads the inside of its faults: paths, queries, what a library said.",
+    harm: "A caller reads the internals of an agent's errors: paths, queries, messages of libraries.",
     tests: ["test/a2a/edges", "test/a2a/json-rpc"],
   },
   {
@@ -1175,7 +1179,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/model-call/answer-inquiries.ts",
     find: "        add(pending, usageOfAnswers(called), 1);\n",
     becomes: "",
-    harm: "A tool that asks the model once a page passes the bound of its task by as many pages as there are.",
+    harm: "A tool that asks the model once per page exceeds its task's limits by the number of pages.",
     tests: ["shared/src/agent/model-call", ...agent],
   },
   {
@@ -1183,7 +1187,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/think/pinned.ts",
     find: ").toReversed()) {",
     becomes: ")) {",
-    harm: "Of a long conversation the words that are kept are others than those that were found to fit.",
+    harm: "Of a long conversation, other messages are kept than those that were measured to fit.",
     tests: ["shared/src/agent/think", "shared/src/agent/earlier"],
   },
   {
@@ -1191,7 +1195,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/act/with-approval.ts",
     find: `call.approval === "ask" && refused === undefined`,
     becomes: `call.approval === "ask"`,
-    harm: "Who refused a call is asked about the others of its turn, none of which is made whatever the answer.",
+    harm: "A person who refused a call is still asked about the others of that turn, none of which will be made.",
     tests: ["shared/src/agent/act", ...agent],
   },
   {
@@ -1199,7 +1203,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/agent/act/call-tools.ts",
     find: "    for (const usage of now.usage ?? []) spend(task, { usage, milliseconds: 0 });\n",
     becomes: "",
-    harm: "What a tool asked of the model before it asked the person counts for no bound.",
+    harm: "What a tool asked the model before it asked the person counts towards no limit.",
     tests: ["shared/src/agent/act", ...agent],
   },
   {
@@ -1223,7 +1227,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/models/chat/classify.ts",
     find: "clientError && waitMs === undefined && quota.test(text)",
     becomes: "clientError && quota.test(text)",
-    harm: "A bound by the minute that its provider calls a quota ends tasks, where a short wait would do.",
+    harm: "A limit per minute that its provider calls a quota ends tasks, where a short wait would do.",
     tests: [...models, "shared/src/agent/model-call"],
   },
   {
@@ -1247,7 +1251,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/flow/ask-in-form.ts",
     find: `{ ...options, outputSchema, ...(contextId !== "" && { contextId }) }`,
     becomes: "{ ...options, outputSchema }",
-    harm: "An agent is told to mend an answer in a conversation that knows neither the answer nor the task.",
+    harm: "An agent is asked to fix an answer in a conversation that has neither the answer nor the task.",
     tests: flows,
   },
   {
@@ -1263,7 +1267,7 @@ export const faults: readonly Fault[] = [
     file: "flows/src/planning/deliverables.ts",
     find: " && !before(owner.step).has(step.id)",
     becomes: "",
-    harm: "Who asked for a report gets the draft it was made from as well, as if it were a second one.",
+    harm: "The user gets the draft of a report as if it were a second report.",
     tests: ["flows/src/planning"],
   },
   {
@@ -1279,7 +1283,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/machine/egress/egress.ts",
     find: "if (left <= 0 || hop.body !== undefined)",
     becomes: "if (left <= 0)",
-    harm: "What is posted to a search engine, a key in it, is posted to wherever that redirects.",
+    harm: "A request to a search engine, with its key, is posted again to wherever it redirects.",
     tests: egress,
   },
   {
@@ -1303,7 +1307,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/machine/workspace/list-files.ts",
     find: "if (files.length === most) return { files, complete: false };",
     becomes: "if (files.length === most) return { files, complete: true };",
-    harm: "In a large workspace files that are there are told as removed.",
+    harm: "In a large workspace, files that still exist are reported as removed.",
     tests: workspace,
   },
   {
@@ -1311,7 +1315,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/machine/workspace/open-workspace.ts",
     find: ".update(JSON.stringify([principal, contextId]))",
     becomes: ".update(principal + contextId)",
-    harm: "Who picks a fitting conversation id works in another caller's files.",
+    harm: "A caller that picks the right conversation id works in another caller's files.",
     tests: workspace,
   },
   {
@@ -1327,7 +1331,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/mcp/client/pins.ts",
     find: "tools: { ...hashes, ...before }",
     becomes: "tools: { ...before, ...hashes }",
-    harm: "A server that adds a tool while it changes another gets the change approved by nobody.",
+    harm: "A server that adds a tool while it changes another gets the change approved without a person.",
     tests: mcp,
   },
   {
@@ -1359,7 +1363,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/server/access.ts",
     find: "user === self || user === 0",
     becomes: "user === self || !user",
-    harm: "Whoever the kernel cannot name may use a server that has no token.",
+    harm: "A connection whose owner the kernel cannot tell may use a server that has no token.",
     tests: ["shared/src/server", "test/attacks"],
   },
   {
@@ -1439,7 +1443,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/machine/workspace/protected-names.ts",
     find: "relativePath.toLowerCase()",
     becomes: "relativePath",
-    harm: "On a disk without cases an agent writes .GIT/hooks, which the user's git runs.",
+    harm: "On a case-insensitive disk an agent writes .GIT/hooks, which the user's git runs.",
     tests: workspace,
   },
   {
@@ -1455,7 +1459,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/mcp/client/connection/connection.ts",
     find: "listeners.size === 1 ? [...listeners][0] : undefined",
     becomes: "[...listeners].at(-1)",
-    harm: "What a server asks for one conversation is put to the person of another.",
+    harm: "A question that an MCP server asks in one conversation is put to the person of another.",
     tests: mcp,
   },
   {
@@ -1479,7 +1483,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/tools/risk/scope.ts",
     find: "(prices.every(isWithin) && all <= budget.all)",
     becomes: "prices.every(isWithin)",
-    harm: "A page of many sites has a key carried away, a few bits to each.",
+    harm: "A page that links to many sites carries a key away, a few bits to each.",
     tests: risk,
   },
   {
@@ -1503,7 +1507,7 @@ export const faults: readonly Fault[] = [
     file: "shared/src/tools/code/checkpoints/checkpoint-store.ts",
     find: "  for (const baseline of await baselinesOf(workspace)) add(baseline);\n",
     becomes: "",
-    harm: "After a hundred calls it cannot be told any more what became of the files that were sent.",
+    harm: "After a hundred calls, changes to the files that were sent can no longer be reported.",
     tests: code,
   },
   {
@@ -1543,7 +1547,7 @@ export const faults: readonly Fault[] = [
     file: "gateway/src/registry/known-agent.ts",
     find: 'if (problem?.health === "refused")',
     becomes: 'if (problem?.health === "refused" && client === undefined)',
-    harm: "An agent whose card is signed no more is given tasks as before.",
+    harm: "An agent whose card is no longer signed is still given tasks.",
     tests: ["gateway/src/registry"],
   },
   {
@@ -1585,5 +1589,325 @@ export const faults: readonly Fault[] = [
     becomes: "if (deadline.aborted) break;",
     harm: "What one engine has answered is asked of all, paid ones among them.",
     tests: ["shared/src/tools/web"],
+  },
+  {
+    id: "session-never-expires",
+    file: "shared/src/auth/auth-store.ts",
+    find: `WHERE hash = ? AND expires > ?"`,
+    becomes: `WHERE hash = ? AND expires > 0 * ?"`,
+    harm: "Someone who signed in once stays signed in for ever, on any machine that has the cookie.",
+    tests: auth,
+  },
+  {
+    id: "token-file-readable-by-others",
+    file: "shared/src/auth/auth-store.ts",
+    find: `openSync(path, "a", 0o600)`,
+    becomes: `openSync(path, "a", 0o644)`,
+    harm: "Other users of the machine can read who has tokens and what they may do.",
+    tests: auth,
+  },
+  {
+    id: "jwt-without-expiry",
+    file: "shared/src/auth/jwt.ts",
+    find: `requiredClaims: ["exp"]`,
+    becomes: "requiredClaims: []",
+    harm: "A token that the issuer forgot to limit is accepted for ever.",
+    tests: auth,
+  },
+  {
+    id: "jwt-for-another-audience",
+    file: "shared/src/auth/jwt.ts",
+    find: "const options = { issuer, audience, algorithms,",
+    becomes: "const options = { issuer, algorithms,",
+    harm: "A token that somebody gave to another service of the issuer opens this one too.",
+    tests: auth,
+  },
+  {
+    id: "cookie-from-a-sibling-site",
+    file: "shared/src/auth/identify.ts",
+    find: `return site === "same-origin" || site === "none";`,
+    becomes: `return site !== "cross-site";`,
+    harm: "A page on another port of the host acts with the session of whoever visits it.",
+    tests: auth,
+  },
+  {
+    id: "relayed-principal-with-admin",
+    file: "shared/src/auth/identify.ts",
+    find: `callerNamed(principalName(name), ["read", "run"])`,
+    becomes: "callerNamed(principalName(name))",
+    harm: "A request made for a principal has the operator's rights.",
+    tests: auth,
+  },
+  {
+    id: "everybody-who-signs-in-is-admin",
+    file: "shared/src/auth/oidc.ts",
+    find: `callerNamed(principalOfClaims(claims, principalClaim), ["read", "run"])`,
+    becomes: "callerNamed(principalOfClaims(claims, principalClaim))",
+    harm: "Everybody with an account at the issuer can make tokens and change the registry.",
+    tests: ["shared/src/auth", "test/e2e/sign-in"],
+  },
+  {
+    id: "operator-held-to-everybodys-quota",
+    file: "shared/src/runs/quotas.ts",
+    find: "...(principal !== localCaller.principal && everybody),",
+    becomes: "...everybody,",
+    harm: "The operator's own requests are refused by the limits that were meant for others.",
+    tests: quotas,
+  },
+  {
+    id: "delegated-runs-fill-the-quota",
+    file: "shared/src/durable/sqlite/tables/usage-table.ts",
+    find: "principal = ? AND counted = 1 AND status",
+    becomes: "principal = ? AND status",
+    harm: "Runs that a run delegates count too, so that it fills its principal's limit by itself.",
+    tests: quotas,
+  },
+  {
+    id: "delegated-usage-counted-twice",
+    file: "shared/src/durable/sqlite/tables/usage-table.ts",
+    find: `      if (read.type === "agent-answered" && askedHere.get(run, read.agent, read.askId) !== null) return;\n`,
+    becomes: "",
+    harm: "What an agent of the same store used is taken from the daily limit twice.",
+    tests: quotas,
+  },
+  {
+    id: "message-id-reused-in-another-conversation",
+    file: "shared/src/durable/sqlite/intake.ts",
+    find: "  if (perContext && contextId !== known.context_id) return false;\n",
+    becomes: "",
+    harm: "Clients that number their messages in each conversation are refused in the second one.",
+    tests: ["test/a2a/dedupe", ...durable],
+  },
+  {
+    id: "repeated-message-refused-by-quota",
+    file: "shared/src/runs/accept-message.ts",
+    find: "  if (dedupeMs !== 0 && history.some((entry) => entry.messageId === messageId)) return;\n",
+    becomes: "",
+    harm: "A client that repeats a stored message after a lost answer is told that it has no quota.",
+    tests: quotas,
+  },
+  {
+    id: "stream-of-a-gone-client",
+    file: "shared/src/a2a/server/grpc/grpc-call.ts",
+    find: `  call.once("cancelled", () => gone.abort());\n`,
+    becomes: "",
+    harm: "Each gRPC client that goes away leaves a reader that follows its task to the end.",
+    tests: grpc,
+  },
+  {
+    id: "grpc-for-other-local-users",
+    file: "shared/src/a2a/server/grpc/grpc-service.ts",
+    find: "  deps.admit(call);\n",
+    becomes: "",
+    harm: "Other users of the machine run tasks through the gRPC port of a server without a token.",
+    tests: [...grpc, "test/attacks/local-users"],
+  },
+  {
+    id: "grpc-without-retry-after",
+    file: "shared/src/a2a/server/grpc/grpc-status.ts",
+    find: `  if (later !== undefined) metadata.set("retry-after", later);\n`,
+    becomes: "",
+    harm: "A gRPC client over its limit is not told when it may come back.",
+    tests: [...grpc, ...quotas],
+  },
+  {
+    id: "grpc-message-of-any-size",
+    file: "shared/src/a2a/server/grpc/serve-grpc.ts",
+    find: `"grpc.max_receive_message_length": longestBody,`,
+    becomes: `"grpc.max_receive_message_length": -1,`,
+    harm: "One message of some gigabytes takes the memory of the server.",
+    tests: grpc,
+  },
+  {
+    id: "leaked-key-still-signs",
+    file: "shared/src/a2a/signing/home-keys.ts",
+    find: "keys: dropFormer ? [] : former.slice(0, mostFormer)",
+    becomes: "keys: former.slice(0, mostFormer)",
+    harm: "A key that became known is trusted for a week after the operator has dropped it.",
+    tests: signing,
+  },
+  {
+    id: "old-notification-replayed",
+    file: "shared/src/a2a/signing/notification-signature.ts",
+    find: "      maxTokenAge: goodFor,\n",
+    becomes: "",
+    harm: "A notification whose sender set no expiry can be sent again by others at any time.",
+    tests: [...signing, "shared/src/a2a/ask/push-callbacks", "test/e2e/push-callbacks", "test/a2a/push"],
+  },
+  {
+    id: "signature-of-another-body",
+    file: "shared/src/a2a/signing/notification-signature.ts",
+    find: `    if (claimed !== sha256(body)) throw new Error("it is of another body");\n`,
+    becomes: "",
+    harm: "Whoever has seen one signed notification can send others with its signature.",
+    tests: [...signing, "shared/src/a2a/ask/push-callbacks", "test/e2e/push-callbacks", "test/a2a/push"],
+  },
+  {
+    id: "mounted-tool-with-our-name",
+    file: "shared/src/agent/act/tools-now.ts",
+    find: "listed.tools.filter(({ name }) => !own.has(name))",
+    becomes: "[...listed.tools]",
+    harm: "A model is offered two tools of one name, and providers refuse the request.",
+    tests: ["shared/src/agent/act/more-tools", ...agent, "test/agents/mcp-servers"],
+  },
+  {
+    id: "one-yes-for-equal-calls",
+    file: "shared/src/agent/act/with-approval.ts",
+    find: "[runId, id, name, text,",
+    becomes: "[runId, name, text,",
+    harm: "The code of an allowed call also allows the same call the next time.",
+    tests: ["shared/src/agent/act/with-approval", ...agent],
+  },
+  {
+    id: "tool-outlives-the-time-limit",
+    file: "shared/src/agent/act/call-tool.ts",
+    find: "  const { signal } = deadline;\n",
+    becomes: "  const { signal } = step;\n",
+    harm: "A tool that hangs keeps its task at work long after the task's time is over.",
+    tests: agent,
+  },
+  {
+    id: "delegates-file-taken-for-the-users",
+    file: "shared/src/agent/act/durable-context.ts",
+    find: "placeFiles(run, parts, undefined, deps)",
+    becomes: "placeFiles(run, parts, task.received, deps)",
+    harm: "A file that another agent made for the task is missing from the task's results.",
+    tests: ["test/agents/delegate", "shared/src/a2a/delegate", ...agent],
+  },
+  {
+    id: "dead-worker-claims",
+    file: "shared/src/durable/sqlite/tables/claims-table.ts",
+    find: "WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3)",
+    becomes: "WHERE ?3 IS NOT NULL",
+    harm: "A run claimed by a worker that was declared dead stands still, since nobody takes it over.",
+    tests: durable,
+  },
+  {
+    id: "beating-but-declared-dead",
+    file: "shared/src/durable/sqlite/tables/workers-table.ts",
+    find: "DELETE FROM workers WHERE id = ? AND beat = ? RETURNING id",
+    becomes: "DELETE FROM workers WHERE id = ? AND beat >= ? RETURNING id",
+    harm: "A worker that was only slow loses its runs in the moment in which it reports again.",
+    tests: durable,
+  },
+  {
+    id: "wish-about-the-plan-forgotten",
+    file: "flows/src/planning/approve-plan.ts",
+    find: "      goal = `${goal}\\n\\nThe user said of a first plan for it:\\n${answer.text}`;\n",
+    becomes: "",
+    harm: "What a person asks for while approving a plan changes the plan, but no step hears of it.",
+    tests: ["flows/src/planning", "flows/src"],
+  },
+  {
+    id: "later-file-never-sent",
+    file: "flows/src/loop/iterate.ts",
+    find: "parts: goesOn ? fresh : flow.files",
+    becomes: "parts: goesOn ? [] : flow.files",
+    harm: "A file that the user adds while a loop runs never reaches the agent.",
+    tests: ["flows/src/loop", "flows/src"],
+  },
+  {
+    id: "verdict-cites-what-nobody-said",
+    file: "flows/src/debate/judge.ts",
+    find: "new Set([...citations, ...inText])",
+    becomes: "new Set(citations)",
+    harm: "The reasons of a verdict may rest on arguments that were never made.",
+    tests: ["flows/src/debate", "flows/src"],
+  },
+  {
+    id: "flow-spends-on",
+    file: "shared/src/flow/reserve.ts",
+    find: "if (left.usd === 0 && limits.usd > 0)",
+    becomes: "if (left.usd < 0 && limits.usd > 0)",
+    harm: "A flow whose money is spent asks agents on, with nothing to spend.",
+    tests: flows,
+  },
+  {
+    id: "root-of-the-view-writable",
+    file: "shared/src/machine/confinement/bwrap-profile.ts",
+    find: `    ...["--remount-ro", "/"],\n`,
+    becomes: "",
+    harm: "A command fills the machine's memory with files in the root of its view.",
+    tests: sandbox,
+  },
+  {
+    id: "started-after-the-close",
+    file: "shared/src/machine/confinement/create-sandbox.ts",
+    find: "    if (closed) process.kill();\n",
+    becomes: "",
+    harm: "A server that is told to end waits for a command that began in that moment.",
+    tests: sandbox,
+  },
+  {
+    id: "redirect-not-judged",
+    file: "shared/src/machine/egress/egress.ts",
+    find: "    await request.admit?.(hop.url);\n",
+    becomes: "    if (hop.url.href === String(request.url)) await request.admit?.(hop.url);\n",
+    harm: "A page that redirects leads a tool to addresses that it would not have opened itself.",
+    tests: [...egress, "shared/src/tools/web"],
+  },
+  {
+    id: "dot-passes-the-deny-list",
+    file: "shared/src/machine/egress/policy.ts",
+    find: `const host = url.hostname.replace(/\\.$/, "");`,
+    becomes: "const host = url.hostname;",
+    harm: "A denied host is reached by its name with a dot at the end.",
+    tests: egress,
+  },
+  {
+    id: "password-typed-anywhere",
+    file: "shared/src/tools/risk/judge-action.ts",
+    find: "return isNamed(url, given) && given.said.some(",
+    becomes: "return given.said.some(",
+    harm: "A password that the user gave for one site is typed into another without a question.",
+    tests: risk,
+  },
+  {
+    id: "person-thinks-against-the-clock",
+    file: "shared/src/mcp/client/call-server.ts",
+    find: "        deadline.pause();\n",
+    becomes: "",
+    harm: "A call of an MCP server times out while a person is asked what the server wants to know.",
+    tests: mcp,
+  },
+  {
+    id: "unannotated-tool-repeated",
+    file: "shared/src/mcp/client/mount-tool.ts",
+    find: `return annotations?.idempotentHint === true ? "idempotent" : "once";`,
+    becomes: `return annotations?.idempotentHint === false ? "once" : "idempotent";`,
+    harm: "After a crash, calls of MCP tools that say nothing about themselves are made twice.",
+    tests: mcp,
+  },
+  {
+    id: "unapproved-after-a-restart",
+    file: "shared/src/mcp/client/approved-tools.ts",
+    find: "(await pins.approved(server, allowed)).map(",
+    becomes: "allowed.map(",
+    harm: "Until a slow server answers, tools are offered that were never approved in this form.",
+    tests: mcp,
+  },
+  {
+    id: "protected-by-another-spelling",
+    file: "shared/src/machine/workspace/save-file.ts",
+    find: "isProtected(place.relative)",
+    becomes: "isProtected(path)",
+    harm: "A tool writes a git hook by the path .git/./hooks/pre-commit.",
+    tests: workspace,
+  },
+  {
+    id: "reader-removes-a-receiver",
+    file: "shared/src/a2a/server/push-methods.ts",
+    find: `deleteTaskPushNotificationConfig: guard("run",`,
+    becomes: `deleteTaskPushNotificationConfig: guard("read",`,
+    harm: "A token that may only read ends the notifications that others wait for.",
+    tests: ["test/a2a/scopes", "test/a2a/push", "test/principals"],
+  },
+  {
+    id: "deliveries-of-others",
+    file: "shared/src/a2a/push/deliveries.ts",
+    find: "run !== undefined && run.principal === principal && kinds()",
+    becomes: "run !== undefined && kinds()",
+    harm: "A principal sees and repeats the notifications of another, with the receivers' addresses.",
+    tests: ["gateway/src/rest/delivery-routes", "test/principals"],
   },
 ];
