@@ -1788,7 +1788,7 @@ export const faults: readonly Fault[] = [
     find: "DELETE FROM workers WHERE id = ? AND beat = ? RETURNING id",
     becomes: "DELETE FROM workers WHERE id = ? AND beat >= ? RETURNING id",
     harm: "A worker that was only slow loses its runs in the moment in which it reports again.",
-    tests: durable,
+    tests: ["shared/src/durable/sqlite/heartbeat", "shared/src/durable/faults/fencing", ...durable],
   },
   {
     id: "wish-about-the-plan-forgotten",
@@ -1828,7 +1828,7 @@ export const faults: readonly Fault[] = [
     find: `    ...["--remount-ro", "/"],\n`,
     becomes: "",
     harm: "A command fills the machine's memory with files in the root of its view.",
-    tests: sandbox,
+    tests: ["shared/src/machine/confinement/confinement", "shared/src/machine/sandbox/limits", "test/attacks/memory"],
   },
   {
     id: "started-after-the-close",
@@ -1836,7 +1836,7 @@ export const faults: readonly Fault[] = [
     find: "    if (closed) process.kill();\n",
     becomes: "",
     harm: "A server that is told to end waits for a command that began in that moment.",
-    tests: sandbox,
+    tests: ["shared/src/machine/sandbox/limits", "shared/src/machine/confinement/create-sandbox"],
   },
   {
     id: "redirect-not-judged",
@@ -1844,7 +1844,7 @@ export const faults: readonly Fault[] = [
     find: "    await request.admit?.(hop.url);\n",
     becomes: "    if (hop.url.href === String(request.url)) await request.admit?.(hop.url);\n",
     harm: "A page that redirects leads a tool to addresses that it would not have opened itself.",
-    tests: [...egress, "shared/src/tools/web"],
+    tests: ["shared/src/machine/egress/egress.test", "shared/src/tools/web/web-fetch.test"],
   },
   {
     id: "dot-passes-the-deny-list",
@@ -1860,7 +1860,7 @@ export const faults: readonly Fault[] = [
     find: "return isNamed(url, given) && given.said.some(",
     becomes: "return given.said.some(",
     harm: "A password that the user gave for one site is typed into another without a question.",
-    tests: risk,
+    tests: ["shared/src/tools/risk", "test/attacks/buttons", "test/agents/browser"],
   },
   {
     id: "person-thinks-against-the-clock",
@@ -1868,7 +1868,7 @@ export const faults: readonly Fault[] = [
     find: "        deadline.pause();\n",
     becomes: "",
     harm: "A call of an MCP server times out while a person is asked what the server wants to know.",
-    tests: mcp,
+    tests: ["shared/src/mcp/client", "test/mcp/http-servers", "test/mcp/slow-servers"],
   },
   {
     id: "unannotated-tool-repeated",
@@ -1876,7 +1876,7 @@ export const faults: readonly Fault[] = [
     find: `return annotations?.idempotentHint === true ? "idempotent" : "once";`,
     becomes: `return annotations?.idempotentHint === false ? "once" : "idempotent";`,
     harm: "After a crash, calls of MCP tools that say nothing about themselves are made twice.",
-    tests: mcp,
+    tests: ["shared/src/mcp/client", "test/mcp/installed-servers", "test/mcp/http-servers"],
   },
   {
     id: "unapproved-after-a-restart",
@@ -1884,7 +1884,7 @@ export const faults: readonly Fault[] = [
     find: "(await pins.approved(server, allowed)).map(",
     becomes: "allowed.map(",
     harm: "Until a slow server answers, tools are offered that were never approved in this form.",
-    tests: mcp,
+    tests: ["shared/src/mcp/client", "test/mcp/slow-servers", "test/mcp/hostile-programs"],
   },
   {
     id: "protected-by-another-spelling",
