@@ -1916,7 +1916,7 @@ export const faults: readonly Fault[] = [
     find: "({ ...always, [name]: { list: [] } })",
     becomes: "({ [name]: { list: [] } })",
     harm: "A client that reads the card is not told that connections need a certificate.",
-    tests: ["shared/src/server/access", "test/a2a/cards", "test/e2e/tls"],
+    tests: ["shared/src/auth/security", "shared/src/server/access", "test/a2a/cards", "test/e2e/tls"],
   },
   {
     id: "results-in-the-order-of-lanes",
