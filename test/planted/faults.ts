@@ -1692,7 +1692,7 @@ export const faults: readonly Fault[] = [
     find: `  call.once("cancelled", () => gone.abort());\n`,
     becomes: "",
     harm: "Each gRPC client that goes away leaves a reader that follows its task to the end.",
-    tests: grpc,
+    tests: ["test/a2a/grpc"],
   },
   {
     id: "grpc-for-other-local-users",
@@ -1924,7 +1924,7 @@ export const faults: readonly Fault[] = [
     find: "    .sort((one, other) => one.at - other.at)\n",
     becomes: "",
     harm: "Of calls made side by side, one is repeated with the answer to another's question.",
-    tests: ["shared/src/agent/agent-run", ...agent],
+    tests: ["shared/src/agent/act/call-tools"],
   },
   {
     id: "more-calls-than-a-turn-may-make",
@@ -2028,7 +2028,7 @@ export const faults: readonly Fault[] = [
     find: `    if (!isFromOwnPage(c.req.raw.headers)) throw new AppError("forbidden", "Only the console itself may sign you out.");\n`,
     becomes: "",
     harm: "Any page on another port of the host ends the session of whoever visits it.",
-    tests: ["test/e2e/sign-in"],
+    tests: ["gateway/src/server/sign-in-app", "test/e2e/sign-in"],
   },
   {
     id: "session-cookie-in-the-clear",
@@ -2036,7 +2036,7 @@ export const faults: readonly Fault[] = [
     find: `secure: protocol === "https:"`,
     becomes: "secure: false",
     harm: "A link to the http address of a gateway behind TLS makes the browser send the session in the clear.",
-    tests: ["test/e2e/sign-in"],
+    tests: ["gateway/src/server/sign-in-app", "test/e2e/sign-in"],
   },
   {
     id: "access-token-used-to-its-end",
@@ -2044,7 +2044,7 @@ export const faults: readonly Fault[] = [
     find: "performance.now() + lifeMs - Math.min(marginMs, lifeMs / 2)",
     becomes: "performance.now() + lifeMs",
     harm: "A token that ends on its way is refused, and the call fails.",
-    tests: ["shared/src/a2a/client", "test/a2a/client", "test/e2e/third-parties"],
+    tests: ["shared/src/a2a/client/token-source", "test/e2e/third-parties"],
   },
   {
     id: "one-token-for-each-call",
@@ -2052,7 +2052,7 @@ export const faults: readonly Fault[] = [
     find: "asking ??= ask()",
     becomes: "asking = ask()",
     harm: "A hundred calls at once ask the authorization server for a hundred tokens.",
-    tests: ["shared/src/a2a/client", "test/a2a/client", "test/e2e/third-parties"],
+    tests: ["shared/src/a2a/client/token-source", "test/e2e/third-parties"],
   },
   {
     id: "server-certificate-shown-as-a-clients",
