@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { status as grpcStatus } from "@grpc/grpc-js";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
+import { failureOf, grpcClient, grpcMessage } from "./grpc-client.ts";
 import { rawRpc, rpc, textMessage, wire } from "./rpc.ts";
 
 let server: AgentServer;
@@ -112,6 +114,9 @@ test("while the store cannot be written, new work is refused as retryable", asyn
     expect(rest.status).toBe(503);
     expect(rest.headers.get("Retry-After")).toBe("5");
     expect((await wire(rest)).error.status).toBe("UNAVAILABLE");
+    using grpc = grpcClient(full.grpc);
+    const failure = await failureOf(grpc.call("sendMessage", grpcMessage("answer x")));
+    expect(failure).toMatchObject({ code: grpcStatus.UNAVAILABLE, reason: "STORAGE_UNAVAILABLE", retryAfter: "5" });
     const health = await fetch(`${full.url}/healthz`);
     expect(health.status).toBe(503);
     expect((await wire(health)).storage.reason).toBe("The disk is full");

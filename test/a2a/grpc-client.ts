@@ -19,6 +19,8 @@ export type GrpcFailure = {
   readonly reason: string | undefined;
   /** The types of the status's details. */
   readonly details: readonly string[];
+  /** The seconds after which it may be tried again, if it says. */
+  readonly retryAfter: string | undefined;
 };
 
 /** A raw gRPC client of one server: it sends what it is given, checked by nobody. */
@@ -106,6 +108,7 @@ export async function failureOf(call: Promise<unknown>): Promise<GrpcFailure> {
     message: error.details,
     reason: info && decodeErrorInfo(info.value).reason,
     details: details.map(({ typeUrl }) => typeUrl.split("/").at(-1) ?? ""),
+    retryAfter: error.metadata?.get("retry-after")[0]?.toString(),
   };
 }
 

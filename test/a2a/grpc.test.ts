@@ -2,12 +2,14 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { StreamResponse } from "@a2a-js/sdk";
 import { type ClientReadableStream, status } from "@grpc/grpc-js";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
+import { countedReaders } from "./counted-readers.ts";
 import { failureOf, grpcClient, grpcMessage } from "./grpc-client.ts";
 import { eventually } from "./rpc.ts";
 
 let server: AgentServer;
+const readers = countedReaders();
 beforeAll(async () => {
-  server = await startAgentServer({ heartbeatMs: 300 });
+  server = await startAgentServer({ heartbeatMs: 300, engine: readers.engine });
 });
 afterAll(() => server.stop());
 
@@ -126,6 +128,7 @@ test("a reader that goes, or whose time is up, ends its watching and not the tas
   await ended;
   const late = await failureOf(client.call("sendMessage", grpcMessage("wait 60000"), { deadline: Date.now() + 300 }));
   expect(late.code).toBe(status.DEADLINE_EXCEEDED);
+  await eventually(async () => readers.count() === 0 || undefined);
   expect((await client.call("getTask", { tenant: "", id })).status.state).toBe(2);
   await client.call("cancelTask", { tenant: "", id, metadata: undefined });
   expect(server.reported).toEqual([]);

@@ -57,7 +57,7 @@ test("one run too many is refused over every binding, with its code and when to 
   using grpc = grpcClient(server.grpc);
   const metadata = { "x-user": "ann" };
   const failure = await failureOf(grpc.call("sendMessage", grpcMessage("ask more?"), { metadata }));
-  expect(failure).toMatchObject({ code: status.RESOURCE_EXHAUSTED, reason: "QUOTA_EXCEEDED" });
+  expect(failure).toMatchObject({ code: status.RESOURCE_EXHAUSTED, reason: "QUOTA_EXCEEDED", retryAfter: "5" });
 
   expect(await server.engine.list({ principal: "ann", limit: 9 })).toEqual(before);
   await taskOf(send("ask who?", "bob"));
@@ -86,6 +86,10 @@ test("the requests of a minute that make work are counted, those that only read 
 
 test("what a principal has used today refuses its next run and its next message, but none it has sent before", async () => {
   const asking = await taskOf(send("ask who?", "thrifty"));
+  const answered = await taskOf(send("ask who?", "thrifty"));
+  await eventually(async () => (await server.engine.get(answered.id))?.status === "waiting" || undefined);
+  const reply = { taskId: answered.id, messageId: crypto.randomUUID() };
+  await taskOf(send("me", "thrifty", reply));
   const messageId = crypto.randomUUID();
   const { id } = await taskOf(send("draft some words", "thrifty", { messageId }));
   await eventually(async () => (await server.engine.get(id))?.status === "completed" || undefined);
@@ -97,6 +101,7 @@ test("what a principal has used today refuses its next run and its next message,
     expect(refused.body.error.message).toContain("2 tokens a day");
   }
   expect((await taskOf(send("draft some words", "thrifty", { messageId }))).id).toBe(id);
+  expect((await taskOf(send("me", "thrifty", reply))).id).toBe(answered.id);
   expect((await send("answer x", "poor")).body.error.message).toContain("0 US dollars a day");
 });
 

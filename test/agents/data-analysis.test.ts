@@ -24,14 +24,9 @@ const script: ModelScript = (request) => {
     },
     { name: "sql_query", args: { sql: "FROM 'by_region.csv'" } },
     {
-      name: "str_replace_editor",
-      args: {
-        command: "create",
-        path: "charts.json",
-        file_text: JSON.stringify([{ csvFilePath: "by_region.csv", chartTitle: "Revenue by region" }]),
-      },
+      name: "data_visualization",
+      args: { charts: [{ csvFilePath: "by_region.csv", chartTitle: "Revenue by region" }], output_type: "png" },
     },
-    { name: "data_visualization", args: { json_path: "charts.json", output_type: "png" } },
     {
       name: "write_report",
       args: { title: "Orders", markdown: "North leads.\n\n![Chart](visualization/by_region.png)" },
@@ -71,6 +66,9 @@ test("a CSV sent as a file comes back as chart, findings and report", async () =
   expect((await bytes("visualization/by_region.png")).subarray(1, 4).toString()).toBe("PNG");
   expect((await bytes("report.html")).toString()).toContain("data:image/png;base64,");
   expect((await bytes("visualization/by_region.md")).toString()).toContain("north makes up more than half");
+  const chart = ["json", "md", "png"].map((extension) => `visualization/by_region.${extension}`);
+  const names = task.artifacts.map(({ name }) => name).sort();
+  expect(names).toEqual(["answer", "by_region.csv", "report.html", "report.md", ...chart]);
 });
 
 test("the card names what it can do", async () => {

@@ -5,7 +5,7 @@ const size = { MANYHANDS_DESKTOP_WIDTH: "800", MANYHANDS_DESKTOP_HEIGHT: "600" }
 const calls: readonly Attack[] = [
   { name: "computer_use", args: { action: "move_to", x: "400", y: 300 } },
   { name: "computer_use", args: { action: "screenshot" } },
-  { name: "bash", args: { command: "cp screenshots/*.png seen.png" } },
+  { name: "bash", args: { command: "cp .manyhands/output/*.png seen.png" } },
   { name: "see_image", args: { path: "seen.png" } },
 ];
 
@@ -41,7 +41,9 @@ test("with the desktop enabled, a model sees the screen it uses, if the machine 
     return;
   }
   expect(results[0]).toBe("Moved the pointer to (400, 300).");
-  expect(results[1]).toMatch(/^The screen \(800 × 600, pointer at \(400, 300\)\), saved as screenshots\/\S+\.png\.$/);
+  expect(results[1]).toMatch(
+    /^The screen \(800 × 600, pointer at \(400, 300\)\), saved as \.manyhands\/output\/\S+\.png\.$/,
+  );
   expect(results[3]).toBe("seen.png: png, 800 × 600 pixels.");
   expect(last).toContain("The newest image from see_image");
   expect(last).toContain("data:image/png;base64,");

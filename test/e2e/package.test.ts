@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createA2aClient } from "manyhands/a2a";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
+import { stockClient } from "../mcp/served-agent.ts";
 import { freePort } from "../servers/manus-server.ts";
 import { startReady } from "../servers/ready-process.ts";
 
@@ -36,9 +38,14 @@ const node = Bun.which("node");
 if (!isReachable || node === null) console.warn("The package is not tried: it needs Node and a package registry.");
 const packaged = test.skipIf(!isReachable || node === null);
 
-async function ended(command: readonly string[], cwd: string, more: Readonly<Record<string, string>> = {}) {
-  const options = { cwd, env: { ...env, ...more }, stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const;
-  const child = Bun.spawn([...command], { ...options, timeout: 120_000 });
+async function ended(
+  command: readonly string[],
+  cwd: string,
+  { typed = "", ...more }: Readonly<Record<string, string>> = {},
+) {
+  const stdin = new Blob([typed]);
+  const options = { cwd, env: { ...env, ...more }, stdin, stdout: "pipe", stderr: "pipe" } as const;
+  const child = Bun.spawn([...command], { ...options, timeout: 300_000 });
   const [out, said] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   return { exitCode: await child.exited, out, said };
 }
@@ -153,6 +160,47 @@ packaged("the command says its version, completes words and passes exit codes on
   });
 });
 
+/** What the command needs to use the scripted model, and agents of its own whatever runs beside it. */
+function ownSystem(): Record<string, string> {
+  const names = ["GATEWAY_PORT", "MANUS_PORT", "BROWSER_PORT", "SWE_PORT", "DATA_ANALYSIS_PORT", "CONCIERGE_PORT"];
+  const ports = Object.fromEntries(names.map((name) => [name, String(freePort())]));
+  return { ...ports, OPENAI_BASE_URL: model.url, MANYHANDS_MODEL: "scripted" };
+}
+
+packaged("in an empty folder one can chat, and is told what set-up does", async () => {
+  const empty = await emptyFolder("chatting");
+  const bin = join(project, "node_modules/.bin/manyhands");
+  const typed = "What is wrong with it?\n/exit\n";
+  const chat = await ended([node ?? "", bin, "chat"], empty, { ...ownSystem(), typed });
+  expect([chat.exitCode, chat.said + chat.out]).toEqual([0, expect.stringContaining("Go to the Tile Museum.")]);
+  expect(chat.said).toContain("Continue this conversation with: npx manyhands chat --context ");
+  const help = await ended([node ?? "", bin, "setup", "--help"], empty);
+  expect([help.exitCode, help.out]).toEqual([0, expect.stringContaining("Installs what is missing")]);
+});
+
+packaged("an agent of the project is an MCP server, by the command and by itself, with its own tool", async () => {
+  await writeFile(join(project, "concierge.ts"), concierge);
+  const settings = { ...env, ...ownSystem() };
+  const bin = join(project, "node_modules/.bin/manyhands");
+  for (const [command, ...args] of [
+    [node ?? "", bin, "mcp", "serve", "--agent", "concierge"],
+    [process.execPath, "concierge.ts", "--mcp-stdio"],
+  ]) {
+    const client = stockClient({ mode: "auto" });
+    const transport = new StdioClientTransport({ command: command ?? "", args, cwd: project, env: settings });
+    try {
+      await client.connect(transport);
+      const names = (await client.listTools()).tools.map(({ name }) => name);
+      expect(names).toContain("concierge");
+      if (args.includes("--mcp-stdio")) expect(names).toContain("weather");
+      const done = await client.callTool({ name: "concierge", arguments: { task: "What is wrong with it?" } });
+      expect(JSON.stringify(done.content)).toContain("Go to the Tile Museum.");
+    } finally {
+      await client.close();
+    }
+  }
+});
+
 packaged("the template type-checks, and its own test passes", async () => {
   const [types, tests] = await Promise.all([
     ended([process.execPath, "run", "check"], project),
@@ -165,16 +213,15 @@ packaged("the template type-checks, and its own test passes", async () => {
 packaged(
   "`start` in the template's project serves its agent, with the tools of its MCP server, and its flow; a signal drains all of it",
   async () => {
-    const names = ["GATEWAY_PORT", "MANUS_PORT", "BROWSER_PORT", "SWE_PORT", "DATA_ANALYSIS_PORT", "CONCIERGE_PORT"];
-    const ports = Object.fromEntries(names.map((name) => [name, String(freePort())]));
+    const own = ownSystem();
     const child = Bun.spawn([node ?? "", join(project, "node_modules/.bin/manyhands"), "start"], {
       cwd: project,
-      env: { ...env, ...ports, OPENAI_BASE_URL: model.url, MANYHANDS_MODEL: "scripted" },
+      env: { ...env, ...own },
       stdin: "ignore",
       stdout: "ignore",
       stderr: "pipe",
     });
-    const gateway = `http://127.0.0.1:${ports.GATEWAY_PORT}`;
+    const gateway = `http://127.0.0.1:${own.GATEWAY_PORT}`;
     try {
       expect(await saidUntil(child.stderr, "\nUp. ")).toContain("  concierge  ");
       const response = await fetch(`${gateway}/flows/second-opinion`, {

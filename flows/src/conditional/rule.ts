@@ -40,6 +40,7 @@ export const rule = z
   })
   .refine((given) => Object.keys(given).length > 0, "names nothing that could hold");
 
+/** A rule as a caller gives it. */
 export type Rule = z.output<typeof rule>;
 
 /** What rules examine: the task and its files. */

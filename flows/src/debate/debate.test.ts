@@ -45,10 +45,12 @@ const differing = chair({
   check_agreement: () => ({ agreed: false, reason: "they differ" }),
   give_verdict: () => fair,
 });
+/** The numbers of the arguments that a request shows. */
+const argumentsIn = (request: ChatRequest) =>
+  [...asked(request).matchAll(/argument number=\\"(\d+)\\"/g)].map(([, number]) => number);
 /** A debater that repeats what it was sent: its own name, and the numbers it was shown. */
 const echo = (name: string) => (request: ChatRequest) => {
-  const shown = [...asked(request).matchAll(/argument number=\\"(\d+)\\"/g)].map(([, number]) => number);
-  return { text: `${name} answers ${shown.join() || "nobody"}` };
+  return { text: `${name} answers ${argumentsIn(request).join() || "nobody"}` };
 };
 const agents = { one: echo("one"), two: echo("two") };
 async function ended(flow: FlowForTest, agent: string): Promise<string[]> {
@@ -66,6 +68,11 @@ test("an independent round, then rounds that see the others' arguments, then a v
     ...["1 [1] A", "1 [2] B", "1 over"],
     ...["2 [3] A", "2 [4] B", "2 over"],
     ...["3 [5] A", "3 [6] B", "3 over"],
+  ]);
+  const judged = flow.model.requests.filter(({ body }) => body.tools?.[0]?.function.name === "check_agreement");
+  expect(judged.map(({ body }) => argumentsIn(body))).toEqual([
+    ["1", "2"],
+    ["3", "4"],
   ]);
   const begun = flowEvents(events, "round-begun").map(({ positions }) => positions);
   expect(begun).toEqual([

@@ -72,6 +72,7 @@ export const verdictForm = z.object({
   citations: z.array(z.int()).min(1).describe("The numbers of all arguments that the decision rests on."),
 });
 
+/** What a judge decided, and on which arguments. */
 export type JudgeVerdict = z.output<typeof verdictForm>;
 
 /** What is wrong with a verdict: it cites arguments that nobody made. */

@@ -43,6 +43,7 @@ export const loopCheck = z.discriminatedUnion("by", [
   }),
 ]);
 
+/** How a loop's work is checked: by the model, an agent or a command. */
 export type LoopCheck = z.output<typeof loopCheck>;
 
 /** How the work is checked, for the agent that does it; empty if the task already says so. */

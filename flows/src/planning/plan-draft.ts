@@ -46,4 +46,5 @@ export const planRevision = z.object({
   steps: draftSteps.default([]).describe("The steps that are still to be done; none unless the verdict is continue."),
 });
 
+/** The steps of a plan as a model or a person wrote them, not checked against the agents. */
 export type DraftSteps = z.output<typeof draftSteps>;

@@ -12,6 +12,7 @@ export type Program = {
   readonly without: string;
 };
 
+/** The package managers that set-up knows how to call. */
 export type PackageManager = "apt-get" | "brew" | "dnf" | "pacman" | "apk";
 
 const everywhere: readonly NodeJS.Platform[] = ["linux", "darwin"];

@@ -1,4 +1,4 @@
-import type { FlowTold } from "manyhands/internal/core/events";
+import type { ReadFlowEvent } from "manyhands/internal/core/events";
 import * as z from "zod";
 import { safeLine } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";
@@ -34,7 +34,7 @@ const marks = {
  */
 export function flowLines(
   view: FlowView,
-  event: FlowTold,
+  event: ReadFlowEvent,
   style: Style,
 ): { readonly view: FlowView; readonly lines: readonly string[] } {
   const note = safeLine(event.note, style.columns - 4);
@@ -63,7 +63,7 @@ export function flowLines(
 const positions = z.array(z.object({ debater: z.string(), agent: z.string(), position: z.string() }));
 
 /** The debaters and their positions, announced in the first round of a debate. */
-function positionLines(data: FlowTold["data"], { columns }: Style): string[] {
+function positionLines(data: ReadFlowEvent["data"], { columns }: Style): string[] {
   const held = positions.safeParse(data.positions).data ?? [];
   return held.map(
     ({ debater, agent, position }) => `    ${safeLine(`${debater} (${agent}): ${position}`, columns - 6)}`,

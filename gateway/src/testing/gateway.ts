@@ -120,6 +120,7 @@ function identifyBy(token: string | undefined): Identify {
 /** A flow of a test: its description, and its body. */
 export type TestFlow = { readonly runnable: Runnable; readonly execute: RunDefinition["execute"] };
 
+/** A flow that repeats what it is told. */
 export const echo: Runnable = {
   type: "flow",
   name: "echo",

@@ -27,9 +27,9 @@ export const cancelMessageExtension = "urn:manyhands:cancel-message:1";
 export const callerExtension = "urn:manyhands:caller:1";
 
 /**
- * The A2A extension for callers whose messageIds are unique. A message sent by a client that
- * activates it is one task, however often and however late it is sent again, whatever the server's
- * window for all others is.
+ * The A2A extension for callers whose messageIds are unique. For a client that activates it, a
+ * repeated message is the same task for ever, not only within the time that the server sets for
+ * other clients.
  */
 export const dedupeExtension = "urn:manyhands:dedupe:1";
 

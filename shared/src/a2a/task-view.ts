@@ -65,6 +65,7 @@ export function taskStatus(identity: TaskIdentity, projection: TaskProjection, r
   };
 }
 
+/** An artifact in A2A's form. */
 export function artifactView(identity: TaskIdentity, artifact: ProjectedArtifact, publicUrl: string): Artifact {
   const parts = isShownAsData(identity) ? asData(artifact.parts) : artifact.parts;
   return {

@@ -31,6 +31,7 @@ function artifactUrl(publicUrl: string, file: { readonly sha256: string; readonl
   return `${publicUrl.replace(/\/+$/, "")}/artifacts/${file.sha256}/${encodeURIComponent(file.name)}`;
 }
 
+/** A part of plain text in A2A's form. */
 export function textPart(text: string): WirePart {
   return wirePart({ $case: "text", value: text }, {});
 }

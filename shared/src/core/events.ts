@@ -215,13 +215,13 @@ export type FlowEvent = {
 };
 
 /** A `FlowEvent` as read; `of` is its type. */
-export type FlowTold = { readonly type: "flow-told"; readonly of: string } & Required<Omit<FlowEvent, "type">>;
+export type ReadFlowEvent = { readonly type: "flow-told"; readonly of: string } & Required<Omit<FlowEvent, "type">>;
 
 /** An event of a later version: views skip it, and it is passed on unchanged. */
 export type UnknownEvent = { readonly type: "unknown"; readonly of: string };
 
 /** An event of a journal as read. */
-export type ReadEvent = JournalEvent | FlowTold | UnknownEvent;
+export type ReadEvent = JournalEvent | ReadFlowEvent | UnknownEvent;
 
 /** Every type a reader of events may find; a view handles each. */
 export const readTypes: readonly ReadEvent["type"][] = [
@@ -249,7 +249,7 @@ export function readEvent(stored: RunEvent): ReadEvent {
     type: "flow-told",
     of: type,
     note,
-    data: isNew ? (data as FlowTold["data"]) : { ...beside, ...formerly(type, beside) },
+    data: isNew ? (data as ReadFlowEvent["data"]) : { ...beside, ...formerly(type, beside) },
   };
 }
 
@@ -274,7 +274,7 @@ export function sentEvent(stored: RunEvent): RunEvent {
 /**
  * What flow events of earlier versions expressed by their type, in the keys that all flows share.
  */
-function formerly(type: string, { met }: { readonly [field: string]: unknown }): FlowTold["data"] {
+function formerly(type: string, { met }: { readonly [field: string]: unknown }): ReadFlowEvent["data"] {
   if (["step-assigned", "branch-begun", "iteration-begun"].includes(type)) return { begun: true };
   if (type === "policy-settled") return { outcome: met === true ? "completed" : "failed" };
   if (type === "argument-made") return { outcome: "completed" };

@@ -12,7 +12,7 @@ export {
   type StoredEvent,
   terminalStatuses,
 } from "../core/engine.ts";
-export { type FlowTold, type JournalEvent, type ReadEvent, readEvent, type UnknownEvent } from "../core/events.ts";
+export { type JournalEvent, type ReadEvent, type ReadFlowEvent, readEvent, type UnknownEvent } from "../core/events.ts";
 export type { Quota, QuotaUse } from "../core/quota.ts";
 export type { Effect, Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
 export type { CrashPoint } from "../durable/sqlite/crash-point.ts";

@@ -24,6 +24,7 @@ export async function attempted<Value>(
   }
 }
 
+/** The part of an error that a step can record. */
 export function faultOf({ code, message }: AppError): Fault {
   return { code, message };
 }

@@ -17,6 +17,7 @@ export type QuestionLock = {
 const mostRuns = 1_000;
 const lookMs = 20;
 
+/** Creates the locks of one process, one for each run. */
 export function createQuestionLock(): QuestionLock {
   const holders = new Map<string, string>();
   const hold = (runId: string, askId: string) => {

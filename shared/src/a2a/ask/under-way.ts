@@ -21,6 +21,7 @@ export type AsksOfExecution = {
   forget(): void;
 };
 
+/** Creates the counts of one process. */
 export function createUnderWay(): UnderWay {
   const executions = new Map<string, { open: number }>();
   return {

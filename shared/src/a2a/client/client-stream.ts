@@ -26,8 +26,8 @@ export type Following = { readonly signal?: AbortSignal } & (
 type Position = { taskId?: string; seq?: number; state?: TaskState; reply?: Task; news: number };
 
 /**
- * Follows a task across broken streams: what was sent is not sent twice, what was read is not told
- * twice, and where the agent is one of ours nothing is missed. Its last update is `end`.
+ * Follows a task across broken streams. The message is not sent twice and no update is repeated; of
+ * an agent of ours none is missed either. The last update is `end`.
  */
 export async function* followTask(peer: Peer, what: Following): AsyncGenerator<TaskUpdate, void, undefined> {
   const { signal } = what;
@@ -49,7 +49,8 @@ export async function* followTask(peer: Peer, what: Following): AsyncGenerator<T
 }
 
 /**
- * Reads one stream to its end, moving the position along; returns what broke it, if anything did.
+ * Reads one stream to its end and advances the position; returns what broke the stream, if
+ * anything.
  */
 async function* readStream(
   peer: Peer,
@@ -82,8 +83,8 @@ function isRepeated(update: TaskUpdate, position: Position): boolean {
 }
 
 /**
- * A frame about another task than the one that is followed: an agent's slip or an attack, and in no
- * case news of this task.
+ * Whether a frame is about another task than the one that is followed: a bug of the agent or an
+ * attack.
  */
 function isForeign({ payload }: StreamResponse, { taskId }: Position): boolean {
   if (taskId === undefined || payload === undefined || payload.$case === "message") return false;

@@ -8,8 +8,8 @@ const pageSize = 100;
 const mostPages = 10;
 
 /**
- * The task a message began, as the agent lists its tasks: undefined where it lists no such task, or
- * cannot list at all.
+ * Looks for the task that a message started in the agent's list of tasks; undefined if it is not
+ * listed, or if the agent cannot list.
  */
 export async function findTask(
   sdk: Client,

@@ -18,7 +18,7 @@ export function missingCredentials(
   if (alternatives.length === 0 || alternatives.some((missing) => missing.length === 0)) return undefined;
   const wanted = alternatives.map((missing) => missing.map(({ words }) => words).join(" and ")).join(", or ");
   const settings = alternatives.map((missing) => missing.map(({ setting }) => setting).join(" and ")).join(", or ");
-  return `It wants ${wanted}, which is not configured here. Set ${settings} in [agents.NAME.auth] or [peers.NAME.auth].`;
+  return `It requires ${wanted}, which is not configured here. Set ${settings} in [agents.NAME.auth] or [peers.NAME.auth].`;
 }
 
 type Want = {

@@ -9,6 +9,7 @@ import { taskState } from "../task-state.ts";
 import { type TaskIdentity, taskView } from "../task-view.ts";
 import type { PushConfig } from "./push-config.ts";
 
+/** A notification as it is sent, without its address. */
 export type Notification = { readonly headers: Readonly<Record<string, string>>; readonly body: string };
 
 const legacy = new V03PushNotificationSerializer();

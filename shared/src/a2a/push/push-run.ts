@@ -29,6 +29,7 @@ export type PushBounds = {
   readonly keptMs: number;
 };
 
+/** What notifying receivers needs of the server. */
 export type PushDeps = {
   /** The kind of the runs to report on. */
   readonly kind: string;

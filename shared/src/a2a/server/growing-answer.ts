@@ -7,7 +7,7 @@ import type { TaskIdentity } from "../task-view.ts";
 import { textPart } from "../wire-part.ts";
 
 /**
- * What of a run's live text may become its answer: every reply of an agent's own model, or only
+ * Which of a run's live text may become its answer: every reply of an agent's own model, or only
  * what a flow marks as its answer.
  */
 export type Draft = "replies" | "marked";
@@ -21,9 +21,9 @@ export type GrowingAnswer = {
 };
 
 /**
- * Shows text as chunks of the artifact that its last version replaces. A draft begins with an empty
- * chunk, because some readers take the first chunk for the whole artifact. A reader that missed the
- * beginning of a draft waits for the artifact itself.
+ * Streams the answer as chunks of its artifact, which the stored artifact replaces at the end. A
+ * draft begins with an empty chunk, because some readers take the first chunk for the whole
+ * artifact. A reader that missed the beginning of a draft waits for the artifact itself.
  */
 export function growingAnswer({ id, contextId }: TaskIdentity, draft: Draft): GrowingAnswer {
   let shown: number | undefined;

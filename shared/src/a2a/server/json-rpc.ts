@@ -15,6 +15,7 @@ import { legacySchemas } from "./legacy-schema.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
 import { endLegacyTurn, seqOf } from "./rpc-frame.ts";
 
+/** What the JSON-RPC binding needs. */
 export type JsonRpcDeps = {
   readonly handler: A2ARequestHandler;
   readonly identify: Identify;

@@ -19,6 +19,7 @@ import { ownTask, type TaskDeps } from "./task-access.ts";
 import { mayWaitMs, meantMessage } from "./task-options.ts";
 import { watchTask } from "./watch-task.ts";
 
+/** What answering A2A requests needs, whatever the binding. */
 export type RequestHandlerDeps = TaskDeps & {
   readonly card: AgentCard;
   /** The card for an authenticated caller; none without authentication. */

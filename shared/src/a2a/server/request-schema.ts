@@ -22,9 +22,11 @@ export const metadata = z.custom<Record<string, unknown>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   "must be an object",
 );
+/** Bytes in ProtoJSON: base64 in either alphabet. */
 export const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, "must be base64");
 /** A URL an agent may be asked to fetch. What it may really reach is decided when it fetches. */
 export const fileUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(8192);
+/** A short text, such as a name or a media type. */
 export const label = z.string().max(255);
 
 const part = protoObject({
@@ -40,10 +42,15 @@ const part = protoObject({
 });
 const contentFields = ["text", "raw", "url", "data"] as const;
 
+/** The id of a task. */
 export const taskId = id(128);
+/** The id of a conversation, which clients may choose. */
 export const contextId = id(1024);
+/** The id of a message, which clients choose. */
 export const messageId = id(256);
+/** How many of the newest messages to return. */
 export const historyLength = optional(count.pipe(z.int().min(0)));
+/** A list of URIs or media types. */
 export const shortList = optional(z.array(z.string().max(1024)).max(64));
 /** An optional id; the empty string is ProtoJSON's default and means the same. */
 export const optionalId = (schema: z.ZodType<string>) =>
@@ -71,9 +78,13 @@ const headerText = (longest: number) =>
  * send.
  */
 export const webhookUrl = z.url({ error: "must be a URL" }).max(2048);
+/** What a receiver recognizes notifications by; goes into a header. */
 export const webhookToken = headerText(1024);
+/** The scheme of an Authorization header (RFC 9110). */
 export const authenticationScheme = z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,64}$/, "must be the name of a scheme");
+/** What follows the scheme in an Authorization header. */
 export const credentials = headerText(8192);
+/** The id of a receiver of notifications. */
 export const receiverId = id(128);
 
 const receiver = {

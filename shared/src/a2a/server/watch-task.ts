@@ -7,6 +7,7 @@ import { isShownAsData, taskView } from "../task-view.ts";
 import { growingAnswer } from "./growing-answer.ts";
 import type { TaskDeps } from "./task-access.ts";
 
+/** From where a reader watches a task, how much it sees and when it is done. */
 export type WatchOptions = {
   /** Aborted when the reader disconnects. */
   readonly signal: AbortSignal;

@@ -34,6 +34,7 @@ export type Parking = {
   readonly shown?: { readonly signal: string; readonly reason?: string };
 };
 
+/** What an execution does at once when it has nothing to do but wait. */
 export type WaitRequest = {
   /** Waits that start now, each with the events to commit with it. */
   readonly begin: readonly { readonly row: JournalRow; readonly events: readonly RunEvent[] }[];

@@ -12,6 +12,7 @@ export type SignalWait = {
   readonly resolve: (payload: string) => void;
   readonly reject: (reason: unknown) => void;
 };
+/** A sleep that has not ended. */
 export type SleepWait = {
   readonly kind: "sleep";
   readonly path: string;
@@ -26,6 +27,7 @@ export type SleepWait = {
 };
 /** An operation of a finished race or `all` that never got a result; it can only be aborted. */
 type LostWait = { readonly kind: "lost"; readonly path: string; readonly reject: (reason: unknown) => void };
+/** An operation that has no result yet and is no step. */
 export type Wait = SignalWait | SleepWait | LostWait;
 
 /**

@@ -10,6 +10,7 @@ import type { Writer } from "./writer.ts";
 const beatsPerLease = 5;
 const looksPerBeat = 4;
 
+/** What a worker's heartbeat needs. */
 export type HeartbeatOptions = {
   readonly writer: Writer;
   readonly log: Log;

@@ -9,6 +9,7 @@ import type { Tables } from "./tables/tables.ts";
 import type { Worker } from "./worker.ts";
 import type { Writer } from "./writer.ts";
 
+/** What changing runs from outside needs. */
 export type IntakeDeps = {
   readonly writer: Writer;
   readonly live: Live;

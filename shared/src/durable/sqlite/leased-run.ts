@@ -15,6 +15,7 @@ import type { Lease } from "./tables/states-table.ts";
 import type { Tables } from "./tables/tables.ts";
 import type { Writer } from "./writer.ts";
 
+/** What the run store of one claim needs. */
 export type LeasedRunOptions = {
   readonly lease: Lease;
   readonly writer: Writer;

@@ -14,6 +14,7 @@ export type ProcessIdentity = {
   readonly processStart: string;
 };
 
+/** The identity of this process. */
 export function ownIdentity(): ProcessIdentity {
   const parts = [hostname(), attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())];
   const namespace = attempt(() => readlinkSync("/proc/self/ns/pid"));

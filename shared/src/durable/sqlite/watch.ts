@@ -42,6 +42,7 @@ export class Watch {
   }
 }
 
+/** How to notice changes of the store by other processes, and whom to tell. */
 export type WatchOptions = {
   readonly pollMs: number;
   /** Undefined while it cannot be read. */

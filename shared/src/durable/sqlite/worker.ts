@@ -14,6 +14,7 @@ import type { Tables } from "./tables/tables.ts";
 import type { Watch } from "./watch.ts";
 import type { Writer } from "./writer.ts";
 
+/** What a worker needs to claim and execute runs. */
 export type WorkerOptions = {
   readonly writer: Writer;
   readonly live: Live;

@@ -20,6 +20,7 @@ type Entry = {
   readonly reject: (error: unknown) => void;
 };
 
+/** Which store to write, and what happens around its transactions. */
 export type WriterOptions = {
   readonly path: string;
   readonly log: Log;

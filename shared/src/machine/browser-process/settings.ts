@@ -47,6 +47,7 @@ export type BrowserSettings = {
   readonly onRequest?: TellRequest;
 };
 
+/** The settings of a browser that is configured nowhere. */
 export const browserDefaults = {
   headless: true,
   disableSecurity: false,

@@ -9,6 +9,7 @@ export interface Notices {
   take(): readonly string[];
 }
 
+/** Creates an empty list. */
 export function createNotices(): Notices {
   const counts = new Map<string, number>();
   let more = 0;

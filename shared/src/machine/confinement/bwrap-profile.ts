@@ -1,4 +1,4 @@
-import { lstat, readlink } from "node:fs/promises";
+import { lstatSync, readlinkSync } from "node:fs";
 
 const megabyte = 2 ** 20;
 const temporaryBytes = 256 * megabyte;
@@ -56,12 +56,12 @@ export const systemPlaces: readonly string[] = ["/usr", ...systemFolders, ...rea
  * network namespaces, no capability, no further user namespace, nothing else of the host. `mounts`
  * come after the workspace.
  */
-export async function bwrapProfile(workspace: string, mounts: readonly string[]): Promise<string[]> {
+export function bwrapProfile(workspace: string, mounts: readonly string[]): string[] {
   return [
     ...["--unshare-user", "--unshare-all", "--disable-userns"],
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox"],
     ...["--ro-bind", "/usr", "/usr"],
-    ...(await systemFolderMounts()),
+    ...systemFolderMounts(),
     ...readableEtc.flatMap((path) => ["--ro-bind-try", path, path]),
     ...["--proc", "/proc", "--dev", "/dev"],
     ...sizedFolder("/dev/shm", sharedMemoryBytes),
@@ -82,11 +82,11 @@ function sizedFolder(path: string, bytes: number): string[] {
   return ["--perms", "1777", "--size", String(bytes), "--tmpfs", path];
 }
 
-async function systemFolderMounts(): Promise<string[]> {
+function systemFolderMounts(): string[] {
   const mounts: string[] = [];
   for (const path of systemFolders) {
-    const found = await lstat(path).catch(() => undefined);
-    if (found?.isSymbolicLink()) mounts.push("--symlink", await readlink(path), path);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.isSymbolicLink()) mounts.push("--symlink", readlinkSync(path), path);
     else if (found?.isDirectory()) mounts.push("--ro-bind", path, path);
   }
   return mounts;

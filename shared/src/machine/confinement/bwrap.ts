@@ -7,12 +7,12 @@ import { joinGroupArgv } from "../memory/control-group.ts";
 import { sandboxPath } from "../process/environment.ts";
 import { findProgram } from "../process/find-program.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
-import { createProtectedNames } from "../sandbox/guarded-names.ts";
 import { prlimitArgv } from "../sandbox/limits.ts";
 import type { SandboxProxy } from "../sandbox/sandbox.ts";
 import { bwrapProfile, systemPlaces } from "./bwrap-profile.ts";
 import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
 import { admitView } from "./made-view.ts";
+import { pinNames } from "./pinned-names.ts";
 import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
 
 /**
@@ -25,7 +25,6 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
   const prlimit = findProgram("prlimit");
   const user = unprivilegedUser();
   const stepDown = stepDownArgv(user);
-  const names = createProtectedNames();
   const filter = namespaceFilter();
   return {
     tier: "bwrap",
@@ -37,9 +36,9 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
       const bridge = network === "none" ? noBridge : proxyBridge(network);
       const given = [workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])];
       const openWay = openWayArgv(given, user);
-      const guard = await names.guard(workspace);
-      const profile = await bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guard.argv]);
-      const shown = [...given, ...guard.names.map((name) => join(workspace, name))];
+      const pins = await pinNames(workspace);
+      const profile = bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...pins.argv]);
+      const shown = [...given, ...pins.names.map((name) => join(workspace, name))];
       const ordered = { system: systemPlaces, shown, moved: bridge.moved };
       let first: number | undefined;
       return {
@@ -61,14 +60,14 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
           first = await admitView({ info, filterEnd, filter }, ordered);
           return first !== undefined;
         },
-        refused: guard.loosen,
+        refused: pins.loosen,
         leader: secondOfNamespace,
         end(started) {
           // The namespace's first process dies with bwrap only once it has requested that, so kill
           // both.
           for (const pid of first === undefined ? [started] : [first, started]) sendSignal(pid, "SIGKILL");
         },
-        release: guard.release,
+        release: pins.release,
       };
     },
     close: async () => {},

@@ -22,6 +22,7 @@ import { startProcess } from "./start-process.ts";
  */
 export type SandboxMode = "auto" | "srt" | "bwrap" | "landlock" | "off";
 
+/** How commands are to be confined. */
 export type SandboxOptions = {
   readonly mode: SandboxMode;
   /**

@@ -24,6 +24,7 @@ export type ProxyLimits = {
 
 const defaultLimits: ProxyLimits = { connections: 128, answerBytes: 512_000_000, connectMs: 15_000, idleMs: 300_000 };
 
+/** Where the proxy lets its users go, and how. */
 export type ProxyOptions = {
   readonly policy: EgressPolicy;
   /** A proxy to which everything is forwarded. */

@@ -22,6 +22,7 @@ export type AttributeChange =
 /** Two values in seconds, in seconds and microseconds, or in seconds and nanoseconds. */
 export type TimesForm = "seconds" | "microseconds" | "nanoseconds";
 
+/** A call that changes a file's mode, owner or times, as the kernel hands it over. */
 export type AttributeCall = {
   readonly file: NamedFile;
   readonly change: AttributeChange;

@@ -8,6 +8,7 @@ const table = {
   execvpe: { args: [ptr, ptr, ptr], returns: int },
   fchmodat: { args: [int, ptr, int, int], returns: int },
   fchownat: { args: [int, ptr, int, int, int], returns: int },
+  flock: { args: [int, int], returns: int },
   ioctl: { args: [int, u64, ptr], returns: int },
   poll: { args: [ptr, u64, int], returns: int },
   prctl: { args: [i64, i64, i64, i64, i64], returns: int },

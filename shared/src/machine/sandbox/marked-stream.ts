@@ -81,6 +81,7 @@ export interface MarkScanner {
   feed(chunk: Uint8Array): Scanned;
 }
 
+/** Creates a scanner; it expects no mark yet. */
 export function createMarkScanner(): MarkScanner {
   let held = Buffer.alloc(0);
   let opening = Buffer.alloc(0);

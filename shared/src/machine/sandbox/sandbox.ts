@@ -34,6 +34,7 @@ export type SandboxPaths = { readonly read: readonly string[]; readonly write: r
  */
 export type SandboxProxy = { readonly socket: string; readonly username: string; readonly password: string };
 
+/** A command to run in the sandbox. */
 export type SandboxCommand = {
   readonly argv: readonly string[];
   /**

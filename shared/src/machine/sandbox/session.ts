@@ -23,6 +23,7 @@ export type CallOutcome = {
   readonly limit?: string;
 };
 
+/** The bounds of one call of a session, and who hears its output. */
 export type CallOptions = {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

@@ -31,6 +31,7 @@ export interface McpHost extends ServerChanges {
   close(): Promise<void>;
 }
 
+/** Which servers there are, and what mounting them needs. */
 export type McpHostOptions = Omit<MountDeps, "pins" | "remembered" | "authorize" | "widenScope"> &
   ServerListOptions & {
     /** How a principal's tasks authenticate to remote servers. */

@@ -44,6 +44,7 @@ export interface MountedServer {
 /** How long tasks wait for a server whose tools are known from last time. Milliseconds. */
 const shortPatienceMs = 1_000;
 
+/** What mounting a server needs. */
 export type MountDeps = Omit<ConnectDeps, "refused"> & {
   readonly pins: Pins;
   readonly remembered: RememberedTools;

@@ -35,6 +35,7 @@ export type SuspendedCalls = {
 
 const longestMs = 24 * 60 * 60 * 1000;
 
+/** Creates the store of one server's calls. */
 export function createSuspendedCalls(): SuspendedCalls {
   const waiting = new Map<string, { readonly root: string; readonly resume: Resume; end(): void }>();
   const begin: SuspendedCalls["hold"] = (first, work) => {

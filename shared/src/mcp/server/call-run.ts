@@ -11,6 +11,7 @@ import type { Runs } from "../../runs/runs.ts";
 import { statusLines } from "../../runs/status-text.ts";
 import type { RunArguments } from "./runnable-tool.ts";
 
+/** What a tool call that starts or reads a run needs. */
 export type CallDeps = {
   readonly runs: Runs;
   readonly runnables: Runnables;

@@ -23,6 +23,7 @@ import { type Asks, asksPeople, decision, type Given, personsDecision } from "./
 /** The same key as in A2A tasks. */
 const usageKey = "manyhands/usage";
 
+/** What calling an agent's tools without a run needs. */
 export type DirectToolsDeps = {
   /** Counts what calls use for their principals. */
   readonly engine: Pick<Engine, "admit" | "spend">;

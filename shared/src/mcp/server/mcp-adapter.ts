@@ -14,6 +14,7 @@ import { listTools } from "./serve-tools.ts";
 import { type McpServerDeps, promptsOf } from "./serving.ts";
 import { createSessions, type SessionsDeps } from "./sessions.ts";
 
+/** What the MCP adapter needs. */
 export type McpAdapterDeps = McpServerDeps & {
   readonly identify: Identify;
   readonly sessions?: Pick<SessionsDeps, "awayMs" | "idleMs">;

@@ -23,8 +23,10 @@ export const runTools = {
   },
 } as const;
 
+/** The name of a tool that works on runs. */
 export type RunToolName = keyof typeof runTools;
 
+/** Whether a tool works on runs; all others start one. */
 export function isRunTool(name: string): name is RunToolName {
   return Object.hasOwn(runTools, name);
 }

@@ -18,6 +18,7 @@ export type McpServerDeps = CallDeps & {
   readonly report: (bug: unknown) => void;
 };
 
+/** The prompts a server offers: its own, or one for each agent and flow. */
 export function promptsOf({ prompts, runnables }: McpServerDeps): Prompts {
   return prompts ?? runnablePrompts(runnables);
 }

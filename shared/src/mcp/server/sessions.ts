@@ -6,6 +6,7 @@ import {
 import { AppError } from "../../core/errors.ts";
 import { createEventMemory } from "./event-memory.ts";
 
+/** What serves the sessions, and how long they are kept. */
 export type SessionsDeps = {
   serverFor(principal: string): McpServer;
   readonly report: (bug: unknown) => void;

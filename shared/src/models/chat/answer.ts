@@ -44,9 +44,13 @@ export const completionChunkSchema = z.looseObject({
   usage: usage.nullish(),
 });
 
+/** One chunk of a streamed answer. */
 export type CompletionChunk = z.infer<typeof completionChunkSchema>;
+/** What a chunk adds to the answer. */
 export type ChunkDelta = z.infer<typeof delta>;
+/** What a chunk adds to a tool call. */
 export type ToolCallDelta = z.infer<typeof toolCallDelta>;
+/** The usage a provider reports in a chunk. */
 export type ChunkUsage = z.infer<typeof usage>;
 
 type Delta = Exclude<ModelEvent, { readonly type: "retry" | "reply" }>;

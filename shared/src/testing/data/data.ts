@@ -16,6 +16,7 @@ export type DataScene = {
   call(tool: Tool, input: unknown, changes?: Partial<ToolContext>): Promise<ToolResult>;
 } & AsyncDisposable;
 
+/** Opens a workspace with databases for the data tools. */
 export async function dataScene(): Promise<DataScene> {
   const scene = await workspaceForTest();
   const databases = createDatabases();

@@ -19,6 +19,7 @@ export type RunState = {
   paused?: RecordedError | undefined;
 };
 
+/** The state of a run that has done nothing. */
 export function emptyState(): RunState {
   return { journal: new Map(), signals: [], events: [] };
 }

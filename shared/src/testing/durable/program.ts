@@ -7,6 +7,7 @@ import type { Run, RunDefinition } from "../../core/run.ts";
  * and compared with a simulation.
  */
 export type Program = readonly Operation[];
+/** One operation of a program. */
 export type Operation =
   | { readonly do: "step"; readonly value: number }
   | { readonly do: "fail"; readonly message: string }

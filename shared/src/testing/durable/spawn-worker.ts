@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import type { workerSettings } from "./worker-process.ts";
 
+/** A process that executes errands. */
 export type WorkerProcess = Bun.Subprocess<"ignore", "pipe", "pipe">;
 
 /** Starts a process that executes errands; `prefix` is a command to start it through. */

@@ -14,6 +14,7 @@ export type OpenShell = {
   close(): Promise<void>;
 };
 
+/** Opens the bash tool over a sandbox of this tier. */
 export async function openShell(mode: Parameters<typeof openTier>[0]): Promise<OpenShell> {
   const tier = await openTier(mode);
   const sessions = createShellSessions(tier.sandbox);

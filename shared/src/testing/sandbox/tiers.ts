@@ -5,6 +5,7 @@ import type { ToolContext } from "../../core/tool.ts";
 import { createSandbox, type SandboxOptions } from "../../machine/confinement/create-sandbox.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 
+/** The tiers that confine commands. */
 export type ConfiningTier = "srt" | "bwrap" | "landlock";
 
 /** A sandbox of one tier over a workspace, with another conversation's workspace beside it. */
@@ -18,6 +19,7 @@ export type OpenTier = {
   close(): Promise<void>;
 };
 
+/** Opens a sandbox of this tier in a new home. */
 export async function openTier(
   mode: SandboxOptions["mode"],
   options: Partial<SandboxOptions> & { readonly within?: string } = {},

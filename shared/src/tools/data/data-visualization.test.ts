@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
@@ -343,6 +344,18 @@ test("a JSON file that does not fit is refused with the place of the error", asy
   expect(broken.text).toStartWith("broken.json is not JSON");
 });
 
+test("charts are listed in the call itself, or in a file, and not in both", async () => {
+  const charts = [{ csvFilePath: "sales.csv", chartTitle: "Listed", name: "listed" }];
+  const call = (input: object) => scene.call(dataVisualization(scene), { output_type: "svg", ...input });
+  expect((await call({ charts })).text).toContain("visualization/listed.svg");
+  const marked = await call({ tool_type: "insight", charts: [{ chartPath: "listed.svg", insights_id: [1] }] });
+  expect(marked.text).toContain("visualization/listed_new.svg");
+  const unfit = await call({ charts: [{ csvFilePath: "sales.csv" }] });
+  expect(unfit).toMatchObject({ isError: true, text: expect.stringMatching(/^charts: [\s\S]*chartTitle/) });
+  for (const input of [{}, { charts, json_path: "charts.json" }])
+    expect(await call(input)).toMatchObject({ isError: true, text: expect.stringContaining("either charts or") });
+});
+
 test("preparation runs Python, and says when no JSON file was named", async () => {
   const said: string[] = [];
   const python = defineTool({
@@ -359,6 +372,7 @@ test("preparation runs Python, and says when no JSON file was named", async () =
   expect((await prepare("charts.json")).text).toBe("charts.json");
   expect((await prepare("nothing")).text).toContain('"insights_id"');
   expect(said).toEqual(["charts.json", "nothing"]);
+  expect((await stat(join(scene.workspace.root, ".manyhands"))).isDirectory()).toBe(true);
 });
 
 test("a report is one page with its pictures inside and Markdown beside it", async () => {

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Tool, ToolContext } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
 import { readJsonFile } from "./charts/chart-file.ts";
 import { markedChart, markedChartItem } from "./charts/marked-chart.ts";
 import { type DrawnChart, newChart, newChartItem } from "./charts/new-chart.ts";
@@ -12,7 +13,8 @@ const mostItems = 20;
 const mostShown = 4;
 
 const input = z.strictObject({
-  json_path: z.string().min(1).describe("The JSON file that lists the charts."),
+  charts: z.array(z.looseObject({})).min(1).optional().describe("The list of charts."),
+  json_path: z.string().min(1).optional().describe("A JSON file with that list, in place of charts."),
   output_type: z.enum(["png", "svg", "html"]).default("html").describe("The picture's format; html works offline."),
   tool_type: z
     .enum(["visualization", "insight"])
@@ -22,11 +24,11 @@ const input = z.strictObject({
 });
 
 const description = `Draws charts from data files into the folder visualization: the picture, the chart as JSON, and up to three findings computed from
-what is drawn, as Markdown. The JSON file for visualization is [{"csvFilePath": "sales.csv", "chartTitle": "Sales by month (EUR)", "chart": "line", "x": "month",
+what is drawn, as Markdown. charts for visualization is [{"csvFilePath": "sales.csv", "chartTitle": "Sales by month (EUR)", "chart": "line", "x": "month",
 "y": "sales", "series": "year", "aggregate": "sum"}]. chart: line, area, bar, pie, scatter or histogram; x: the column it goes along; y: what is measured, or a list of columns, a line each;
 series: the column with a line or bar per value; aggregate (sum, mean, median, min, max, count): how rows at the same place become one value; name: the picture's name, if not the data file's. Name columns as in the file; what has only one possible
 answer may be left out. An item may have its own Vega-Lite "spec" without data instead. The result says what was drawn and what was not: compare it with what you wanted. The same file and title again
-replaces the chart. For insight the JSON file is [{"chartPath": "visualization/sales.png", "insights_id": [1, 3]}] with the findings' numbers: they are drawn into a copy of the chart, named with _new.`;
+replaces the chart. For insight charts is [{"chartPath": "visualization/sales.png", "insights_id": [1, 3]}] with the findings' numbers: they are drawn into a copy of the chart, named with _new.`;
 
 const visualizations = z.array(newChartItem).min(1).max(mostItems);
 const insights = z.array(markedChartItem).min(1).max(mostItems);
@@ -38,15 +40,15 @@ export function dataVisualization(deps: { readonly databases: Databases }): Tool
     description: description.replaceAll("\n", " "),
     input,
     effect: "once",
-    async run({ json_path, tool_type, output_type: output, language }, context) {
+    async run({ tool_type, output_type: output, language, ...list }, context) {
       const outcomes: Outcome[] = [];
       const each = async (title: string, draw: () => Promise<DrawnChart>) =>
         outcomes.push(await attempt(title, context, draw));
       if (tool_type === "visualization") {
-        for (const item of await readJsonFile(context.workspace, json_path, visualizations))
+        for (const item of await listed(visualizations, list, context.workspace))
           await each(item.chartTitle, () => newChart(deps, item, { output, language }, context));
       } else {
-        for (const item of await readJsonFile(context.workspace, json_path, insights))
+        for (const item of await listed(insights, list, context.workspace))
           await each(item.chartPath, () => markedChart(item, output, context));
       }
       const drawn = outcomes.filter(({ ok }) => ok).length;
@@ -59,6 +61,20 @@ export function dataVisualization(deps: { readonly databases: Databases }): Tool
       };
     },
   });
+}
+
+/** The charts that a call lists itself, or in the file it names. Rejects with `invalid_input`. */
+async function listed<Schema extends z.ZodType>(
+  schema: Schema,
+  { charts, json_path }: Pick<z.output<typeof input>, "charts" | "json_path">,
+  workspace: Workspace,
+): Promise<z.output<Schema>> {
+  if (charts === undefined && json_path !== undefined) return readJsonFile(workspace, json_path, schema);
+  if (charts === undefined || json_path !== undefined)
+    throw new AppError("invalid_input", "Give either charts or the json_path of a file that lists them.");
+  const parsed = schema.safeParse(charts);
+  if (!parsed.success) throw new AppError("invalid_input", `charts: ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
 }
 
 type Outcome = { readonly ok: boolean; readonly text: string; readonly image?: DrawnChart["image"] };

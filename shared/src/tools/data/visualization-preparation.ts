@@ -20,13 +20,15 @@ const shapes = {
 };
 
 const description = `Runs Python code that prepares what data_visualization needs: cleaned CSV files and the JSON file that lists the charts
-(${shapes.visualization}) or the findings to show in them (${shapes.insight}). The code prints the path of the JSON file.`;
+(${shapes.visualization}) or the findings to show in them (${shapes.insight}). The code writes the JSON file into the folder .manyhands, which is not handed to the user, and prints its path.`;
 
-/** Creates the folder for charts and their data, so that the code can write there. */
-async function openFolder(workspace: Workspace): Promise<void> {
-  const folder = await workspace.resolve("visualization");
-  await mkdir(folder, { recursive: true });
-  await workspace.adopt(folder);
+/** Creates the folders for data and for the list of charts, so that the code can write there. */
+async function openFolders(workspace: Workspace): Promise<void> {
+  for (const name of ["visualization", ".manyhands"]) {
+    const folder = await workspace.resolve(name);
+    await mkdir(folder, { recursive: true });
+    await workspace.adopt(folder);
+  }
 }
 
 /** The `visualization_preparation` tool, over the `python_execute` tool of this machine. */
@@ -37,7 +39,7 @@ export function visualizationPreparation({ python }: { readonly python: Tool }):
     input,
     effect: "once",
     async run({ code, code_type }, context) {
-      await openFolder(context.workspace);
+      await openFolders(context.workspace);
       const result = await python.call({ code }, context);
       if (result.isError || result.text.includes(".json")) return result;
       const missing = `[no path of a JSON file was printed; data_visualization needs one that holds ${shapes[code_type]}]`;

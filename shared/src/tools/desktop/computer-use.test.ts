@@ -106,10 +106,10 @@ describe.each(displayable)("a display on tier %s", (tier) => {
     await fileSays("events", "state 0x4, keycode 54 (keysym 0x63, c)");
   });
 
-  test("a screenshot is returned and saved, and shows the screen", async () => {
+  test("a screenshot is returned and saved where no user finds it, and shows the screen", async () => {
     await call({ action: "move_to", x: 700, y: 500 });
     const { text, images, isError } = await call({ action: "screenshot" });
-    const path = /saved as (screenshots\/screenshot_\d{8}_\d{6}_\d{3}\.png)\.$/.exec(text)?.[1] ?? "";
+    const path = /saved as (\.manyhands\/output\/\S+\.png)\.$/.exec(text)?.[1] ?? "";
     expect([isError, text]).toEqual([false, `The screen (800 × 600, pointer at (700, 500)), saved as ${path}.`]);
     const saved = Buffer.from(await Bun.file(join(open.workspace, path)).bytes());
     expect(images).toEqual([{ type: "image", mediaType: "image/png", data: saved.toString("base64") }]);

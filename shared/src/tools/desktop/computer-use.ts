@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { defineTool } from "../../core/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
-import { saveFile } from "../../machine/workspace/save-file.ts";
 import type { SessionPool } from "../shell/session-pool.ts";
 import { type ComputerInput, computerInput, needed, pointOf } from "./computer-input.ts";
 import { type DisplayOutput, runOnDisplay } from "./display-calls.ts";
@@ -11,7 +10,7 @@ import { dragCall, xdotoolCall } from "./xdotool-call.ts";
 
 const describe = ({ width, height }: ScreenSize) =>
   `Uses programs with windows on your own screen (${width} × ${height} pixels), empty at first and kept for the whole conversation.
-- launch starts a program (command). screenshot shows you the screen and saves it in screenshots/: look before you act, and again to see the result.
+- launch starts a program (command). screenshot shows you the screen and saves it below .manyhands (copy what the user should have): look before you act, and again to see the result.
 - move_to, click, drag_to (left button, from where the pointer is), scroll, mouse_down and mouse_up are the mouse; all take x and y.
 - typing writes text where the focus is, press is one key, hotkey several at once. wait gives a program time.
 The programs are confined like the shell's, but separate from it: they share only its workspace.`;
@@ -88,8 +87,8 @@ async function screenshot({ displays, size }: ComputerDeps, context: ToolContext
   const read = ["head", "-c", String(pictureBytes(size)), "--", pictureFile];
   const { stdout } = await runOnDisplay(displays, context, read, lookMs);
   const png = await encodePicture(stdout, size);
-  const taken = new Date().toISOString().replaceAll(/[-:]/g, "").replace("T", "_").replace(".", "_").replace("Z", "");
-  const path = await saveFile(context.workspace, `screenshots/screenshot_${taken}.png`, png);
+  // One for each look: the user gets those that the agent copies.
+  const path = await context.workspace.spill("screenshot.png", png);
   const about = `The screen (${size.width} × ${size.height}, pointer at (${at.join(", ")})), saved as ${path}.`;
   const data = Buffer.from(png).toString("base64");
   return { text: withNote(output, about), isError: false, images: [{ type: "image", mediaType: "image/png", data }] };

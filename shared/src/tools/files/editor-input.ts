@@ -12,4 +12,5 @@ export const editorInput = z.strictObject({
   view_range: z.array(z.int()).optional().describe("First and last line, from 1; -1 is the end."),
 });
 
+/** A checked call of the editor. */
 export type EditorInput = z.output<typeof editorInput>;

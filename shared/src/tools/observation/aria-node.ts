@@ -27,7 +27,9 @@ export const ariaNode = z.object({
     return z.array(z.union([z.string(), ariaNode])).optional();
   },
 });
+/** An element of an outline, with its children. */
 export type AriaNode = z.output<typeof ariaNode>;
+/** Where an element is on the page, in pixels. */
 export type AriaBox = z.output<typeof box>;
 
 /**

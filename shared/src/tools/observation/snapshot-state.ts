@@ -55,6 +55,7 @@ export interface SnapshotStates {
   of(browsing: Browsing): SnapshotState;
 }
 
+/** Creates the states; each is kept for as long as its browsing. */
 export function createSnapshotStates(): SnapshotStates {
   const books = new WeakMap<Browsing, SnapshotState>();
   return {

@@ -7,8 +7,10 @@ import { countSteps, createPlan, formatPlan, markStep, type Plan, planSchema, st
  */
 export const planBookSchema = z.strictObject({ active: z.string().nullable(), plans: z.array(planSchema) });
 
+/** The plans of a conversation, one of which may be active. */
 export type PlanBook = z.output<typeof planBookSchema>;
 
+/** The book of a conversation without plans. */
 export const emptyBook: PlanBook = { active: null, plans: [] };
 
 /** A command on a book. Which fields a command needs is checked when it is executed. */
@@ -22,6 +24,7 @@ export const planCommand = z.strictObject({
   step_notes: z.string().optional(),
 });
 
+/** A checked command. */
 export type PlanCommand = z.output<typeof planCommand>;
 
 /** The book after a command, and the caller's result. */

@@ -4,8 +4,10 @@ import { AppError } from "../../core/errors.ts";
 /** The statuses of a step, with the mark for each in a plan's text. */
 const stepMarks = { not_started: "[ ]", in_progress: "[→]", completed: "[✓]", blocked: "[!]" } as const;
 
+/** How far a step of a plan is. */
 export const stepStatus = z.enum(["not_started", "in_progress", "completed", "blocked"]);
 
+/** A plan as it is stored. */
 export const planSchema = z.strictObject({
   id: z.string(),
   title: z.string(),
@@ -17,6 +19,7 @@ export type StepStatus = z.output<typeof stepStatus>;
 
 /** A plan: its steps in order, each with its status and notes. */
 export type Plan = z.output<typeof planSchema>;
+/** A step of a plan. */
 export type PlanStep = Plan["steps"][number];
 
 /** A plan in which no step has been started. Steps are addressed by their index from 0. */

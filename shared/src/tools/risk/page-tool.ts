@@ -17,6 +17,7 @@ export interface PageTool extends Tool {
   readonly onPage: OnPage;
 }
 
+/** Whether a tool works on the open page. */
 export function isPageTool(tool: Tool): tool is PageTool {
   return "onPage" in tool;
 }

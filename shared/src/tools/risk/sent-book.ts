@@ -12,6 +12,7 @@ export interface SentBook {
   during<T>(page: Page, place: ActionTarget, press: () => Promise<T>): Promise<T>;
 }
 
+/** Creates an empty book. */
 export function createSentBook(): SentBook {
   const sent = new Map<string, SentBefore>();
   return {

@@ -6,7 +6,7 @@ import { challengeOf } from "../../../http/challenge.ts";
 import { AppFailure, FieldViolationsError } from "../../wire-error.ts";
 
 /**
- * How a call ends that failed (A2A 1.0 section 10.6): the status of the error, with ErrorInfo, and
+ * The status of a failed call (A2A 1.0 section 10.6): the code of its error, with ErrorInfo, and
  * with BadRequest for invalid fields.
  */
 export function failureStatus(error: A2AError): StatusObject {

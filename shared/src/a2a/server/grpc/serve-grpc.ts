@@ -7,6 +7,7 @@ import { AppFailure } from "../../wire-error.ts";
 import { clientEnd, type GrpcCall } from "./grpc-call.ts";
 import { type GrpcServiceDeps, grpcService, serviceDefinition } from "./grpc-service.ts";
 
+/** Where to listen, and what answers the calls. */
 export type GrpcOptions = Omit<GrpcServiceDeps, "admit"> & {
   /** 0 takes any free port. */
   readonly port: number;

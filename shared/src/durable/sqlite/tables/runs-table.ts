@@ -27,6 +27,7 @@ export type RunRow = {
 
 type Standing = Pick<RunRow, "n" | "id" | "status" | "last_event">;
 
+/** A run to be stored. */
 export type NewRun = {
   readonly id: string;
   readonly kind: string;

@@ -32,4 +32,5 @@ export function prepareTables(db: Database) {
   };
 }
 
+/** The prepared statements of all tables. */
 export type Tables = ReturnType<typeof prepareTables>;

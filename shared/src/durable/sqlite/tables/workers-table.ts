@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { ProcessIdentity } from "../process-identity.ts";
 import type { ClockReading } from "../run-clock.ts";
 
+/** A worker with its heartbeat counter, which only ever grows. */
 export type WorkerRow = { readonly id: string; readonly beat: number } & ProcessIdentity;
 
 /** Statements over `workers`: each worker's heartbeat counter and its process. */

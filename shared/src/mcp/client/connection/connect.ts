@@ -21,6 +21,7 @@ import { createStdioTransport } from "./stdio-transport.ts";
  */
 export type Connected = { readonly client: Client; ending(): string | undefined };
 
+/** What connecting to servers needs. */
 export type ConnectDeps = ProgramDeps & {
   /**
    * How long tasks wait for a server that has not answered yet. Milliseconds, counted from the

@@ -1,5 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
 
+/** A deadline that can be paused. */
 export type Deadline = {
   /** Aborts when the time is over, or with the reason of the parent signal. */
   readonly signal: AbortSignal;

@@ -4,6 +4,7 @@ import { traced } from "../../../core/trace.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 
+/** Which server the requests are for, and how others are reached. */
 export type HttpFetchOptions = {
   readonly url: URL;
   /** For all other hosts, such as those the server names for signing in. */

@@ -7,6 +7,7 @@ import { startEgressProxy } from "../../../machine/egress/proxy.ts";
 import { makeOwnedFolder } from "../../../machine/process/owned-folder.ts";
 import type { Sandbox, SandboxProxy } from "../../../machine/sandbox/sandbox.ts";
 
+/** What letting programs reach hosts needs. */
 export type ProgramEgressDeps = {
   /** The policy for everything that leaves this machine. */
   readonly policy: EgressPolicy;

@@ -7,6 +7,7 @@ import { serverId } from "../servers/tool-name.ts";
 import { openProgramEgress, type ProgramEgressDeps } from "./program-egress.ts";
 import { type KeptPaths, programView } from "./visible-paths.ts";
 
+/** What starting programs needs. */
 export type ProgramDeps = ProgramEgressDeps & {
   /** Confines the programs. */
   readonly sandbox: Sandbox;

@@ -18,6 +18,7 @@ const credentials = z.strictObject({
 });
 const stored = z.record(z.string(), credentials);
 
+/** What signing in to one server has left. */
 export type Credentials = z.output<typeof credentials>;
 
 /**

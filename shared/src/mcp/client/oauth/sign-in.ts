@@ -16,6 +16,7 @@ import { startCallback } from "./callback.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import { createProvider } from "./provider.ts";
 
+/** What signing in to servers needs. */
 export type SignInDeps = {
   /** Who signs in, and where what that leaves is kept. */
   readonly principal: string;

@@ -10,6 +10,7 @@ export interface ServerList {
   problem(): string | undefined;
 }
 
+/** Which file lists the servers. */
 export type ServerListOptions = {
   readonly file: string;
   /** Whether the file was named explicitly and therefore must exist at the start. */

@@ -5,7 +5,6 @@ import { type Acting, excerpt, finish, type Script, type ScriptCall } from "../s
 import { monthEndSteps } from "./month-end-steps.ts";
 
 const chartData = "visualization/revenue_by_month.csv";
-const chartList = "visualization/charts.json";
 const chartTitle = "Revenue by month, completed orders";
 
 /**
@@ -49,13 +48,12 @@ function* drawMonths(figures: Figures, say: string): Acting<Drawn> {
   const rows = months.map(([month, cents]) => `${month},${money(cents).replaceAll(",", "")}\n`).join("");
   yield {
     say,
-    calls: [
-      create("figures.json", `${JSON.stringify(figures)}\n`),
-      create(chartData, `month,revenue\n${rows}`),
-      create(chartList, `${JSON.stringify([{ csvFilePath: chartData, chartTitle }])}\n`),
-    ],
+    calls: [create("figures.json", `${JSON.stringify(figures)}\n`), create(chartData, `month,revenue\n${rows}`)],
   };
-  const draw = { name: "data_visualization", args: { json_path: chartList, output_type: "png" } };
+  const draw = {
+    name: "data_visualization",
+    args: { charts: [{ csvFilePath: chartData, chartTitle }], output_type: "png" },
+  };
   let drawn = "";
   for (const words of ["I draw the revenue of each month.", "The drawing was interrupted. I draw it again."]) {
     [drawn = ""] = yield { say: words, calls: [draw] };

@@ -16,6 +16,9 @@ const figuresSchema = z.object({
   months: z.record(z.string(), z.int()),
 });
 
+/**
+ * The figures of the orders, as the rehearsal's agents report them to each other; money in cents.
+ */
 export type Figures = z.infer<typeof figuresSchema>;
 
 /**

@@ -8,6 +8,7 @@ import type { BrowserCall } from "./browser-tool.ts";
 /** A browsing's active tab and address. */
 export type TabAddress = { readonly tab: number; readonly url: string };
 
+/** The address of the active tab. */
 export function placeOf(browsing: Browsing): TabAddress {
   const { id, page } = browsing.active();
   return { tab: id, url: page.url() };

@@ -23,6 +23,7 @@ export const checkpointSchema = z.strictObject({
   complete: z.boolean(),
 });
 
+/** The state of a workspace's files at one time. */
 export type Checkpoint = z.output<typeof checkpointSchema>;
 /** A file of a checkpoint: its content is stored under its hash. */
 export type SavedFile = z.output<typeof savedFile>;

@@ -24,5 +24,7 @@ export const mapReply = z.strictObject({
   files: z.array(z.strictObject({ path: z.string(), score: z.number(), symbols: z.array(symbol) })),
 });
 
+/** A definition in a source file. */
 export type MappedSymbol = z.output<typeof symbol>;
+/** A source file with its definitions. */
 export type MappedFile = z.output<typeof mapReply>["files"][number];

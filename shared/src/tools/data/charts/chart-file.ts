@@ -37,6 +37,7 @@ export const chartFile = z.looseObject({
   shown: z.array(z.int()),
 });
 
+/** A stored chart: what it shows, and its findings. */
 export type ChartFile = z.output<typeof chartFile>;
 
 /** Distinguishes charts of the same name. */

@@ -4,6 +4,7 @@ import type { ChartTable } from "./chart-table.ts";
 
 /** The shapes a chart can have. */
 export const chartKinds = ["line", "area", "bar", "pie", "scatter", "histogram"] as const;
+/** One of the shapes. */
 export type ChartKind = (typeof chartKinds)[number];
 
 /** How rows that share their place are combined into one value. */
@@ -29,6 +30,7 @@ export const chartRequest = {
   aggregate: z.enum(aggregations).optional(),
 };
 const request = z.object(chartRequest);
+/** A checked request. */
 export type ChartRequest = z.output<typeof request>;
 
 /**

@@ -11,5 +11,7 @@ export const renderReply = z.union([
   z.strictObject({ ok: z.literal(false), message: z.string() }),
 ]);
 
+/** What the drawing process is asked for. */
 export type RenderRequest = z.output<typeof renderRequest>;
+/** What the drawing process answers. */
 export type RenderReply = z.output<typeof renderReply>;

@@ -1,7 +1,8 @@
 import * as z from "zod";
 
-/** Exit codes of the process: it exceeded its memory limit, or a statement changed how it works. */
+/** Exit code of the process: it exceeded its memory limit. */
 export const outOfMemory = 77;
+/** Exit code of the process: a statement changed how it works. */
 export const changedByStatement = 78;
 
 /** One request to the database's process: a line of JSON. */
@@ -32,5 +33,7 @@ export const databaseReply = z.union([
 
 /** A result with its first rows. Integers beyond 2^53, decimals, dates and times are text. */
 export type QueryResult = Omit<z.output<typeof rows>, "ok">;
+/** A checked request. */
 export type DatabaseRequest = z.output<typeof databaseRequest>;
+/** A checked reply. */
 export type DatabaseReply = z.output<typeof databaseReply>;

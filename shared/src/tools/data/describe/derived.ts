@@ -21,6 +21,7 @@ export const derivedOfText: readonly Readonly<Record<string, string>>[] = [
   },
 ];
 
+/** Whether a column holds text. */
 export function isText({ type }: ColumnProfile): boolean {
   return type === "VARCHAR";
 }

@@ -11,6 +11,7 @@ export type ForeignTable = {
 const mostCells = 5_000_000;
 const mostColumns = 2_000;
 const mostTextBytes = 256 * 1024 * 1024;
+/** The largest workbook or database file that is read, as it is held in memory. */
 export const mostFileBytes = 200 * 1024 * 1024;
 
 /** Rejects a table with more cells than fit in memory. */

@@ -11,6 +11,7 @@ export type PageRect = {
   readonly height: number;
 };
 
+/** The computed style of an element, as far as it decides what is visible. */
 export type PageStyle = {
   readonly color: string;
   readonly backgroundColor: string;
@@ -40,6 +41,7 @@ export type PageStyle = {
   readonly webkitTextStrokeColor: string;
 };
 
+/** A node of the document. */
 export interface PageNode {
   readonly nodeType: number;
   readonly nodeValue: string | null;
@@ -50,6 +52,7 @@ export interface PageNode {
   readonly ownerDocument: PageDocument;
 }
 
+/** An element of the document. */
 export interface PageElement extends PageNode {
   readonly tagName: string;
   readonly id: string;
@@ -90,6 +93,7 @@ export interface PageElement extends PageNode {
   scrollBy(how: { top: number; behavior: "instant" }): void;
 }
 
+/** An option of a select element. */
 export type PageOption = {
   readonly text: string;
   readonly value: string;
@@ -97,12 +101,14 @@ export type PageOption = {
   readonly selected: boolean;
 };
 
+/** A document or a shadow root. */
 export interface PageRoot extends PageNode {
   querySelectorAll(selector: string): ArrayLike<PageElement>;
   elementFromPoint(x: number, y: number): PageElement | null;
   readonly activeElement: PageElement | null;
 }
 
+/** The document of a frame. */
 export interface PageDocument extends PageRoot {
   readonly body: PageElement | null;
   readonly documentElement: PageElement;
@@ -114,6 +120,7 @@ export interface PageDocument extends PageRoot {
   createTreeWalker(root: PageNode, show: number): { nextNode(): PageNode | null };
 }
 
+/** The window of a frame. */
 export interface PageWindow {
   readonly top: unknown;
   readonly innerWidth: number;
@@ -125,6 +132,7 @@ export interface PageWindow {
   getComputedStyle(element: PageElement, part?: string): PageStyle;
 }
 
+/** The page's MutationObserver. */
 export type PageObserver = new (
   seen: (records: readonly { readonly target: PageNode }[]) => void,
 ) => {

@@ -33,4 +33,5 @@ export const engineNames = [
   "google",
 ] as const;
 
+/** The name of a search engine. */
 export type EngineName = (typeof engineNames)[number];

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SignJWT } from "jose";
+import { type KeyRing, openHomeKeys } from "./home-keys.ts";
+import { createKeySets } from "./key-sets.ts";
+import { checkNotification, signNotification } from "./notification-signature.ts";
+import { keySetPath } from "./public-key.ts";
+
+const body = '{"task":{"id":"t1"}}';
+const now = () => Math.floor(Date.now() / 1000);
+
+let home: string;
+let ring: KeyRing;
+let sender: Bun.Server<unknown>;
+let published = true;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "manyhands-notification-"));
+  ring = await (await openHomeKeys(home)).ring();
+  sender = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) =>
+      published && new URL(request.url).pathname === keySetPath
+        ? Response.json({ keys: ring.map(({ publicKey }) => publicKey) })
+        : new Response(null, { status: 404 }),
+  });
+});
+afterAll(async () => {
+  await sender.stop(true);
+  await rm(home, { recursive: true });
+});
+
+const check = (jwt: string, received = body) =>
+  checkNotification(jwt, received, sender.url.origin, createKeySets({ egress: { allow: [], deny: [], only: [] } }));
+
+/** A signature as other senders make it, who may leave out what ours has. */
+function signed(claims: Readonly<Record<string, unknown>>): Promise<string> {
+  const [{ key, alg, publicKey }] = ring;
+  return new SignJWT(claims).setProtectedHeader({ alg, kid: publicKey.kid, typ: "JWT" }).sign(key);
+}
+
+const unauthorized = { code: "unauthorized" };
+
+test("a signature of ours holds for its body alone", async () => {
+  const jwt = await signNotification(body, ring, { issuer: sender.url.origin, audience: "https://receiver.example" });
+  await check(jwt);
+  await expect(check(jwt, '{"task":{"id":"t2"}}')).rejects.toMatchObject(unauthorized);
+  await expect(check(`${jwt.slice(0, -4)}AAAA`)).rejects.toMatchObject(unauthorized);
+});
+
+test("a signature is good for minutes after it was made, whether or not it says when it expires", async () => {
+  await check(await signed({ iat: now() }));
+  await check(await signed({ iat: now() - 240 }));
+  for (const claims of [{ iat: now() - 600 }, { iat: now() - 600, exp: now() + 600 }, { iat: now() + 600 }, {}])
+    await expect(check(await signed(claims))).rejects.toMatchObject(unauthorized);
+});
+
+test("a sender that publishes no keys has nothing to prove", async () => {
+  published = false;
+  await check(await signed({}));
+  published = true;
+});
