@@ -156,7 +156,9 @@ test("a request for approval is asked in the agent's own words, and does not cou
     kind: "approval",
     askId: expect.any(String),
     question: `Helper asks:\n\n${String(own?.event.question)}`,
+    approval: own?.event.approval,
   });
+  expect(own?.event.approval).toMatchObject({ name: "str_replace_editor", id: expect.any(String) });
   await asker.say(id, /"(yes \w{6})"/.exec(String(own?.event.question))?.[1] ?? "");
   expect((await asker.until(id, "completed")).output).toMatchObject({ answer: "ok", files: [{ name: "a.txt" }] });
 });

@@ -9,10 +9,19 @@ import { admitMessage, continueRun, type Sender, startRun } from "../../runs/acc
 import { checkMediaTypes, wantsData } from "../media-types.ts";
 import type { ProtocolVersion } from "../version.ts";
 import { FieldViolationsError } from "../wire-error.ts";
+import { inPlainWords } from "./hitl-answer.ts";
 import type { TaskDeps } from "./task-access.ts";
 import { taskOptions } from "./task-options.ts";
 
 const longestMetadata = 64 * 1024;
+
+/** Who sends a message, and how. */
+type MessageSender = Sender & {
+  readonly wire: ProtocolVersion;
+  /** Whether the call activates the HITL extension. */
+  readonly hitl: boolean;
+  readonly trace?: Trace | undefined;
+};
 
 /**
  * Stores a message durably: as a new task, or as the next message of the task it names. Once this
@@ -22,7 +31,7 @@ const longestMetadata = 64 * 1024;
 export async function acceptMessage(
   deps: TaskDeps,
   request: SendMessageRequest,
-  { wire, trace, ...sender }: Sender & { readonly wire: ProtocolVersion; readonly trace?: Trace | undefined },
+  { wire, hitl, trace, ...sender }: MessageSender,
 ): Promise<RunRecord> {
   const { message, configuration, metadata } = request;
   if (message === undefined) throw new FieldViolationsError([{ field: "message", description: "is required" }]);
@@ -34,7 +43,8 @@ export async function acceptMessage(
   const options = { ...taskOptions(metadata), ...answerAs, ...(trace && { trace }) };
   const { contextId, taskId: id, messageId } = message;
   await admitMessage(deps, { id, contextId, messageId }, sender);
-  const received = await userMessage(deps, message);
+  const stored = await userMessage(deps, message);
+  const received = await inPlainWords(deps, message, stored, { ...sender, hitl });
   const run =
     id === ""
       ? await startRun(deps, { message: received, ...options }, { contextId, ...sender })
