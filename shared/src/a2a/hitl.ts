@@ -53,16 +53,23 @@ export function hitlRequest(runId: string, { question, approval, history }: Task
   };
 }
 
-/** The extension wants an object; a model may have written anything. */
+/** The extension wants an object; what is none is shown as it was written. */
 function argumentsOf(text: string): Json {
-  try {
-    const args: unknown = JSON.parse(text);
-    if (typeof args === "object" && args !== null && !Array.isArray(args)) return args as Json;
-  } catch {
-    // Shown as it was written.
-  }
-  return { arguments: text };
+  const parsed = argumentsJson.safeParse(text);
+  return parsed.success ? parsed.data : { arguments: text };
 }
+
+const argumentsJson = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return text.trim() === "" ? {} : (JSON.parse(text) as unknown);
+    } catch {
+      context.addIssue("is not JSON");
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.json()));
 
 const id = z.string().min(1).max(1024);
 const answer = z.string().max(64 * 1024);
