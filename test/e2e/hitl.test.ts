@@ -42,7 +42,8 @@ for (const name of ["manus", "sequential"]) {
       const rpc = { jsonrpc: "2.0", id: 1, method: "SendMessage", params };
       return (await gateway.call(`/a2a/${name}`, rpc, headers)).body;
     };
-    const asked = (await send({ parts: [{ text: "Write a greeting." }] })).result.task;
+    const metadata = name === "manus" ? {} : { "manyhands/flow": { agents: ["manus"] } };
+    const asked = (await send({ parts: [{ text: "Write a greeting." }], metadata })).result.task;
     expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     const { type, tools } = asked.status.message.metadata[hitl];
     expect([type, tools]).toEqual([

@@ -35,7 +35,13 @@ function start({ url }: AgentServerForTest, headers?: Record<string, string>) {
 }
 
 /** A message with this answer, as kagent's clients send it; `over` changes it. */
-function respond({ url }: AgentServerForTest, taskId: string, response: object, over: object = {}, headers = activated) {
+function respond(
+  { url }: AgentServerForTest,
+  taskId: string,
+  response: object,
+  over: object = {},
+  headers = activated,
+) {
   const message = {
     messageId: crypto.randomUUID(),
     taskId,

@@ -6,6 +6,8 @@ from unittest.mock import patch
 from urllib.parse import urlparse
 
 import uvicorn
+from a2a.types import TaskState
+from a2a.utils import get_message_text
 from beeai_framework.adapters.a2a.agents import A2AAgent
 from beeai_framework.adapters.a2a.serve.server import A2AServer, A2AServerConfig
 from beeai_framework.adapters.openai import OpenAIChatModel
@@ -19,7 +21,11 @@ async def client(url):
     remote = A2AAgent(url=url, memory=UnconstrainedMemory())
 
     async def say(text):
-        return (await remote.run(text)).last_message.text
+        output = await remote.run(text)
+        task, _ = output.event
+        # As its output it takes the last artifact, also of a task that asks.
+        asks = task.status.state == TaskState.input_required
+        return get_message_text(task.status.message) if asks else output.last_message.text
 
     yield say
 

@@ -20,7 +20,9 @@ async function client(url: string) {
   };
 }
 
-class Echo extends adk.BaseAgent {
+const BaseAgent: new (about: object) => object = adk.BaseAgent;
+
+class Echo extends BaseAgent {
   async *runAsyncImpl(context: PeerPackage) {
     const said = context.userContent.parts.map((part: PeerPackage) => part.text ?? "").join(" ");
     const content = { role: "model", parts: [{ text: `Echo: ${said}` }] };

@@ -19,11 +19,13 @@ async function server() {
   const { Mastra } = await load("@mastra/core/mastra");
   const { Agent } = await load("@mastra/core/agent");
   const { MastraServer } = await load("@mastra/hono");
+  const { InMemoryTaskStore } = await load("@mastra/server/a2a/store");
   const { Hono } = await load("hono");
   const model = { id: "scripted/scripted", url: process.env.OPENAI_BASE_URL, apiKey: "none" };
   const echo = new Agent({ id: "echo", name: "Mastra", description: "Echoes.", instructions: "Echo.", model });
   const app = new Hono();
-  await new MastraServer({ app, mastra: new Mastra({ agents: { echo }, logger: false }) }).init();
+  const mastra = new Mastra({ agents: { echo }, logger: false });
+  await new MastraServer({ app, mastra, taskStore: new InMemoryTaskStore() }).init();
   const { url } = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: app.fetch });
   return `${url.origin}/api/.well-known/echo/agent-card.json`;
 }

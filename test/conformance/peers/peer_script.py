@@ -3,6 +3,7 @@ each text as a line of JSON, or as `server`, which prints `ready URL` and echoes
 
 import asyncio
 import json
+import os
 import socket
 import sys
 
@@ -29,7 +30,9 @@ async def converse(client, url, texts):
 def serve(server):
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    listener.listen()  # Who connects before the app has started waits for it.
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     app = server(url)
     print(f"ready {url}", flush=True)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # Nobody reads what a framework logs there.
     uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])

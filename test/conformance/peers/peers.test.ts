@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { plan, plannerForTest } from "../../../flows/src/testing/planner.ts";
 import { type GatewayServer, startGatewayServer } from "../../servers/gateway-server.ts";
 import { type AgentServer, freePort, startManus } from "../../servers/manus-server.ts";
 import { startReady } from "../../servers/ready-process.ts";
@@ -21,7 +22,10 @@ let gateway: GatewayServer;
 beforeAll(async () => {
   if (!peers.some(isInstalled)) return;
   home = await mkdtemp(join(tmpdir(), "peers-"));
-  model = await startScriptedModel(host);
+  const steps = plan({ text: "Say hello.", agent: "manus", expected: "a hello" });
+  const planner = plannerForTest({ plans: Array(peers.length).fill(steps), report: () => ({ text: "It was said." }) });
+  // An agent has many tools, a flow's own calls have one or none.
+  model = await startScriptedModel((request) => ((request.tools?.length ?? 0) > 1 ? host(request) : planner(request)));
   echo = await startScriptedModel(echoing);
   const scripted = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
   manus = startManus({ MANYHANDS_HOME: home, PORT: freePort(), SANDBOX: "off", ...scripted });
@@ -43,7 +47,9 @@ const textOf = (content: unknown): string => (typeof content === "string" ? cont
  * said before.
  */
 function host({ messages }: ChatRequest) {
-  const at = messages.findLastIndex(({ role, content }) => role === "user" && /hello|greeting|first/.test(textOf(content)));
+  const at = messages.findLastIndex(
+    ({ role, content }) => role === "user" && /hello|greeting|first/.test(textOf(content)),
+  );
   const said = textOf(messages[at]?.content);
   if (said.includes("What did I say first?")) {
     const before = messages.slice(0, at).some(({ content }) => textOf(content).includes("Say hello."));
@@ -73,7 +79,8 @@ async function converse(peer: Peer, url: string, texts: readonly string[]): Prom
 
 const hosts: readonly (readonly [what: string, url: () => string])[] = [
   ["an agent", () => manus.url],
-  ["the gateway's agent", () => `${gateway.url}/a2a/manus`],
+  // Some clients drop what follows the last slash of an address.
+  ["the gateway's agent", () => `${gateway.url}/a2a/manus/`],
 ];
 
 for (const peer of peers) {
@@ -96,7 +103,7 @@ for (const peer of peers) {
   test.skipIf(!isInstalled(peer) || client === undefined)(
     `${name} hears a flow's answer${unlessInstalled(peer)}`,
     async () => {
-      expect(await converse(peer, `${gateway.url}/a2a/sequential`, ["Say hello."])).toEqual(["Hello there."]);
+      expect(await converse(peer, `${gateway.url}/a2a/planning/`, ["Plan a hello."])).toEqual(["It was said."]);
     },
     longest,
   );
@@ -113,8 +120,8 @@ for (const peer of peers) {
         const steps = [{ agent: added.body.name, instruction: "repeat {goal}" }];
         const request = { input: "the word", options: { steps } };
         const run = await gateway.call("/flows/sequential", request, { Prefer: "wait=60" });
-        expect(run.body).toMatchObject({ status: "completed", answer: expect.stringContaining("Echo: ") });
-        expect(run.body.answer).toContain("repeat the word");
+        const answer = expect.stringMatching(/Echo: [^]*repeat the word/);
+        expect(run.body).toMatchObject({ status: "completed", answer });
         const params = { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "again" }] } };
         const rpc = { jsonrpc: "2.0", id: 1, method: "SendMessage", params };
         const { body } = await gateway.call(`/a2a/${added.body.name}`, rpc, { "A2A-Version": "1.0" });
@@ -133,7 +140,7 @@ test.skipIf(inspector === undefined || !isInstalled(inspector))(
   async () => {
     const lines: [kind: string, value: unknown][] = [];
     for (const [, url] of hosts) {
-      lines.push(["card", await (await fetch(`${url()}/.well-known/agent-card.json`)).json()]);
+      lines.push(["card", await (await fetch(`${url().replace(/\/$/, "")}/.well-known/agent-card.json`)).json()]);
       for (const text of ["Say hello.", "Write a greeting."]) {
         for (const method of ["message/send", "message/stream"]) {
           const parts = [{ kind: "text", text }];

@@ -24,17 +24,22 @@ const everything = { answersQuestions: true, keepsContext: true };
 /** The peers, each a row of the table in docs/reference/a2a-conformance.md. */
 export const peers: readonly Peer[] = [
   { name: "a2a-sdk-1", from: { pypi: ["a2a-sdk[http-server]==1.3.0", "uvicorn"] }, client: everything, serves: true },
-  { name: "a2a-sdk-0.3", from: { pypi: ["a2a-sdk[http-server]==0.3.26", "uvicorn"] }, client: everything, serves: true },
+  {
+    name: "a2a-sdk-0.3",
+    from: { pypi: ["a2a-sdk[http-server]==0.3.26", "uvicorn"] },
+    client: everything,
+    serves: true,
+  },
   { name: "google-adk", from: { pypi: ["google-adk[a2a]==2.13.0"] }, client: everything, serves: true },
   {
     name: "google-adk-js",
-    from: { npm: ["@google/adk@2.0.0", "express@5.2.1"] },
+    from: { npm: ["@google/adk@2.0.0", "express@5.3.0"] },
     client: { answersQuestions: false, keepsContext: true },
     serves: true,
   },
   {
     name: "mastra",
-    from: { npm: ["@mastra/core@1.71.0", "@mastra/hono@1.7.9", "hono@4.13.18"] },
+    from: { npm: ["@mastra/core@1.71.0", "@mastra/hono@1.7.9", "@mastra/server@1.67.0", "hono@4.13.19"] },
     client: { answersQuestions: true, keepsContext: false },
     serves: true,
   },
@@ -44,14 +49,25 @@ export const peers: readonly Peer[] = [
     client: { answersQuestions: false, keepsContext: false },
     serves: true,
   },
-  { name: "beeai", from: { pypi: ["beeai-framework[a2a]==0.1.85"] }, client: everything, serves: true },
+  { name: "beeai", from: { pypi: ["beeai-framework[a2a,mcp]==0.1.85"] }, client: everything, serves: true },
   {
     name: "agent-framework",
-    from: { pypi: ["agent-framework-core==1.23.0", "agent-framework-a2a==1.0.0b261022", "uvicorn"] },
+    from: {
+      pypi: [
+        "agent-framework-core==1.23.0",
+        "agent-framework-a2a==1.0.0b261022",
+        "a2a-sdk[http-server]==1.3.0",
+        "uvicorn",
+      ],
+    },
     client: everything,
     serves: true,
   },
-  { name: "pydantic-ai", from: { pypi: ["fasta2a[pydantic-ai]==2.1.1", "pydantic-ai-slim==2.68.0", "uvicorn"] }, serves: true },
+  {
+    name: "pydantic-ai",
+    from: { pypi: ["fasta2a[pydantic-ai]==2.1.1", "pydantic-ai-slim==2.68.0", "uvicorn"] },
+    serves: true,
+  },
   {
     name: "a2a-inspector",
     from: { git: "https://github.com/a2aproject/a2a-inspector", commit: "8098818f97c6b8554f1f83636508a9608842f5a0" },
