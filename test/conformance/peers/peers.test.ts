@@ -23,7 +23,7 @@ beforeAll(async () => {
   if (!peers.some(isInstalled)) return;
   home = await mkdtemp(join(tmpdir(), "peers-"));
   const steps = plan({ text: "Say hello.", agent: "manus", expected: "a hello" });
-  const planner = plannerForTest({ plans: Array(peers.length).fill(steps), report: () => ({ text: "It was said." }) });
+  const planner = plannerForTest({ plans: Array(peers.length).fill(steps) });
   // An agent has many tools, a flow's own calls have one or none.
   model = await startScriptedModel((request) => ((request.tools?.length ?? 0) > 1 ? host(request) : planner(request)));
   echo = await startScriptedModel(echoing);
@@ -103,7 +103,9 @@ for (const peer of peers) {
   test.skipIf(!isInstalled(peer) || client === undefined)(
     `${name} hears a flow's answer${unlessInstalled(peer)}`,
     async () => {
-      expect(await converse(peer, `${gateway.url}/a2a/planning/`, ["Plan a hello."])).toEqual(["It was said."]);
+      // Some clients add what else there is: the plan, as text and as data.
+      const [answer] = await converse(peer, `${gateway.url}/a2a/planning/`, ["Plan a hello."]);
+      expect(answer).toContain("Hello there.");
     },
     longest,
   );

@@ -49,7 +49,12 @@ export const peers: readonly Peer[] = [
     client: { answersQuestions: false, keepsContext: false },
     serves: true,
   },
-  { name: "beeai", from: { pypi: ["beeai-framework[a2a,mcp]==0.1.85"] }, client: everything, serves: true },
+  {
+    name: "beeai",
+    from: { pypi: ["beeai-framework[a2a,mcp]==0.1.85", "litellm==1.94.3"] },
+    client: everything,
+    serves: true,
+  },
   {
     name: "agent-framework",
     from: {
