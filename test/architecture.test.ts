@@ -96,6 +96,7 @@ const readsWall = [
   "shared/src/a2a/signing/card-policy.ts",
   "shared/src/a2a/signing/home-keys.ts",
   "shared/src/auth/auth-store.ts",
+  "shared/src/auth/jwt.ts",
   "shared/src/durable/sqlite/machine-clock.ts",
   "shared/src/machine/workspace/remove-stale.ts",
   "shared/src/models/chat/attempt.ts",

@@ -54,3 +54,14 @@ test("a reader of the journal gets progress instead, and the answer once", async
   const items = await streamed("SendStreamingMessage", textMessage("draft a b c"), headers);
   expect(items.flatMap(({ artifactUpdate }) => artifactUpdate ?? [])).toHaveLength(1);
 });
+
+for (const [how, last] of [
+  ["thought", ["abc"]],
+  ["asks", []],
+] as const) {
+  test(`what another agent wrote before it went on is emptied as well: ${how}`, async () => {
+    const items = await streamed("SendStreamingMessage", textMessage(`relay abc, ${how}`), { "A2A-Version": "1.0" });
+    const chunks = items.flatMap(({ artifactUpdate }) => artifactUpdate ?? []);
+    expect(growth(chunks)).toEqual(["", "a", "ab", "abc", "", ...last]);
+  });
+}

@@ -11,7 +11,7 @@ export const agentName = "scripted";
 /**
  * An agent that does what the first word of its message says, and emits the events a real one
  * would: `answer TEXT`, `reply TEXT` (a mere reply), `ask QUESTION`, `authorize`, `work STEPS`,
- * `type WORDS…`, `wait MS`, `quiet MS` (which emits nothing until its answer), `stubborn MS`,
+ * `type WORDS…`, `relay TEXT, HOW` (as another agent writes it, `thought` or before it `asks`), `wait MS`, `quiet MS` (which emits nothing until its answer), `stubborn MS`,
  * `fail CODE`, `bug`, `file NAME`, `listen`.
  */
 export const scriptedAgent: RunDefinition = {
@@ -88,6 +88,20 @@ const acts: Record<string, Act> = {
       return text;
     });
     return text;
+  },
+  relay: async (run, rest) => {
+    const [text = "", way] = rest.split(", ");
+    const whose = { askId: "a", isAnswer: true };
+    await run.step("ask", async (step) => {
+      for (const [at, letter] of [...text].entries()) {
+        step.progress({ type: "agent-writing", ...whose, text: letter, at });
+        await Bun.sleep(20);
+      }
+      if (way === "thought") step.progress({ type: "agent-written", ...whose, text, isThought: true });
+      await Bun.sleep(20);
+      return text;
+    });
+    return way === "asks" ? ((await acts.ask?.(run, "which?", { messageId: "", parts: [] })) ?? "") : text;
   },
   quiet: async (run, ms, message) => {
     await acts.wait?.(run, ms, message);

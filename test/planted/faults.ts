@@ -808,8 +808,8 @@ export const faults: readonly Fault[] = [
   {
     id: "same-thought-again",
     file: "shared/src/a2a/stream-update.ts",
-    find: "taskStatus(identity, freshOnly(projection), undefined)",
-    becomes: "taskStatus(identity, projection, undefined)",
+    find: "taskStatus(identity, freshOnly(projection), { hitl })",
+    becomes: "taskStatus(identity, projection, { hitl })",
     harm: "A reader of a stream is told the same sentence with every event that follows it.",
     tests: ["shared/src/a2a/task-view", ...a2a],
   },
@@ -1681,7 +1681,7 @@ export const faults: readonly Fault[] = [
   {
     id: "repeated-message-refused-by-quota",
     file: "shared/src/runs/accept-message.ts",
-    find: "  if (dedupeMs !== 0 && history.some((entry) => entry.messageId === messageId)) return;\n",
+    find: "  if (!isNew && (await isKnown(projections, run, message))) return run;\n",
     becomes: "",
     harm: "A client that repeats a stored message after a lost answer is told that it has no quota.",
     tests: quotas,
@@ -1840,7 +1840,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "redirect-not-judged",
-    file: "shared/src/machine/egress/egress.ts",
+    file: "shared/src/machine/egress/fetch-within.ts",
     find: "    await request.admit?.(hop.url);\n",
     becomes: "    if (hop.url.href === String(request.url)) await request.admit?.(hop.url);\n",
     harm: "A page that redirects leads a tool to addresses that it would not have opened itself.",

@@ -44,6 +44,12 @@ export const usageExtension = "urn:manyhands:usage:1";
  */
 export const budgetExtension = "urn:manyhands:budget:1";
 
+/**
+ * kagent's A2A extension for questions to a person in a fixed form: a message that asks, and one
+ * that answers, has it under this URI in its metadata.
+ */
+export const hitlExtension = "https://kagent.dev/extensions/hitl/v1";
+
 /** This system's keys in A2A metadata. All other keys belong to others and pass through as data. */
 export const metadataKeys = {
   /** On a Task and on every stored stream event: the journal's sequence number. */

@@ -5,17 +5,21 @@ import { projectedUsage, type TaskProjection } from "../runs/projection.ts";
 import { metadataKeys } from "./extensions.ts";
 import { artifactView, type TaskIdentity, taskStatus } from "./task-view.ts";
 
+/** The extensions a reader has activated, as far as they change a stream. */
+export type ActiveExtensions = { readonly journal?: boolean; readonly hitl?: boolean };
+
 /**
  * A stored event as a stream update; `projection` already includes it. Every event becomes an
  * update, so the sequence numbers a reader sees have no gaps. The event itself is added only with
- * the journal extension, and never to an artifact update, whose artifact is complete.
+ * the journal extension, and never to an artifact update, whose artifact is complete; a question
+ * is also in the form of the HITL extension with that one.
  */
 export function eventUpdate(
   identity: TaskIdentity,
   projection: TaskProjection,
   stored: StoredEvent,
   publicUrl: string,
-  journal: boolean,
+  { journal = false, hitl = false }: ActiveExtensions = {},
 ): StreamResponse {
   const shell = { taskId: identity.id, contextId: identity.contextId };
   const standing = { [metadataKeys.seq]: stored.seq, [metadataKeys.usage]: projectedUsage(projection) };
@@ -27,7 +31,7 @@ export function eventUpdate(
   }
   const { at, event } = stored;
   const metadata = { ...standing, ...(journal ? { [metadataKeys.event]: { at, event } } : {}) };
-  const status = taskStatus(identity, freshOnly(projection), undefined);
+  const status = taskStatus(identity, freshOnly(projection), { hitl });
   return { payload: { $case: "statusUpdate", value: { ...shell, status, metadata } } };
 }
 

@@ -5,6 +5,7 @@ import type { Json } from "../core/json.ts";
 import type { AgentInput } from "../core/task.ts";
 import { type HistoryEntry, type ProjectedArtifact, projectedUsage, type TaskProjection } from "../runs/projection.ts";
 import { metadataKeys } from "./extensions.ts";
+import { asking } from "./hitl.ts";
 import { asData } from "./media-types.ts";
 import { taskState } from "./task-state.ts";
 import { textPart, toWirePart } from "./wire-part.ts";
@@ -22,6 +23,8 @@ export type TaskDetail = {
   /** Number of newest messages to include: all if omitted, none if 0. */
   readonly historyLength?: number | undefined;
   readonly artifacts: boolean;
+  /** Whether an open question is also shown in the form of the HITL extension. */
+  readonly hitl?: boolean;
 };
 
 /**
@@ -42,7 +45,7 @@ export function taskView(
   return {
     id: identity.id,
     contextId: identity.contextId,
-    status: taskStatus(identity, projection, run),
+    status: taskStatus(identity, projection, { run, hitl: detail.hitl }),
     artifacts: detail.artifacts
       ? projection.artifacts.map((artifact) => artifactView(identity, artifact, publicUrl))
       : [],
@@ -55,12 +58,20 @@ export function taskView(
   };
 }
 
-/** The status of a run after the projection's last event. */
-export function taskStatus(identity: TaskIdentity, projection: TaskProjection, run?: RunRecord): TaskStatus {
-  const { status } = projection;
+/**
+ * The status of a run after the projection's last event; with `hitl` its message also asks in the
+ * form of that extension.
+ */
+export function taskStatus(
+  identity: TaskIdentity,
+  projection: TaskProjection,
+  { run, hitl = false }: { readonly run?: RunRecord | undefined; readonly hitl?: boolean | undefined } = {},
+): TaskStatus {
+  const { status, end } = projection;
+  const message = status && agentMessage(identity, status.seq, status.text, end?.error);
   return {
     state: taskState(projection, run),
-    message: status === undefined ? undefined : agentMessage(identity, status.seq, status.text, projection.end?.error),
+    message: message && hitl ? asking(message, identity.id, projection) : message,
     timestamp: new Date(run?.updatedAt ?? projection.at).toISOString(),
   };
 }

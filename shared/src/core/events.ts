@@ -49,6 +49,11 @@ const fault = record({
 });
 const takenIn = list(text);
 const toolCall = record({ id: text, name: text, arguments: text });
+/**
+ * A call that a person is asked to allow: `id` names it, as its arguments and risk are, in this run
+ * and in the answer; `risk` says what it would do.
+ */
+const approval = record({ id: text, callId: text, name: text, arguments: text, risk: text.exactOptional() });
 const ask = { askId: text, agent: text };
 const modelCall = { usage, discarded: usage.exactOptional(), model: text, milliseconds: z.number() };
 
@@ -146,12 +151,13 @@ export const eventTypes = {
   }),
   /**
    * The run asks a person `question` and waits. `askId`: the ask through which another agent put
-   * the question.
+   * the question. `approval`: the call that it asks about.
    */
   "question-asked": event(1, {
     question: text,
     kind: z.enum(["question", "approval", "authorization"]),
     askId: text.exactOptional(),
+    approval: approval.exactOptional(),
   }),
   /**
    * Something the run noticed about itself: a repetition, a limit coming near, a truncated answer,

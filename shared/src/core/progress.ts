@@ -37,5 +37,6 @@ export type Progress = Readonly<z.output<typeof progressSchema>>;
  */
 export type PeerWriting = { readonly askId: string; readonly text: string; readonly isAnswer?: boolean } & (
   | { readonly type: "agent-writing"; readonly at: number }
-  | { readonly type: "agent-written" }
+  /** `isThought`: the reply goes on with calls, so it is no answer. */
+  | { readonly type: "agent-written"; readonly isThought?: boolean }
 );

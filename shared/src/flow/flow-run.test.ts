@@ -299,6 +299,25 @@ test("only text that becomes the flow's answer is marked so while an agent or th
   expect(written.rest).toContain("an aside");
 });
 
+test("what an agent writes before a call is told apart from its answer", async () => {
+  const passing = flowOf(async (flow) => ({
+    answer: (await flow.ask("one", { text: "Go" }, { isAnswer: true })).answer,
+  }));
+  const slow = { deltaDelayMs: 40 };
+  const look = { name: "no_such_tool", args: {} };
+  const one = (_: unknown, n: number) =>
+    n === 0 ? { text: "let me look", calls: [look], ...slow } : { text: "so", ...slow };
+  await using flow = await flowForTest(passing, { agents: { one } });
+  const id = await flow.start({ text: "Go" });
+  const written: unknown[] = [];
+  for await (const item of flow.engine.follow(id, { after: 0, signal: AbortSignal.timeout(20_000) })) {
+    if (item.kind === "progress" && item.event.type === "agent-written") written.push(item.event);
+  }
+  const mine = { type: "agent-written", askId: expect.any(String), isAnswer: true };
+  expect(written).toContainEqual({ ...mine, text: "let me look", isThought: true });
+  expect(written).not.toContainEqual({ ...mine, text: "so", isThought: true });
+});
+
 test("agents that ask each other in a circle come to an end", async () => {
   await using flow = await flowForTest(
     flowOf(async (flow) => {

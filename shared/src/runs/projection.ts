@@ -35,6 +35,8 @@ export type TaskProjection = {
    * from.
    */
   readonly question?: EventOf<"question-asked">["kind"];
+  /** The call that the open question is about. */
+  readonly approval?: NonNullable<EventOf<"question-asked">["approval"]>;
   /** The ask the question came from, if another agent asked it. */
   readonly asker?: string;
   /** The newest status line and the event it came from; while a question is open, the question. */
@@ -81,7 +83,8 @@ export function applyEvent(projection: TaskProjection, stored: StoredEvent): Tas
 }
 
 /** The projection without its question and the status line of the question. */
-function withoutQuestion({ question: _, asker: __, status: ___, ...rest }: TaskProjection): TaskProjection {
+function withoutQuestion(projection: TaskProjection): TaskProjection {
+  const { question: _, approval: __, asker: ___, status: ____, ...rest } = projection;
   return rest;
 }
 
@@ -95,9 +98,12 @@ function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): T
     }
     case "question-asked": {
       const entry = { seq, role: "agent" as const, parts: [{ type: "text" as const, text: event.question }] };
-      const { asker: _, ...rest } = projection;
-      const asker = event.askId === undefined ? {} : { asker: event.askId };
-      return { ...rest, ...asker, question: event.kind, history: [...projection.history, entry] };
+      const { asker: _, approval: __, ...rest } = projection;
+      const about = {
+        ...(event.askId !== undefined && { asker: event.askId }),
+        ...(event.approval && { approval: event.approval }),
+      };
+      return { ...rest, ...about, question: event.kind, history: [...projection.history, entry] };
     }
     case "step-started":
       return projection.question === undefined ? projection : withoutQuestion(projection);

@@ -151,12 +151,15 @@ test("a request for approval is asked in the agent's own words, and does not cou
   const asked = (await asker.events(id)).find((event) => event.type === "question-asked");
   const [task] = await helper.tasks();
   const own = (await helper.engine.events(task?.id ?? "")).find(({ event }) => event.type === "question-asked");
+  const text = JSON.stringify({ command: "create", path: "a.txt", file_text: "x" });
   expect(asked).toEqual({
     type: "question-asked",
     kind: "approval",
     askId: expect.any(String),
     question: `Helper asks:\n\n${String(own?.event.question)}`,
+    approval: { id: expect.any(String), callId: expect.any(String), name: "str_replace_editor", arguments: text },
   });
+  expect(asked).toMatchObject({ approval: own?.event.approval });
   await asker.say(id, /"(yes \w{6})"/.exec(String(own?.event.question))?.[1] ?? "");
   expect((await asker.until(id, "completed")).output).toMatchObject({ answer: "ok", files: [{ name: "a.txt" }] });
 });

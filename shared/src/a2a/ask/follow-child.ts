@@ -1,6 +1,6 @@
 import type { Task } from "@a2a-js/sdk";
 import { AppError } from "../../core/errors.ts";
-import type { EventOf } from "../../core/events.ts";
+import { type EventOf, readEvent } from "../../core/events.ts";
 import type { Run, StepContext } from "../../core/run.ts";
 import type { A2aClient } from "../client/client.ts";
 import { sleep } from "../client/client-retry.ts";
@@ -30,8 +30,11 @@ export type Followed = ToldLines & {
 export type Seen = Followed & {
   readonly state: ChildState;
   readonly result?: Collected;
-  readonly question?: ChildQuestion & { readonly kind: EventOf<"question-asked">["kind"] };
+  readonly question?: ChildQuestion & Asked;
 };
+
+/** What kind of question it is, and about which call; an agent of another system does not say. */
+type Asked = Pick<EventOf<"question-asked">, "kind" | "approval">;
 
 const shortestLookMs = 1_000;
 /**
@@ -68,8 +71,8 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
       }
       const result =
         isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, client, peers, step.signal) : undefined;
-      const kind = state === "auth-required" ? "authorization" : seen.kind;
-      const question = waitsForPerson(state) ? { ...childQuestion(task), kind } : undefined;
+      const asked: Asked = state === "auth-required" ? { kind: "authorization" } : seen.asked;
+      const question = waitsForPerson(state) ? { ...childQuestion(task), ...asked } : undefined;
       return {
         ...from,
         after: seen.after,
@@ -83,15 +86,14 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
 }
 
 type Look = { readonly notes: Notes; readonly signal: AbortSignal; readonly ends: AbortSignal };
-type Looked = { readonly after: number; readonly kind: EventOf<"question-asked">["kind"] };
 
 async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed, { notes, signal, ends }: Look) {
-  const looked: { after: number; kind: Looked["kind"] } = { after: from.after, kind: "question" };
+  const looked: { after: number; asked: Asked } = { after: from.after, asked: { kind: "question" } };
   const enough = AbortSignal.any([signal, ends, notes.due]);
   try {
     for await (const update of client.watch(child.taskId, { after: from.after, signal: enough })) {
       if (update.kind !== "task" && "seq" in update) looked.after = Math.max(looked.after, update.seq ?? 0);
-      looked.kind = kindIn(update) ?? looked.kind;
+      looked.asked = askedIn(update) ?? looked.asked;
       notes.take(update);
       if (update.kind === "end" || (update.kind === "status" && isSettled(update.state))) break;
     }
@@ -131,7 +133,7 @@ async function pollTask(
   } finally {
     pushCallbacks?.leave(askId);
   }
-  return { after: from.after, kind: "question" } as const;
+  return { after: from.after, asked: { kind: "question" } as const };
 }
 
 /**
@@ -143,10 +145,11 @@ function stateAfter(task: Task, answered: string | undefined): ChildState {
   return waitsForPerson(state) && childQuestion(task).id === answered ? "working" : state;
 }
 
-function kindIn(update: TaskUpdate): EventOf<"question-asked">["kind"] | undefined {
-  const event = update.kind === "status" ? update.journal?.event : undefined;
+function askedIn(update: TaskUpdate): Asked | undefined {
+  const event = update.kind === "status" && update.journal ? readEvent(update.journal.event) : undefined;
   if (event?.type !== "question-asked") return undefined;
-  return event.kind === "approval" ? "approval" : "question";
+  const { kind, approval } = event;
+  return kind === "approval" ? { kind, ...(approval && { approval }) } : { kind: "question" };
 }
 
 function timeLeft({ ask: { endsAt = Number.POSITIVE_INFINITY } }: RemoteTask, { now }: StepContext): number {

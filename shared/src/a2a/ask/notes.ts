@@ -94,8 +94,10 @@ export function childNotes(
         used = update.usage ?? used;
         const event = update.journal && readEvent(update.journal.event);
         if (event !== undefined && telling[event.type]) say(update.text);
-        if (event?.type === "model-replied")
-          step.progress({ type: "agent-written", ...whose, text: event.text } satisfies PeerWriting);
+        if (event?.type === "model-replied") {
+          const thought = event.toolCalls.length > 0 && { isThought: true };
+          step.progress({ type: "agent-written", ...whose, text: event.text, ...thought } satisfies PeerWriting);
+        }
       }
       if (update.kind !== "progress" || update.progress.type !== "text-delta") return;
       const { text, at } = update.progress;

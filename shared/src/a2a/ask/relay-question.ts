@@ -28,7 +28,8 @@ export async function relayQuestion(
   try {
     if (ask.receiveMessages !== undefined) ask.receiveMessages(await run.poll<UserMessage>(messageSignal));
     const left = ask.endsAt === undefined ? undefined : Math.max(0, ask.endsAt - begun);
-    const asked = { question: inWords(title, question), kind: question.kind, askId: ask.askId };
+    const { kind, approval } = question;
+    const asked = { question: inWords(title, question), kind, askId: ask.askId, ...(approval && { approval }) };
     const answer = await askPerson(run, asked, left);
     if (answer === undefined) return undefined;
     const exchange = { kind: question.kind, question: question.text, answer: answer.parts };

@@ -28,7 +28,7 @@ export function eventNotification(
   }: { readonly projection: TaskProjection; readonly before: TaskProjection; readonly stored: StoredEvent },
   publicUrl: string,
 ): Notification | undefined {
-  if (config.wire === "1.0") return notification(config, eventUpdate(identity, projection, stored, publicUrl, false));
+  if (config.wire === "1.0") return notification(config, eventUpdate(identity, projection, stored, publicUrl));
   const changed = taskState(projection) !== taskState(before) || projection.artifacts !== before.artifacts;
   return changed ? taskNotification(config, identity, projection, publicUrl) : undefined;
 }

@@ -8,10 +8,19 @@ import { continueRun, type Sender, startRun } from "../../runs/accept-message.ts
 import { checkMediaTypes, wantsData } from "../media-types.ts";
 import type { ProtocolVersion } from "../version.ts";
 import { FieldViolationsError } from "../wire-error.ts";
+import { inPlainWords } from "./hitl-answer.ts";
 import type { TaskDeps } from "./task-access.ts";
 import { taskOptions } from "./task-options.ts";
 
 const longestMetadata = 64 * 1024;
+
+/** Who sends a message, and how. */
+type MessageSender = Sender & {
+  readonly wire: ProtocolVersion;
+  /** Whether the call activates the HITL extension. */
+  readonly hitl: boolean;
+  readonly trace?: Trace | undefined;
+};
 
 /**
  * Stores a message durably: as a new task, or as the next message of the task it names. Once this
@@ -21,7 +30,7 @@ const longestMetadata = 64 * 1024;
 export async function acceptMessage(
   deps: TaskDeps,
   request: SendMessageRequest,
-  { wire, trace, ...sender }: Sender & { readonly wire: ProtocolVersion; readonly trace?: Trace | undefined },
+  { wire, hitl, trace, ...sender }: MessageSender,
 ): Promise<RunRecord> {
   const { message, configuration, metadata } = request;
   if (message === undefined) throw new FieldViolationsError([{ field: "message", description: "is required" }]);
@@ -32,7 +41,7 @@ export async function acceptMessage(
   const answerAs = wantsData(configuration?.acceptedOutputModes ?? []) ? ({ answerAs: "data" } as const) : {};
   const options = { ...taskOptions(metadata), ...answerAs, ...(trace && { trace }) };
   const { contextId, taskId: id } = message;
-  const received = incomingMessage(message);
+  const received = await inPlainWords(deps, message, incomingMessage(message), { ...sender, hitl });
   const run =
     id === ""
       ? await startRun(deps, { message: received, ...options }, { contextId, ...sender })

@@ -4,7 +4,14 @@ import { type A2AError, ExtensionSupportRequiredError } from "@a2a-js/sdk/errors
 import { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Caller } from "../../core/caller.ts";
 import { requestTrace, type Trace } from "../../core/trace.ts";
-import { agentExtension, budgetExtension, dedupeExtension, journalExtension, usageExtension } from "../extensions.ts";
+import {
+  agentExtension,
+  budgetExtension,
+  dedupeExtension,
+  hitlExtension,
+  journalExtension,
+  usageExtension,
+} from "../extensions.ts";
 import type { ProtocolVersion } from "../version.ts";
 
 /**
@@ -48,11 +55,16 @@ export function callFacts(context: ServerCallContext): CallFacts & Activated {
   const facts = context.state.get(stateKey) as CallFacts | undefined;
   if (facts === undefined) throw new Error("This call context was not made by createCallContext");
   const isActive = (uri: string) => context.activatedExtensions?.includes(uri) ?? false;
-  return { ...facts, journal: isActive(journalExtension), dedupe: isActive(dedupeExtension) };
+  return {
+    ...facts,
+    journal: isActive(journalExtension),
+    dedupe: isActive(dedupeExtension),
+    hitl: isActive(hitlExtension),
+  };
 }
 
 /** Whether a call activated these extensions. */
-type Activated = { readonly journal: boolean; readonly dedupe: boolean };
+type Activated = { readonly journal: boolean; readonly dedupe: boolean; readonly hitl: boolean };
 
 /** Throws ExtensionSupportRequiredError for a call without one of these extensions. */
 export function activateRequired(context: ServerCallContext, required: readonly string[]): void {
@@ -107,7 +119,7 @@ export function httpCall(request: Request, caller: Caller, version: ProtocolVers
     {
       requestedVersion: version,
       requestedExtensions: Extensions.parseServiceParameter(asked ?? undefined),
-      offered: [journalExtension, agentExtension, dedupeExtension, usageExtension, budgetExtension],
+      offered: [journalExtension, agentExtension, dedupeExtension, usageExtension, budgetExtension, hitlExtension],
     },
   );
   return {

@@ -14,6 +14,7 @@ import {
   callerExtension,
   cancelMessageExtension,
   dedupeExtension,
+  hitlExtension,
   journalExtension,
   usageExtension,
 } from "../extensions.ts";
@@ -80,6 +81,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
         extension(dedupeExtension, "A message is one task, however often and however late it is sent again."),
         extension(usageExtension, "Tasks and stream events say in metadata what has been used so far."),
         extension(budgetExtension, "The message that starts a task may bound in metadata what the task spends."),
+        extension(hitlExtension, "Questions and approvals in kagent's form, answered in it, call by call."),
         ...(facts.extensions ?? []).map(({ uri, description, params }) => extension(uri, description, { ...params })),
       ]),
     },

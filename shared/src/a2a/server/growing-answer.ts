@@ -16,7 +16,10 @@ export type Draft = "replies" | "marked";
 export type GrowingAnswer = {
   /** The chunks that a piece of live text adds; none for text that is not the answer's. */
   grow(event: RunEvent): StreamResponse[];
-  /** Empties the answer when a stored event says that the text was not the answer. */
+  /**
+   * Empties the answer when a stored event says that the text was not the answer, or when the run
+   * asks something first.
+   */
   settle(stored: StoredEvent): StreamResponse[];
 };
 
@@ -33,8 +36,14 @@ export function growingAnswer({ id, contextId }: TaskIdentity, draft: Draft): Gr
     const value = { taskId: id, contextId, artifact, append, lastChunk: false, metadata: undefined };
     return { payload: { $case: "artifactUpdate", value } };
   };
+  const emptied = (): StreamResponse[] => {
+    if (shown === undefined) return [];
+    shown = undefined;
+    return [chunk("", false)];
+  };
   return {
     grow(event) {
+      if (isThought(event as Progress | PeerWriting)) return emptied();
       const piece = pieceOf(event as Progress | PeerWriting, draft);
       if (piece === undefined || (piece.at !== 0 && piece.at !== shown)) return [];
       shown = piece.at + piece.text.length;
@@ -44,11 +53,14 @@ export function growingAnswer({ id, contextId }: TaskIdentity, draft: Draft): Gr
       if (shown === undefined) return [];
       const read = readEvent(event);
       const wasThought = read.type === "model-replied" && read.toolCalls.length > 0;
-      if (!wasThought) return [];
-      shown = undefined;
-      return [chunk("", false)];
+      return wasThought || read.type === "question-asked" ? emptied() : [];
     },
   };
+}
+
+/** Whether the agent whose answer is this one goes on after what it has just written. */
+function isThought(event: Progress | PeerWriting): boolean {
+  return event.type === "agent-written" && event.isAnswer === true && event.isThought === true;
 }
 
 function pieceOf(event: Progress | PeerWriting, draft: Draft): { text: string; at: number } | undefined {

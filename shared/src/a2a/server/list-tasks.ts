@@ -18,7 +18,7 @@ const mostReads = 20;
 export async function listTasks(
   deps: TaskDeps,
   request: ListTasksRequest,
-  principal: string,
+  { principal, hitl }: { readonly principal: string; readonly hitl: boolean },
 ): Promise<ListTasksResponse> {
   const pageSize = request.pageSize ?? defaultPageSize;
   const filter = engineFilter(deps, request, principal);
@@ -29,7 +29,7 @@ export async function listTasks(
     const page = { ...filter, limit: pageSize - tasks.length, ...(cursor === undefined ? {} : { cursor }) };
     const found = await deps.engine.list(page);
     for (const run of found.runs) {
-      const task = await matching(deps, run, request);
+      const task = await matching(deps, run, request, hitl);
       if (task !== undefined) tasks.push(task);
     }
     if (reads === 0) totalSize = found.total;
@@ -39,11 +39,16 @@ export async function listTasks(
   return { tasks, nextPageToken: cursor ?? "", pageSize, totalSize };
 }
 
-async function matching(deps: TaskDeps, run: RunRecord, request: ListTasksRequest): Promise<Task | undefined> {
+async function matching(
+  deps: TaskDeps,
+  run: RunRecord,
+  request: ListTasksRequest,
+  hitl: boolean,
+): Promise<Task | undefined> {
   const projection = await deps.projections.current(run);
   const state = taskState(projection, run);
   if (request.status !== TaskState.TASK_STATE_UNSPECIFIED && state !== request.status) return undefined;
-  const detail = { historyLength: request.historyLength, artifacts: request.includeArtifacts ?? false };
+  const detail = { historyLength: request.historyLength, artifacts: request.includeArtifacts ?? false, hitl };
   return taskView(run, projection, deps.publicUrl, detail, run);
 }
 

@@ -39,18 +39,19 @@ export type RequestHandlerDeps = TaskDeps & {
 export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandler {
   const { guard, guardStream } = guardsOf(deps);
   const read = async (id: string, context: ServerCallContext, historyLength?: number) => {
-    const run = await ownTask(deps, id, callFacts(context).principal);
-    const detail = { historyLength, artifacts: true };
+    const { principal, hitl } = callFacts(context);
+    const run = await ownTask(deps, id, principal);
+    const detail = { historyLength, artifacts: true, hitl };
     return { run, task: taskView(run, await deps.projections.current(run), deps.publicUrl, detail, run) };
   };
   const current = async (...asked: Parameters<typeof read>): Promise<Task> => (await read(...asked)).task;
 
   const accept = async (request: SendMessageRequest, context: ServerCallContext) => {
-    const { dedupe, trace, ...caller } = callFacts(context);
+    const { dedupe, hitl, trace, ...caller } = callFacts(context);
     const { principal } = caller;
     const quota = deps.quotas.admit(caller);
     const dedupeMs = dedupe ? undefined : deps.dedupeMs;
-    return acceptMessage(deps, request, { principal, wire: wireOf(context), trace, dedupeMs, quota });
+    return acceptMessage(deps, request, { principal, wire: wireOf(context), hitl, trace, dedupeMs, quota });
   };
   const cancel = (run: RunRecord, signal: AbortSignal) =>
     cancelRun(deps, run, signal).catch((error: unknown) => {
@@ -77,13 +78,13 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       return wantsTask || isOnTask(request) ? task : (bareReply(run, task) ?? task);
     }),
     sendMessageStream: guardStream("run", async function* (request: SendMessageRequest, context) {
-      const { signal, after, journal } = callFacts(context);
+      const { signal, after, journal, hitl } = callFacts(context);
       const run = await accept(request, context);
       const { historyLength } = request.configuration ?? {};
-      yield* watchTask(deps, run, { signal, after, historyLength, journal, until: "turn" });
+      yield* watchTask(deps, run, { signal, after, historyLength, journal, hitl, until: "turn" });
     }),
     getTask: guard("read", ({ id, historyLength }, context) => current(id, context, historyLength)),
-    listTasks: guard("read", (request, context) => listTasks(deps, request, callFacts(context).principal)),
+    listTasks: guard("read", (request, context) => listTasks(deps, request, callFacts(context))),
     cancelTask: guard("run", async ({ id, metadata }, context) => {
       const { principal, signal } = callFacts(context);
       const messageId = meantMessage(metadata);
@@ -96,13 +97,13 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       return current(run.id, context);
     }),
     resubscribe: guardStream("read", async function* ({ id }: { id: string }, context) {
-      const { principal, signal, after, journal } = callFacts(context);
+      const { principal, signal, after, journal, hitl } = callFacts(context);
       const run = await ownTask(deps, id, principal);
       const missed = after !== undefined && after < run.lastEvent;
       if (!missed && isTerminal(taskState(await deps.projections.current(run), run))) {
         throw new UnsupportedOperationError("The task has ended; read it with GetTask");
       }
-      yield* watchTask(deps, run, { signal, after, journal, until: "task" });
+      yield* watchTask(deps, run, { signal, after, journal, hitl, until: "task" });
     }),
   };
 }

@@ -20,6 +20,8 @@ export type WatchOptions = {
    * Whether to include events and progress themselves, for readers that activated the extension.
    */
   readonly journal: boolean;
+  /** Whether questions are also in the form of the HITL extension. */
+  readonly hitl: boolean;
   /** `turn` also ends when the task waits for input; `task` only when it ends. */
   readonly until: "turn" | "task";
 };
@@ -34,11 +36,11 @@ export async function* watchTask(
   options: WatchOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const { engine, projections, publicUrl } = deps;
-  const { signal, journal, historyLength } = options;
+  const { signal, journal, hitl, historyLength } = options;
   const resumed = options.after !== undefined && options.after < run.lastEvent;
   let projection = resumed ? await projections.upTo(run.id, options.after ?? 0) : await projections.current(run);
   const record = resumed ? undefined : run;
-  const task = taskView(run, projection, publicUrl, { historyLength, artifacts: true }, record);
+  const task = taskView(run, projection, publicUrl, { historyLength, artifacts: true, hitl }, record);
   yield { payload: { $case: "task", value: task } };
   if (!resumed && isOver(projection, options.until, run)) return;
   const isText = !journal && !isShownAsData(run);
@@ -51,7 +53,7 @@ export async function* watchTask(
     }
     projection = applyEvent(projection, item);
     if (isText) yield* answer.settle(item);
-    yield eventUpdate(run, projection, item, publicUrl, journal);
+    yield eventUpdate(run, projection, item, publicUrl, { journal, hitl });
     if (isOver(projection, options.until)) return;
   }
 }

@@ -63,7 +63,9 @@ const again = "Your yes did not say which call it is for: include the code.\n\n"
 async function ask(run: Run, call: PlannedCall, code: string, head = ""): Promise<string | undefined> {
   const risk = call.risk === undefined ? "" : `${call.risk}\n\n`;
   const question = `${head}Allow this call?\n\n${risk}${call.name} ${call.arguments}\n\nAnswer "yes ${code}" to allow it once, anything else to refuse.`;
-  const answer = await askPerson(run, { question, kind: "approval" }, expiryMs);
+  const { id: callId, name, arguments: text, risk: would } = call;
+  const approval = { id: code, callId, name, arguments: text, ...(would !== undefined && { risk: would }) };
+  const answer = await askPerson(run, { question, kind: "approval", approval }, expiryMs);
   return answer?.parts
     .map((part) => (part.type === "text" ? part.text : ""))
     .join(" ")

@@ -1,0 +1,116 @@
+import type { Message } from "@a2a-js/sdk";
+import * as z from "zod";
+import type { Json } from "../core/json.ts";
+import type { TaskProjection } from "../runs/projection.ts";
+import { hitlExtension } from "./extensions.ts";
+
+/** The message of a task that waits for a person, in the form of the HITL extension as well. */
+export function asking(message: Message, runId: string, projection: TaskProjection): Message {
+  const request = hitlRequest(runId, projection);
+  if (request === undefined) return message;
+  return {
+    ...message,
+    extensions: [...message.extensions, hitlExtension],
+    metadata: { ...message.metadata, [hitlExtension]: request },
+  };
+}
+
+/** A task's open question as the extension asks it. */
+type HitlRequest =
+  | {
+      readonly type: "tool_approval_request";
+      readonly hint?: string;
+      readonly tools: readonly {
+        readonly id: string;
+        readonly call_id: string;
+        readonly name: string;
+        readonly args: Json;
+      }[];
+    }
+  | {
+      readonly type: "ask_user_request";
+      readonly id: string;
+      readonly questions: readonly { question: string; choices: readonly string[]; multiple: boolean }[];
+    };
+
+/**
+ * The open question of a run: about the one call that waits for approval, or to be answered in
+ * words. Undefined without one, and while somebody has to sign in.
+ */
+export function hitlRequest(runId: string, { question, approval, history }: TaskProjection): HitlRequest | undefined {
+  if (question === undefined || question === "authorization") return undefined;
+  if (approval !== undefined) {
+    const { id, callId, name, arguments: text, risk } = approval;
+    const tools = [{ id, call_id: callId, name, args: argumentsOf(text) }];
+    return { type: "tool_approval_request", ...(risk !== undefined && { hint: risk }), tools };
+  }
+  const asked = history.findLast(({ role }) => role === "agent");
+  const text = asked?.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n") ?? "";
+  return {
+    type: "ask_user_request",
+    id: `${runId}/${asked?.seq ?? 0}`,
+    questions: [{ question: text, choices: [], multiple: false }],
+  };
+}
+
+/** The extension wants an object; what is none is shown as it was written. */
+function argumentsOf(text: string): Json {
+  const parsed = argumentsJson.safeParse(text);
+  return parsed.success ? parsed.data : { arguments: text };
+}
+
+const argumentsJson = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return text.trim() === "" ? {} : (JSON.parse(text) as unknown);
+    } catch {
+      context.addIssue("is not JSON");
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.json()));
+
+const id = z.string().min(1).max(1024);
+const answer = z.string().max(64 * 1024);
+
+/** A person's answer in the form of the extension. */
+export const hitlResponse = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("tool_approval_response"),
+    approvals: z
+      .array(z.object({ id, approved: z.boolean(), rejection_reason: answer.nullish() }))
+      .min(1)
+      .max(100),
+  }),
+  z.object({
+    type: z.literal("ask_user_response"),
+    id,
+    answers: z.array(z.object({ answer: z.array(answer).max(100) })).max(100),
+  }),
+]);
+
+/** An answer in the words in which a person would have given it. */
+export function wordsOf(response: z.output<typeof hitlResponse>): string {
+  if (response.type === "ask_user_response") return response.answers.map((one) => one.answer.join(", ")).join("\n");
+  return response.approvals
+    .map(({ id: call, approved, rejection_reason: why }) => (approved ? `yes ${call}` : `no${why ? `: ${why}` : ""}`))
+    .join("\n");
+}
+
+/** Why an answer does not answer the request; undefined if it does. */
+export function mismatch(
+  request: HitlRequest | undefined,
+  response: z.output<typeof hitlResponse>,
+): string | undefined {
+  if (request === undefined) return "is an answer, but the task asks nothing now";
+  if (request.type === "tool_approval_request") {
+    if (response.type !== "tool_approval_response") return "must be a tool_approval_response";
+    const decided = response.approvals.map((one) => one.id).sort();
+    const asked = request.tools.map((one) => one.id).sort();
+    return Bun.deepEquals(decided, asked) ? undefined : `must decide about ${asked.join(", ")}, once, and nothing else`;
+  }
+  if (response.type !== "ask_user_response") return "must be an ask_user_response";
+  if (response.id !== request.id) return `must answer ${request.id}`;
+  return response.answers.length === request.questions.length ? undefined : "must have one answer for each question";
+}
