@@ -113,5 +113,7 @@ rmSync(folder, { recursive: true, force: true });
 
 console.log(`bare loop ${median(bare).toFixed(2)} ms a step, agent ${median(ours).toFixed(2)} ms a step`);
 const most = 2;
-console.log(`${ratio <= most ? "ok  " : "MISS"} agent step over bare openai loop: ${ratio.toFixed(2)}× (at most ${most}×)`);
+console.log(
+  `${ratio <= most ? "ok  " : "MISS"} agent step over bare openai loop: ${ratio.toFixed(2)}× (at most ${most}×)`,
+);
 process.exit(ratio <= most ? 0 : 1);

@@ -1961,8 +1961,8 @@ export const faults: readonly Fault[] = [
   {
     id: "always-asks-but-for-readers",
     file: "shared/src/mcp/client/mount-tool.ts",
-    find: "  if (server.approve === \"always\") return `${what}.`;\n  if (readOnlyHint === true) return undefined;\n",
-    becomes: "  if (readOnlyHint === true) return undefined;\n  if (server.approve === \"always\") return `${what}.`;\n",
+    find: '  if (server.approve === "always") return `${what}.`;\n  if (readOnlyHint === true) return undefined;\n',
+    becomes: '  if (readOnlyHint === true) return undefined;\n  if (server.approve === "always") return `${what}.`;\n',
     harm: "A tool that calls itself read-only is called without the person who wanted to be asked.",
     tests: ["shared/src/mcp/client", "test/mcp/http-servers", "test/mcp/user-token"],
   },

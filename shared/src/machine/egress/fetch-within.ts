@@ -43,9 +43,7 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export function fetchWithin(policy: EgressPolicy, options: EgressOptions) {
   const { proxy, tls, resolve = resolveBySystem } = options;
   const connect =
-    proxy === undefined
-      ? connectDirectly({ policy, resolve, tls })
-      : connectByProxy({ policy, resolve, tls, proxy });
+    proxy === undefined ? connectDirectly({ policy, resolve, tls }) : connectByProxy({ policy, resolve, tls, proxy });
   return (request: EgressRequest) => bounded(request, policy, connect);
 }
 

@@ -22,11 +22,14 @@ const asked: readonly (readonly [string, ToolAnnotations | undefined, readonly b
   ["only reads, and claims to destroy", { readOnlyHint: true, destructiveHint: true }, [false, false, false, true]],
 ];
 
-test.each(asked)("a person is asked about a tool that %s as its server's entry says", async (_, annotations, expected) => {
-  const ways = ["never", "destructive", "writes", "always"];
-  const risks = ways.map((approve) => mounted(annotations, approve).risk?.({}, {} as RiskContext));
-  expect((await Promise.all(risks)).map((risk) => risk !== undefined)).toEqual([...expected]);
-});
+test.each(asked)(
+  "a person is asked about a tool that %s as its server's entry says",
+  async (_, annotations, expected) => {
+    const ways = ["never", "destructive", "writes", "always"];
+    const risks = ways.map((approve) => mounted(annotations, approve).risk?.({}, {} as RiskContext));
+    expect((await Promise.all(risks)).map((risk) => risk !== undefined)).toEqual([...expected]);
+  },
+);
 
 test("a call is repeated after a crash only if its tool says that this does no harm", () => {
   const effects = [undefined, {}, { idempotentHint: false }, { idempotentHint: true }, { readOnlyHint: true }];
