@@ -1,7 +1,7 @@
 import { type Wire, wire } from "../a2a/rpc.ts";
 import { say } from "./make-runs.ts";
 import { setGoing, stored } from "./store.ts";
-import { eventually, type System } from "./system.ts";
+import { actingFor, eventually, principalsOf, type System } from "./system.ts";
 import { eventsOf } from "./views.ts";
 
 /** How the runs of a home end: the requests to model and tools, and each run's outcome. */
@@ -22,9 +22,18 @@ const over = ["completed", "failed", "canceled"];
  * has ended.
  */
 export async function endsOf(system: System): Promise<Ends> {
-  const { gateway } = system.urls;
-  const list = async (): Promise<Wire[]> => (await wire(fetch(`${gateway}/runs?limit=200`))).runs;
   setGoing(system.path);
+  const ends: Record<string, Wire> = {};
+  const all = principalsOf(system).map((name) => endsOfOne(actingFor(system, name)));
+  for (const found of await Promise.all(all)) Object.assign(ends, found);
+  const told = { asked: system.play.done.toSorted(), ...ends };
+  return JSON.parse(stored(JSON.stringify(told), system.names));
+}
+
+/** How one principal's runs end. */
+async function endsOfOne(system: System): Promise<Record<string, Wire>> {
+  const { urls, headers } = system;
+  const list = async (): Promise<Wire[]> => (await wire(fetch(`${urls.gateway}/runs?limit=200`, { headers }))).runs;
   for (const run of await list()) if (run.status === "paused") await resume(system, run);
   const answered = new Set<string>();
   let all: Wire[] = [];
@@ -38,13 +47,13 @@ export async function endsOf(system: System): Promise<Ends> {
     },
     60_000,
   );
-  const ends: Record<string, Wire> = { asked: system.play.done.toSorted() };
+  const ends: Record<string, Wire> = {};
   for (const { id, name, status, answer, error, files, lastEvent } of runs) {
     const told = await eventsOf(system, id, lastEvent);
     const fileNames = files.map((file: Wire) => file.name);
     ends[id] = { name, status, answer, error, files: fileNames, told: countsOf(told.map(({ event }) => event.type)) };
   }
-  return JSON.parse(stored(JSON.stringify(ends), system.names));
+  return ends;
 }
 
 /** How often each type of event was emitted, except progress, whose number depends on the time. */
@@ -54,8 +63,8 @@ function countsOf(types: readonly string[]): Record<string, number> {
   return counts;
 }
 
-async function resume({ urls }: System, { id }: Wire): Promise<void> {
-  await fetch(`${urls.gateway}/runs/${id}/resume`, { method: "POST" });
+async function resume({ urls, headers }: System, { id }: Wire): Promise<void> {
+  await fetch(`${urls.gateway}/runs/${id}/resume`, { method: "POST", headers });
 }
 
 async function goOn(system: System, { id, status, question, error }: Wire, answered: Set<string>): Promise<void> {

@@ -12,7 +12,7 @@ import { eventually, type System } from "./system.ts";
 import { type Views, viewsOf } from "./views.ts";
 
 const checkout = resolve(import.meta.dir, "../..");
-const homes = readdirSync(import.meta.dir).filter((name) => /^\d{4}-\d{2}$/.test(name));
+const homes = readdirSync(import.meta.dir).filter((name) => /^\d{4}-\d{2}[a-z]?$/.test(name));
 
 describe.each(homes)("a home of %s", (name) => {
   const folder = join(import.meta.dir, name);
@@ -26,7 +26,7 @@ describe.each(homes)("a home of %s", (name) => {
   afterAll(() => system[Symbol.asyncDispose]());
 
   test("shows every run as it was shown then", async () => {
-    expect(await viewsOf(system)).toEqual(viewsNow(recorded, factsOf(system)));
+    expect(await viewsOf(system)).toEqual(viewsNow(name, recorded, factsOf(system)));
   });
 
   test("resumes its unfinished runs, which end as they would have, with nothing done twice", async () => {

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { rpc, textMessage, type Wire } from "../a2a/rpc.ts";
 import { holdStill } from "./store.ts";
-import { eventually, type System } from "./system.ts";
+import { actingFor, eventually, type System } from "./system.ts";
 
 const steps = (...words: readonly string[]) => ({
   steps: words.map((word, index) => ({
@@ -50,14 +50,14 @@ export async function makeRuns(system: System): Promise<void> {
 
 /** Starts a run over REST and returns its id. */
 export async function begin(
-  { urls }: System,
+  { urls, headers }: System,
   name: string,
   body: object,
   key: string = crypto.randomUUID(),
 ): Promise<string> {
   const response = await fetch(`${urls.gateway}/flows/${name}`, {
     method: "POST",
-    headers: { "Content-Type": "application/json", "Idempotency-Key": key },
+    headers: { "Content-Type": "application/json", "Idempotency-Key": key, ...headers },
     body: JSON.stringify(body),
   });
   const view: Wire = await response.json();
@@ -65,8 +65,8 @@ export async function begin(
   return view.id;
 }
 
-async function runOf({ urls }: System, id: string): Promise<Wire> {
-  return (await fetch(`${urls.gateway}/runs/${id}`)).json();
+async function runOf({ urls, headers }: System, id: string): Promise<Wire> {
+  return (await fetch(`${urls.gateway}/runs/${id}`, { headers })).json();
 }
 
 const endStatuses = ["completed", "failed", "canceled"];
@@ -87,10 +87,10 @@ async function whole(system: System, name: string, body: object, ...statuses: re
 }
 
 /** Answers a run over REST. */
-export async function say({ urls }: System, id: string, input: string): Promise<void> {
+export async function say({ urls, headers }: System, id: string, input: string): Promise<void> {
   const response = await fetch(`${urls.gateway}/runs/${id}/answer`, {
     method: "POST",
-    headers: { "Content-Type": "application/json" },
+    headers: { "Content-Type": "application/json", ...headers },
     body: JSON.stringify({ input }),
   });
   if (!response.ok) throw new Error(`${id} did not take ${input}: ${await response.text()}`);
@@ -164,6 +164,20 @@ async function makeFinished(system: System): Promise<void> {
   await canceled(system, await begin(system, "manus", { input: "Never end. do:endless" }), "endless");
   await makeFinishedFlows(system);
   await makeOverAdapters(system);
+  await makeForAlice(actingFor(system, "alice"), first.contextId);
+}
+
+/**
+ * Runs of somebody else, in a conversation that has the name of another of ours, and one that
+ * waits.
+ */
+async function makeForAlice(system: System, contextId: string): Promise<void> {
+  await whole(system, "manus", { input: "Make a file. do:files", contextId });
+  await whole(system, "manus", { input: "And now? do:again", contextId });
+  const { headers } = system;
+  await rpc(system.urls.manus, "SendMessage", sentTwice, { headers });
+  await begin(system, "sequential", begunTwice, "begun-twice");
+  await whole(system, "manus", { input: "Which one? do:asking" }, "input-required");
 }
 
 async function makeFinishedFlows(system: System): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Makes a stored home, which tests open with later code: `bun test/homes/make.ts CHECKOUT FOLDER`.
  * CHECKOUT holds the version that writes the home, with its packages installed; FOLDER is named
- * after the month of that version. For example:
+ * after the month of that version, with a letter if there is one. For example:
  *
  * - `git worktree add /tmp/then COMMIT && (cd /tmp/then && bun install)`
  * - `bun test/homes/make.ts /tmp/then test/homes/2026-11`
@@ -19,7 +19,8 @@
  * Make one for a version before a later one changes what is stored. Never change one: the code it
  * represents does not change either.
  *
- * 2026-11 was written by commit 1c4630b.
+ * 2026-11 was written by commit 1c4630b. 2026-11b, with the runs of two principals, was written by
+ * the last commit before schema 5.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";

@@ -52,6 +52,7 @@ const agents: Readonly<Record<string, readonly Reply[]>> = {
     text("All are written."),
   ],
   question: [ask("Tabs or spaces?"), told],
+  schema: [call("create_chat_completion", { response: { count: 3 } })],
   hand: [call("delegate", { agent: "data-analysis", task: "Count them. do:count" }), told],
   count: [write("count.csv", "n\n3\n"), text("There are 3.")],
   broken: [{ status: 400, error: { message: "scripted: no such model" } }],

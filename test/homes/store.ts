@@ -65,7 +65,10 @@ export function dumpStore(path: string): string {
 function rowsOf(db: Database, table: string): string[] {
   const columns = db.query<{ name: string }, []>(`PRAGMA table_info(${table})`).all();
   const values = columns.map(({ name }) => `quote(${name})`).join(" || ',' || ");
-  const rows = db.query<{ row: string }, []>(`SELECT ${values} AS row FROM ${table} ORDER BY rowid`).all();
+  const { wr } = db.query<{ wr: number }, []>(`PRAGMA table_list(${table})`).get() ?? { wr: 0 };
+  // A table without row ids is in the order of its primary key.
+  const order = wr === 1 ? "" : " ORDER BY rowid";
+  const rows = db.query<{ row: string }, []>(`SELECT ${values} AS row FROM ${table}${order}`).all();
   return rows.map(({ row }) => `(${row})`);
 }
 

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +17,8 @@ export type System = AsyncDisposable & {
   readonly path: string;
   readonly play: Play;
   readonly urls: Readonly<Record<ServerName, string>>;
+  /** Those of a request in the name of somebody else; none for `local`. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The placeholders in its stored form. */
   readonly names: Names;
   start(name: ServerName): Promise<void>;
@@ -67,6 +70,7 @@ export async function startSystem(checkout: string, { hold, names = {} }: System
     path: join(home, "runs.db"),
     play,
     urls,
+    headers: {},
     names: {
       "{gateway}": hostOf(urls.gateway),
       "{manus}": hostOf(urls.manus),
@@ -91,6 +95,18 @@ export async function startSystem(checkout: string, { hold, names = {} }: System
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** The same system, whose requests are made in this principal's name. */
+export function actingFor(system: System, principal: string): System {
+  return principal === "local" ? system : { ...system, headers: { "Manyhands-Principal": principal } };
+}
+
+/** Everybody who has runs in a home. */
+export function principalsOf({ path }: System): string[] {
+  using db = new Database(path, { readonly: true });
+  const found = db.query<{ principal: string }, []>("SELECT DISTINCT principal FROM runs ORDER BY principal").all();
+  return found.map(({ principal }) => principal);
 }
 
 /** Nothing listens on it. */

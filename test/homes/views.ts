@@ -1,16 +1,28 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { rpc, sseItems, type Wire, wire } from "../a2a/rpc.ts";
 import { stored } from "./store.ts";
-import type { System } from "./system.ts";
+import { actingFor, principalsOf, type System } from "./system.ts";
 
 /** Everything that a home's servers and its command line show of its runs, by request. */
 export type Views = Readonly<Record<string, Wire>>;
 
 /** Requests all of it, from a home that is held still. */
 export async function viewsOf(system: System): Promise<Views> {
+  const { views, runs } = await viewsOfOne(system);
+  Object.assign(views, await mcpViews(system.urls.gateway, runs));
+  Object.assign(views, await commandLineViews(system, runs));
+  for (const name of principalsOf(system).filter((one) => one !== "local")) {
+    const seen = Object.entries((await viewsOfOne(actingFor(system, name))).views);
+    for (const [key, view] of seen) views[`${name}: ${key}`] = view;
+  }
+  return eachOnce(JSON.parse(stored(JSON.stringify(views), system.names)));
+}
+
+/** What one principal is shown over REST and A2A, and the runs in it. */
+async function viewsOfOne(system: System): Promise<{ views: Record<string, Wire>; runs: readonly Wire[] }> {
   const views: Record<string, Wire> = {};
-  const { gateway } = system.urls;
-  const get = (path: string) => wire(fetch(`${gateway}${path}`));
+  const { urls, headers } = system;
+  const get = (path: string) => wire(fetch(`${urls.gateway}${path}`, { headers }));
   const list = await get("/runs?limit=200");
   views["GET /runs"] = list;
   for (const run of list.runs) {
@@ -18,12 +30,10 @@ export async function viewsOf(system: System): Promise<Views> {
     views[`GET /runs/${run.id}/events`] = await eventsOf(system, run.id, run.lastEvent);
   }
   for (const name of new Set<string>(list.runs.map((run: Wire) => run.name)))
-    Object.assign(views, await a2aViews(`gateway/a2a/${name}`, `${gateway}/a2a/${name}`));
-  Object.assign(views, await a2aViews("manus", system.urls.manus));
-  Object.assign(views, await a2aViews("data-analysis", system.urls["data-analysis"]));
-  Object.assign(views, await mcpViews(gateway, list.runs));
-  Object.assign(views, await commandLineViews(system, list.runs));
-  return eachOnce(JSON.parse(stored(JSON.stringify(views), system.names)));
+    Object.assign(views, await a2aViews(`gateway/a2a/${name}`, `${urls.gateway}/a2a/${name}`, headers));
+  Object.assign(views, await a2aViews("manus", urls.manus, headers));
+  Object.assign(views, await a2aViews("data-analysis", urls["data-analysis"], headers));
+  return { views, runs: list.runs };
 }
 
 /** Keeps a repeated value in one place only; the other places refer to it. */
@@ -49,11 +59,11 @@ function sortedJson(value: Wire): string {
 }
 
 /** A run's events up to number `last`: the stream of an unfinished run stays open after it. */
-export async function eventsOf({ urls }: System, id: string, last: number): Promise<Wire[]> {
+export async function eventsOf({ urls, headers }: System, id: string, last: number): Promise<Wire[]> {
   const url = `${urls.gateway}/runs/${id}/events`;
   const events: Wire[] = [];
   const stop = new AbortController();
-  for await (const item of sseItems(await fetch(url, { signal: stop.signal }))) {
+  for await (const item of sseItems(await fetch(url, { headers, signal: stop.signal }))) {
     if (item.id === undefined) continue;
     events.push(item.data);
     if (item.id >= last) break;
@@ -66,10 +76,10 @@ export async function eventsOf({ urls }: System, id: string, last: number): Prom
  * An agent's or a flow's tasks over A2A; over 0.3, which shows the same in other words, only the
  * oldest in each state.
  */
-async function a2aViews(name: string, url: string): Promise<Views> {
+async function a2aViews(name: string, url: string, own: System["headers"]): Promise<Views> {
   const views: Record<string, Wire> = {};
   const result = async (method: string, params: object, headers = {}) => {
-    const { body } = await rpc(url, method, params, { headers });
+    const { body } = await rpc(url, method, params, { headers: { ...own, ...headers } });
     return body.result ?? body.error;
   };
   const all = { pageSize: 100, includeArtifacts: true, historyLength: 100 };

@@ -51,6 +51,8 @@ function problemResponse(told: Omit<Problem, "type" | "title">, headers: Headers
 
 function expected(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;
+  // An adapter of A2A throws ours within one of its own.
+  if (error instanceof A2AError && error.cause instanceof AppError) return error.cause;
   if (error instanceof A2AError) return new AppError("invalid_input", error.message);
   if (error instanceof HTTPException && error.status < 500)
     return new AppError("invalid_input", error.message || "The request cannot be read.");

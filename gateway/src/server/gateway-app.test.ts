@@ -114,6 +114,24 @@ test("files are sent by content and returned by address", async () => {
   expect(await (await fetch(files[0].url)).text()).toBe("a,b\n1,2\n");
 });
 
+test("a file that is not there, or is another's, is not found", async () => {
+  await using gateway = await startGateway({ token: "t" });
+  const as = (name: string) => ({ Authorization: `Bearer t${name}` });
+  const files = [{ name: "a.txt", bytes: Buffer.from("ann's").toString("base64") }];
+  const prefer = { Prefer: "wait=10" };
+  const { files: made } = await read(
+    post(gateway, "/flows/echo", { input: { text: "hi", files } }, { ...as("ann"), ...prefer }),
+  );
+  const own = await fetch(made[0].url, { headers: as("ann") });
+  expect([own.status, await own.text()]).toEqual([200, "ann's"]);
+  const nowhere = `${gateway.url}/artifacts/${"0".repeat(64)}/a.txt`;
+  const answers = await Promise.all([made[0].url, nowhere].map((url) => fetch(url, { headers: as("bob") })));
+  expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+  const [foreign, missing] = await Promise.all(answers.map(read));
+  expect(foreign).toMatchObject({ code: "not_found", detail: "There is no such file" });
+  expect(foreign).toEqual(missing);
+});
+
 test("one run is the same run through every adapter", async () => {
   await using gateway = await startGateway();
   const client = await createA2aClient(`${gateway.url}/a2a/echo`);

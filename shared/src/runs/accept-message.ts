@@ -130,12 +130,14 @@ export async function continueRun(
 type IncomingFile = Extract<IncomingPart, { readonly type: "bytes" }>;
 
 /** The message in the journal's form, and the files in it that have to be stored. */
-function describeMessage({ parts, ...message }: IncomingMessage, artifacts: ArtifactStore) {
+function describeMessage({ messageId, parts, metadata }: IncomingMessage, artifacts: ArtifactStore) {
   const contents = parts.filter((part): part is IncomingFile => part.type === "bytes");
   const described = parts.map(
     (part): Part => (part.type === "bytes" ? { type: "file", ...artifacts.describe(part.bytes, aboutOf(part)) } : part),
   );
-  return { message: { ...message, parts: described } satisfies UserMessage, contents };
+  // Hashed in this order.
+  const message: UserMessage = { messageId, parts: described, ...(metadata && { metadata }) };
+  return { message, contents };
 }
 
 async function storeContents(contents: readonly IncomingFile[], artifacts: ArtifactStore): Promise<void> {

@@ -34,7 +34,7 @@ export function createArtifactStore(
       try {
         const { sha256, size } = await receive(content, arriving, maxBytes);
         await keep(arriving, workspacePathOf(folder, sha256));
-        return { sha256, size, ...described(about) };
+        return { sha256, ...described(about), size };
       } catch (error) {
         throw isStorageFault(error)
           ? new AppError("storage_unavailable", "The file store cannot be written.", { cause: error })
@@ -45,7 +45,7 @@ export function createArtifactStore(
     },
     describe(content, about) {
       const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
-      return { sha256, size: content.byteLength, ...described(about) };
+      return { sha256, ...described(about), size: content.byteLength };
     },
     async get(sha256) {
       if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined;
