@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 /**
  * What a server costs before its first task: the time from process start to the first card, beside
  * that of a bare Hono server on the same Bun in the same minute; the processor time of that; the
- * memory of an idle agent, and of all four together. Run it with `bun test/bench/start.ts`; it exits
- * with 1 if a target is missed.
+ * memory of an idle agent, and of all four together. Run it with `bun test/bench/start.ts`; it
+ * exits with 1 if a target is missed.
  */
 const rounds = 9;
 const root = resolve(import.meta.dir, "../..");
@@ -19,7 +19,9 @@ const entries = {
 };
 type Entry = (typeof entries)["hello"];
 
-/** Starts a server as users do, with their home, where Bun and Manyhands keep what they may reuse. */
+/**
+ * Starts a server as users do, with their home, where Bun and Manyhands keep what they may reuse.
+ */
 function start({ entry }: Pick<Entry, "entry">) {
   const { PATH = "", HOME = folder } = process.env;
   const home = mkdtempSync(join(folder, "home-"));

@@ -160,7 +160,9 @@ packaged("the command says its version, completes words and passes exit codes on
   });
 });
 
-/** What the command needs to use the scripted model, and agents of its own whatever runs beside it. */
+/**
+ * What the command needs to use the scripted model, and agents of its own whatever runs beside it.
+ */
 function ownSystem(): Record<string, string> {
   const names = ["GATEWAY_PORT", "MANUS_PORT", "BROWSER_PORT", "SWE_PORT", "DATA_ANALYSIS_PORT", "CONCIERGE_PORT"];
   const ports = Object.fromEntries(names.map((name) => [name, String(freePort())]));

@@ -29,7 +29,9 @@ function faultsOf({ issues }: z.ZodError, place: string): string[] {
   });
 }
 
-/** The message for keys that a schema does not have; undefined, for the library's own, otherwise. */
+/**
+ * The message for keys that a schema does not have; undefined, for the library's own, otherwise.
+ */
 function knownKeys({ code, inst }: z.core.$ZodRawIssue): string | undefined {
   if (code !== "unrecognized_keys") return undefined;
   const known = inst instanceof z.ZodObject ? Object.keys(inst.shape).join(", ") : "";

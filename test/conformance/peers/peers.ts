@@ -8,7 +8,9 @@ import { join, resolve } from "node:path";
 export type Peer = {
   /** The name of its script, and of its folder. */
   readonly name: string;
-  /** From PyPI, npm, or the commit of a repository; in the versions these tests were written for. */
+  /**
+   * From PyPI, npm, or the commit of a repository; in the versions these tests were written for.
+   */
   readonly from:
     | { readonly pypi: readonly string[] }
     | { readonly npm: readonly string[] }
