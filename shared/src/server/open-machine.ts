@@ -10,6 +10,8 @@ export type Machine = {
   readonly sandbox: Sandbox;
   /** The Python that commands see. */
   readonly python: PythonLook;
+  /** Resolves when the next start can recall what this one found out. */
+  readonly kept: Promise<void>;
 };
 
 /**
@@ -40,20 +42,20 @@ export async function openMachine(
     return {
       sandbox: rememberedSandbox(known, open, memory.forget),
       python: { found: Promise.resolve(known.python) },
+      kept: Promise.resolve(),
     };
   const machine = await look(await open());
   const strongest = tier !== "auto" ? tier : allowDomains.length > 0 ? "srt" : "bwrap";
   // A weaker tier may be all there is only because the machine was busy.
-  if (machine.sandbox.tier === strongest) void rememberFound(machine, strongest, memory);
-  return machine;
+  return machine.sandbox.tier === strongest ? { ...machine, kept: remember(machine, strongest, memory) } : machine;
 }
 
 async function look(sandbox: Sandbox): Promise<Machine> {
   const { lookForPython } = await import("../tools/python/find-python.ts");
-  return { sandbox, python: await lookForPython(sandbox) };
+  return { sandbox, python: await lookForPython(sandbox), kept: Promise.resolve() };
 }
 
-async function rememberFound(
+async function remember(
   { sandbox, python }: Machine,
   tier: FoundMachine["tier"],
   memory: MachineMemory,

@@ -1,5 +1,7 @@
 import { AgentCard, type AgentCardSignature, canonicalizeAgentCard } from "@a2a-js/sdk";
-import { decodeProtectedHeader, FlattenedSign, flattenedVerify } from "jose";
+import { decodeProtectedHeader } from "jose/decode/protected_header";
+import { FlattenedSign } from "jose/jws/flattened/sign";
+import { flattenedVerify } from "jose/jws/flattened/verify";
 import type { KeyRing } from "./home-keys.ts";
 import { isValidNow, type PublicKey, signatureAlgorithms } from "./public-key.ts";
 

@@ -1,4 +1,6 @@
-import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
+import { decodeProtectedHeader } from "jose/decode/protected_header";
+import { SignJWT } from "jose/jwt/sign";
+import { jwtVerify } from "jose/jwt/verify";
 import { AppError } from "../../core/errors.ts";
 import type { KeyRing } from "./home-keys.ts";
 import type { KeySets } from "./key-sets.ts";
