@@ -13,7 +13,10 @@ import { startCountedModel } from "./counted-model.ts";
 
 const orders = resolve(import.meta.dir, "../../gateway/demo/orders.csv");
 const lanes = 2;
-/** Kill at every n-th durable write, in turn just before it and just after; `CRASH_STRIDE=1` covers all of them. */
+/**
+ * Kill at every n-th durable write, in turn just before it and just after; `CRASH_STRIDE=1` covers
+ * all of them.
+ */
 const stride = Number(process.env.CRASH_STRIDE ?? 5);
 const patience = 60_000;
 

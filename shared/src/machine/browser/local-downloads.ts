@@ -5,7 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, Page } from "playwright";
 import { cancelled, type DownloadOptions, type Downloads, keepDownload } from "./downloads.ts";
 
-/** A download that has started in the browser, of any of its contexts until it is known to be ours. */
+/**
+ * A download that has started in the browser, of any of its contexts until it is known to be ours.
+ */
 type Started = {
   readonly name: string;
   readonly timer: Timer;

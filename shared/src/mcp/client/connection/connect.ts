@@ -42,7 +42,9 @@ export type ConnectDeps = ProgramDeps & {
  */
 export type ConnectListener = { ready(client: Client): void; toolsChanged(): void };
 
-/** How long a program may take to answer which revision it speaks before it counts as an old one. */
+/**
+ * How long a program may take to answer which revision it speaks before it counts as an old one.
+ */
 const programProbeMs = 5_000;
 const leastConnectMs = 30_000;
 
