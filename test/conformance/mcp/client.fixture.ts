@@ -34,7 +34,11 @@ const entry = { url, oauth, resources: true, prompts: true, sampling: true };
 const home = await mkdtemp(join(tmpdir(), "manyhands-conformance-"));
 await writeFile(join(home, "mcp.json"), JSON.stringify({ mcpServers: { t: entry } }));
 // The suite's servers are all on this machine.
-const env = { MANYHANDS_HOME: home, MANYHANDS_EGRESS_ALLOW: "localhost,127.0.0.1" };
+const env = {
+  MANYHANDS_HOME: home,
+  MANYHANDS_EGRESS_ALLOW: "localhost,127.0.0.1",
+  MANYHANDS_MCP_START_SECONDS: "60",
+};
 const sandbox = await createSandbox({ mode: "off", folder: join(home, "mcp") });
 const logger = { info: () => undefined, warn: (...said: unknown[]) => console.error(...said) };
 const mcp = await openMcp(await loadConfig({ cwd: home, env }), { sandbox, logger, env: {} });

@@ -21,7 +21,7 @@ const cli = join(
 );
 const client = `${process.execPath} ${join(import.meta.dir, "client.fixture.ts")}`;
 const atOnce = 3;
-const scenarioMs = 20_000;
+const scenarioMs = 90_000;
 
 /** The suite's results for the server at an address, in a revision. */
 export function checkServer(url: string, revision: Revision): Promise<Check[]> {
