@@ -11,8 +11,9 @@ export const agentName = "scripted";
 /**
  * An agent that does what the first word of its message says, and emits the events a real one
  * would: `answer TEXT`, `reply TEXT` (a mere reply), `ask QUESTION`, `authorize`, `work STEPS`,
- * `type WORDS…`, `relay TEXT, HOW` (as another agent writes it, `thought` or before it `asks`), `wait MS`, `quiet MS` (which emits nothing until its answer), `stubborn MS`,
- * `fail CODE`, `bug`, `file NAME`, `listen`.
+ * `type WORDS…`, `relay TEXT, HOW` (as another agent writes it, `thought` or before it `asks`),
+ * `wait MS`, `quiet MS` (which emits nothing until its answer), `stubborn MS`, `fail CODE`, `bug`,
+ * `file NAME`, `listen`.
  */
 export const scriptedAgent: RunDefinition = {
   kind: agentName,

@@ -1,4 +1,7 @@
-/** Mastra: its A2AAgent, which goes on with a task that asks but not with a context, and an agent behind its server. */
+/**
+ * Mastra: its A2AAgent, which goes on with a task that asks but not with a context, and an agent
+ * behind its server.
+ */
 import { load, run } from "./peer-script.ts";
 
 async function client(url: string) {

@@ -8,7 +8,10 @@ export function load(name: string): Promise<PeerPackage> {
   return import(Bun.resolveSync(name, process.env.MANYHANDS_PEER ?? "."));
 }
 
-/** Does what the arguments say: tells the peer's client each text, or starts its server, which returns its address. */
+/**
+ * Does what the arguments say: tells the peer's client each text, or starts its server, which
+ * returns its address.
+ */
 export async function run(
   client: (url: string) => Promise<(text: string) => Promise<string>>,
   server: () => Promise<string>,

@@ -8,7 +8,9 @@ import { join, resolve } from "node:path";
 export type Peer = {
   /** The name of its script, and of its folder. */
   readonly name: string;
-  /** From PyPI, npm, or the commit of a repository; in the versions these tests were written for. */
+  /**
+   * From PyPI, npm, or the commit of a repository; in the versions these tests were written for.
+   */
   readonly from:
     | { readonly pypi: readonly string[] }
     | { readonly npm: readonly string[] }
@@ -99,5 +101,5 @@ export function scriptOf({ name, from }: Peer): { command: string[]; env: Record
   const script = (extension: string) => join(import.meta.dir, `${name}.fixture.${extension}`);
   const python = "pypi" in from ? join(home, "bin/python") : "python3";
   const command = "npm" in from ? [process.execPath, script("ts")] : [python, script("py")];
-  return { command, env: { PATH: process.env.PATH ?? "", MANYHANDS_PEER: home } };
+  return { command, env: { PATH: process.env.PATH ?? "", PYTHONDONTWRITEBYTECODE: "1", MANYHANDS_PEER: home } };
 }
