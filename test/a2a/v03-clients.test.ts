@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ClientFactory } from "a2a-sdk-v0/client";
 import { echo, startGateway, type TestGateway } from "../../gateway/src/testing/gateway.ts";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
@@ -36,23 +35,4 @@ test("the JavaScript client of 0.3 works with an agent, the gateway and a flow, 
     const sent = await client.sendMessage({ message: message() });
     expect([what, sent.kind === "task" && sent.status.state]).toEqual([what, "completed"]);
   }
-});
-
-const python = [
-  "python3",
-  "-c",
-  "from importlib.metadata import version; exit(not version('a2a-sdk').startswith('0.3.'))",
-];
-const hasPython = Bun.which("python3") !== null && Bun.spawnSync(python, { stderr: "ignore" }).exitCode === 0;
-
-describe.skipIf(!hasPython)("if Python's a2a-sdk 0.3 is installed", () => {
-  test("its client works with an agent, the gateway and a flow, given only the address", async () => {
-    for (const [what, url] of addresses) {
-      const child = Bun.spawn(["python3", resolve(import.meta.dir, "python-client.fixture.py"), url], {
-        stdout: "pipe",
-      });
-      expect([what, (await new Response(child.stdout).text()).trim()]).toEqual([what, "completed"]);
-      expect(await child.exited).toBe(0);
-    }
-  });
 });

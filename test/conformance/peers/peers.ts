@@ -101,5 +101,5 @@ export function scriptOf({ name, from }: Peer): { command: string[]; env: Record
   const script = (extension: string) => join(import.meta.dir, `${name}.fixture.${extension}`);
   const python = "pypi" in from ? join(home, "bin/python") : "python3";
   const command = "npm" in from ? [process.execPath, script("ts")] : [python, script("py")];
-  return { command, env: { PATH: process.env.PATH ?? "", MANYHANDS_PEER: home } };
+  return { command, env: { PATH: process.env.PATH ?? "", PYTHONDONTWRITEBYTECODE: "1", MANYHANDS_PEER: home } };
 }

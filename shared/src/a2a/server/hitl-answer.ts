@@ -19,11 +19,11 @@ const field = `message.metadata.${hitlExtension}`;
 export async function inPlainWords(
   deps: TaskDeps,
   { messageId, taskId, extensions }: Message,
-  stored: IncomingMessage,
+  incoming: IncomingMessage,
   { principal, dedupeMs, hitl }: Sender & { readonly hitl: boolean },
 ): Promise<IncomingMessage> {
-  const given = stored.metadata?.[hitlExtension];
-  if (given === undefined) return stored;
+  const given = incoming.metadata?.[hitlExtension];
+  if (given === undefined) return incoming;
   if (!hitl || !extensions.includes(hitlExtension))
     throw refused("needs the extension in A2A-Extensions and in the message's extensions");
   if (taskId === "") throw refused("is an answer: the message has to name its task");
@@ -35,8 +35,8 @@ export async function inPlainWords(
     const why = mismatch(hitlRequest(run.id, projection), response);
     if (why !== undefined) throw refused(why);
   }
-  const others = stored.parts.filter(({ type }) => type !== "text");
-  return { ...stored, parts: [{ type: "text", text: wordsOf(response) }, ...others] };
+  const others = incoming.parts.filter(({ type }) => type !== "text");
+  return { ...incoming, parts: [{ type: "text", text: wordsOf(response) }, ...others] };
 }
 
 function refused(description: string): FieldViolationsError {
