@@ -47,7 +47,9 @@ export function faultsOf(value: unknown, wanted: unknown, place = ""): string[] 
   );
 }
 
-/** `type` and `not` may be fields of a message, too; those of operators have values of their kind. */
+/**
+ * `type` and `not` may be fields of a message, too; those of operators have values of their kind.
+ */
 function isOperator(name: string, wanted: unknown): boolean {
   return Object.hasOwn(operators, name) && !(name !== "not" && name !== "items" && isObject(wanted));
 }
@@ -73,7 +75,10 @@ export function holds(value: unknown, condition: string): boolean {
 
 const terminal = /COMPLETED|FAILED|CANCELED|REJECTED/;
 
-/** What of a stream's events is not as expected. Each event has its payload's fields, and itself under its name. */
+/**
+ * What of a stream's events is not as expected. Each event has its payload's fields, and itself
+ * under its name.
+ */
 export function streamFaults(events: readonly Fields[], wanted: ActsStream): string[] {
   const { min_count: least = 0, max_count: most = Number.POSITIVE_INFINITY } = wanted;
   const faults: string[] = [];

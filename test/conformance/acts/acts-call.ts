@@ -12,7 +12,9 @@ export type ActsAnswer = {
   readonly error?: { readonly type: string; readonly message: string };
 };
 
-/** The method of each operation, and its HTTP route. The names are those of the draft, old and new. */
+/**
+ * The method of each operation, and its HTTP route. The names are those of the draft, old and new.
+ */
 const operations: Readonly<Record<string, readonly [string, (params: Wire) => string]>> = {
   send_message: ["SendMessage", () => "POST /message:send"],
   send_streaming_message: ["SendStreamingMessage", () => "POST /message:stream"],
@@ -58,7 +60,10 @@ export async function callRaw(url: string, raw: NonNullable<ActsStep["raw"]>): P
   return answered(response, (answer) => answer);
 }
 
-/** The draft's older shapes in the form of 1.0: ids of a message beside it, nested receivers and files. */
+/**
+ * The draft's older shapes in the form of 1.0: ids of a message beside it, nested receivers and
+ * files.
+ */
 function inForm({ pushNotificationConfig, message, taskId, contextId, configId, ...rest }: Wire): Wire {
   if (message === undefined) {
     const about = { ...(taskId && { taskId }), ...(contextId && { contextId }), ...(configId && { id: configId }) };
