@@ -113,13 +113,16 @@ async function startGateway(
   };
 }
 
-/** A message's id stays here when its text goes on to an agent, so the text begins with it. */
+/**
+ * A message's id stays here when its text goes on to an agent, so the text begins with it where it
+ * names a behaviour.
+ */
 function namingMessages(engine: Engine): Engine {
   const naming = ({ kind, execute }: RunDefinition): RunDefinition => ({
     kind,
     execute(run, input) {
       const { message } = (input ?? {}) as { message?: UserMessage };
-      if (message === undefined) return execute(run, input);
+      if (message === undefined || !/^(tck|test)-/.test(message.messageId)) return execute(run, input);
       const parts = [{ type: "text" as const, text: message.messageId }, ...message.parts];
       return execute(run, { ...(input as AgentInput), message: { ...message, parts } });
     },

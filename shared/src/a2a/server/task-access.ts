@@ -25,5 +25,5 @@ export type TaskDeps = Intake & {
  * The run behind a task of this agent and this principal. Rejects with `not_found` for all others.
  */
 export function ownTask({ engine, kind }: TaskDeps, taskId: string, principal: string): Promise<RunRecord> {
-  return ownRun(engine, taskId, { principal, kind });
+  return ownRun(engine, taskId, { principal, kind, called: "task" });
 }
