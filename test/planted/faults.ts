@@ -1892,7 +1892,7 @@ export const faults: readonly Fault[] = [
     find: "        deadline.pause();\n",
     becomes: "",
     harm: "A call of an MCP server times out while a person is asked what the server wants to know.",
-    tests: ["shared/src/mcp/client", "test/mcp/http-servers", "test/mcp/slow-servers"],
+    tests: ["test/mcp/installed-servers"],
   },
   {
     id: "unannotated-tool-repeated",
@@ -1900,7 +1900,7 @@ export const faults: readonly Fault[] = [
     find: `return annotations?.idempotentHint === true ? "idempotent" : "once";`,
     becomes: `return annotations?.idempotentHint === false ? "once" : "idempotent";`,
     harm: "After a crash, calls of MCP tools that say nothing about themselves are made twice.",
-    tests: ["shared/src/mcp/client", "test/mcp/installed-servers", "test/mcp/http-servers"],
+    tests: ["shared/src/mcp/client/mount-tool"],
   },
   {
     id: "unapproved-after-a-restart",
@@ -1988,7 +1988,7 @@ export const faults: readonly Fault[] = [
     find: '  if (server.approve === "always") return `${what}.`;\n  if (readOnlyHint === true) return undefined;\n',
     becomes: '  if (readOnlyHint === true) return undefined;\n  if (server.approve === "always") return `${what}.`;\n',
     harm: "A tool that calls itself read-only is called without the person who wanted to be asked.",
-    tests: ["shared/src/mcp/client", "test/mcp/http-servers", "test/mcp/user-token"],
+    tests: ["shared/src/mcp/client/mount-tool"],
   },
   {
     id: "server-sets-its-own-share",
