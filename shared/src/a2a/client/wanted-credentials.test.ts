@@ -9,7 +9,10 @@ const schemes: Readonly<Record<string, Scheme>> = {
   bearer: { $case: "httpAuthSecurityScheme", value: { scheme: "Bearer", bearerFormat: "", description: "" } },
   basic: { $case: "httpAuthSecurityScheme", value: { scheme: "Basic", bearerFormat: "", description: "" } },
   key: { $case: "apiKeySecurityScheme", value: { location: "header", name: "X-Key", description: "" } },
-  authorization: { $case: "apiKeySecurityScheme", value: { location: "header", name: "Authorization", description: "" } },
+  authorization: {
+    $case: "apiKeySecurityScheme",
+    value: { location: "header", name: "Authorization", description: "" },
+  },
   openId: { $case: "openIdConnectSecurityScheme", value: { openIdConnectUrl: "https://id.example", description: "" } },
   certificate: { $case: "mtlsSecurityScheme", value: { description: "" } },
 };
