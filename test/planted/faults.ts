@@ -2116,7 +2116,7 @@ export const faults: readonly Fault[] = [
     find: `      if (run.status !== "paused") throw new AppError("conflict", \`The run \${id} is \${run.status}, not paused.\`);\n`,
     becomes: "",
     harm: "A caller who resumes a run that is not paused is told that it worked.",
-    tests: ["gateway/src/server", "gateway/src/rest"],
+    tests: ["shared/src/runs", "gateway/src/rest"],
   },
   {
     id: "receivers-without-end",
@@ -2124,7 +2124,7 @@ export const faults: readonly Fault[] = [
     find: "known.length - same.length >= mostReceivers || ever.length >= mostEver",
     becomes: "known.length - same.length >= mostReceivers",
     harm: "A caller that replaces receivers all the time fills the store with them.",
-    tests: ["test/a2a/push"],
+    tests: ["shared/src/a2a/push", "test/a2a/push"],
   },
   {
     id: "removed-and-never-again",
