@@ -70,6 +70,15 @@ test("a server on the first SDK: structured results, and a question", async () =
   expect(done.text).toContain('accept: {"kind":"green","cups":2}');
 });
 
+test("a person may think for longer than a server has time to answer, and the server has its time after that", async () => {
+  await using it = await hostForTest({ v1: { ...fixture("v1-server"), timeout: 4_000 } });
+  await it.call("v1__add", { a: 2, b: 3 });
+  const asked = await it.call("v1__order");
+  await Bun.sleep(5_000);
+  const answer = { text: "kind: green", state: asked.asks?.state ?? null };
+  expect((await it.call("v1__order", {}, { answer })).text).toContain('accept: {"kind":"green"}');
+});
+
 test("a server's question during two of its calls is put to nobody, because it does not say for which", async () => {
   await using it = await hostForTest({ v1: fixture("v1-server") });
   const asked = await it.call("v1__order");

@@ -26,6 +26,7 @@ test("with a token only that token admits, its scheme in any case", async () => 
     "Bearer wrong",
     "Bearer the-token2",
     "Bearer the-toke",
+    "Bearer of.a.jwt",
     "Bearer ",
     "Bearer",
     "Basic the-token",

@@ -39,6 +39,18 @@ test.each([
   await expect(reserved(state)).rejects.toMatchObject({ code });
 });
 
+test("as many asks as the flow may make are made, each with the turns that its caller allows", async () => {
+  const state = started();
+  const allowed = { ...state, stepsPerTask: 5 };
+  for (let n = 0; n < limits.asks; n++) {
+    const each = await reserved(allowed);
+    expect(each.budget.steps).toBe(5);
+    release(allowed, each);
+  }
+  await expect(reserved(allowed)).rejects.toMatchObject({ code: "step_limit" });
+  expect((await reserved(state)).budget).not.toHaveProperty("steps");
+});
+
 test("a flow that may spend no money asks agents that cost none", async () => {
   expect((await reserved(started({ usd: 0 }))).budget.usd).toBe(0);
 });

@@ -16,10 +16,13 @@ test("the provider's wait is the minimum, and a wait of zero is a value", () => 
   const made = { attempts: 1, waitedMs: 0 };
   expect(retryWait(busy(2000), made, { ...limits, random: () => 0 })).toBe(2000);
   expect(retryWait(busy(0), made, { ...limits, random: () => 0 })).toBe(0);
+  expect(retryWait(busy(60_000), made, { ...limits, random: () => 0 })).toBe(60_000);
   expect(retryWait(busy(60_001), made, limits)).toBeUndefined();
 });
 
 test("attempts and total wait are limited, and permanent failures are not waited for", () => {
+  expect(retryWait(busy(), { attempts: 10, waitedMs: 120_000 }, limits)).toBe(30_000);
+  expect(retryWait(busy(), { attempts: 10, waitedMs: 120_001 }, limits)).toBeUndefined();
   expect(retryWait(busy(), { attempts: 11, waitedMs: 0 }, limits)).toBeUndefined();
   expect(retryWait(busy(60_000), { attempts: 1, waitedMs: 100_000 }, limits)).toBeUndefined();
   for (const kind of ["rejected", "overflow", "quota"] as const) {

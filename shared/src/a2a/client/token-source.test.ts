@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
-import { createTokenSource } from "./token-source.ts";
+import { createTokenSource, type TokenRequest } from "./token-source.ts";
 
 const realNow = performance.now.bind(performance);
 let passed = 0;
@@ -9,18 +9,20 @@ afterEach(() => {
 });
 afterAll(() => clock.mockRestore());
 
-/** A source at a token endpoint whose tokens live for so long, and how often that was asked. */
-function sourceOf(lifetime: object) {
-  const asked: string[] = [];
+/** A source at a token endpoint whose tokens live for so long, and what that was asked for. */
+function sourceOf(lifetime: object, request: Partial<TokenRequest> = {}, status = 200) {
+  const asked: { readonly form: object; readonly authorization: string | null }[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
-      asked.push(await request.text());
-      return Response.json({ access_token: `token ${asked.length}`, token_type: "Bearer", ...lifetime });
+      const form = Object.fromEntries(new URLSearchParams(await request.text()));
+      asked.push({ form, authorization: request.headers.get("authorization") });
+      const token = { access_token: `token ${asked.length}`, token_type: "Bearer", ...lifetime };
+      return Response.json(status === 200 ? token : { error: "no_luck" }, { status });
     },
   });
-  const source = createTokenSource({ tokenUrl: server.url.href, clientId: "us", scopes: [] }, fetch);
+  const source = createTokenSource({ tokenUrl: server.url.href, clientId: "us", scopes: [], ...request }, fetch);
   return { source, asked, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
@@ -44,4 +46,26 @@ test("many callers at once share one request, and one that was refused gets anot
   expect([new Set(tokens).size, at.asked.length]).toEqual([1, 1]);
   expect(await at.source.token(true)).toBe("token 2");
   expect(await at.source.token(false)).toBe("token 2");
+});
+
+test("the endpoint is asked for what is configured and nothing else, and a secret is no part of the form", async () => {
+  await using plain = sourceOf({});
+  await using full = sourceOf({}, { scopes: ["a", "b"], audience: "them", secret: { text: "s:1" } });
+  await Promise.all([plain.source.token(false), full.source.token(false)]);
+  expect(plain.asked).toEqual([{ form: { grant_type: "client_credentials", client_id: "us" }, authorization: null }]);
+  const form = { grant_type: "client_credentials", scope: "a b", audience: "them" };
+  expect(full.asked).toEqual([{ form, authorization: `Basic ${btoa("us:s%3A1")}` }]);
+});
+
+test.each([
+  [400, "unauthorized"],
+  [401, "unauthorized"],
+  [404, "unauthorized"],
+  [429, "unavailable"],
+  [500, "unavailable"],
+  [503, "unavailable"],
+  [204, "unavailable"],
+])("an endpoint that answers %d refuses or cannot be asked: %s", async (status, code) => {
+  await using at = sourceOf({}, {}, status);
+  await expect(at.source.token(false)).rejects.toMatchObject({ code });
 });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { calculateJwkThumbprint, type JWK } from "jose";
 import { cardOf } from "../../testing/a2a/card.ts";
 import { cardPolicy } from "./card-policy.ts";
 import { signCard } from "./card-signature.ts";
@@ -29,6 +30,22 @@ test("the key of a home from before is its key still, and only its owner can rea
   expect(key.publicKey).not.toHaveProperty("d");
   await rotateHomeKey(home);
   for (const file of await readdir(home)) expect((await stat(join(home, file))).mode & 0o777).toBe(0o600);
+});
+
+test("the id of a key is its thumbprint, whichever its algorithm", async () => {
+  await openHomeKeys(home);
+  for (const { publicKey } of await rotateHomeKey(home, { algorithm: "EdDSA" }))
+    expect(publicKey.kid).toBe(await calculateJwkThumbprint(publicKey as JWK));
+});
+
+test("a server that goes on while a replaced key expires drops it", async () => {
+  let now = Date.now();
+  const keys = await openHomeKeys(home, () => now);
+  await rotateHomeKey(home, { now });
+  for (const end = now + 30_000; (await keys.ring()).length !== 2 && Date.now() < end; ) await Bun.sleep(50);
+  now += 8 * day;
+  for (const end = Date.now() + 30_000; (await keys.ring()).length !== 1 && Date.now() < end; ) await Bun.sleep(50);
+  expect(await keys.ring()).toHaveLength(1);
 });
 
 test("a replaced key signs and is published beside the new one for a week", async () => {

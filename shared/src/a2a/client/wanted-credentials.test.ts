@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import type { AgentCard, SecurityScheme } from "@a2a-js/sdk";
+import type { Credentials } from "./credentials.ts";
+import { missingCredentials } from "./wanted-credentials.ts";
+
+type Scheme = NonNullable<SecurityScheme["scheme"]>;
+
+const schemes: Readonly<Record<string, Scheme>> = {
+  bearer: { $case: "httpAuthSecurityScheme", value: { scheme: "Bearer", bearerFormat: "", description: "" } },
+  basic: { $case: "httpAuthSecurityScheme", value: { scheme: "Basic", bearerFormat: "", description: "" } },
+  key: { $case: "apiKeySecurityScheme", value: { location: "header", name: "X-Key", description: "" } },
+  authorization: {
+    $case: "apiKeySecurityScheme",
+    value: { location: "header", name: "Authorization", description: "" },
+  },
+  openId: { $case: "openIdConnectSecurityScheme", value: { openIdConnectUrl: "https://id.example", description: "" } },
+  certificate: { $case: "mtlsSecurityScheme", value: { description: "" } },
+};
+
+/** A card with these alternatives, each a list of schemes that are all required. */
+function cardOf(...alternatives: readonly (readonly string[])[]): AgentCard {
+  return {
+    securitySchemes: Object.fromEntries(Object.entries(schemes).map(([name, scheme]) => [name, { scheme }])),
+    securityRequirements: alternatives.map((names) => ({
+      schemes: Object.fromEntries(names.map((name) => [name, { list: [] }])),
+    })),
+  } as unknown as AgentCard;
+}
+
+const given = {
+  nothing: undefined,
+  token: { identity: { kind: "bearer", token: { text: "t" } } },
+  "the key": { identity: { kind: "api_key", header: "x-key", key: { text: "k" } } },
+  "another key": { identity: { kind: "api_key", header: "X-Other", key: { text: "k" } } },
+  "a header": { identity: { kind: "api_key", header: "Authorization", key: { text: "Basic x" } } },
+  "a certificate": { tls: { cert: "c.pem", key: "k.pem" } },
+  "an authority": { tls: { ca: "ca.pem" } },
+} as unknown as Readonly<Record<string, Credentials | undefined>>;
+
+/** Which of the credentials are enough for each scheme alone. */
+test.each([
+  ["bearer", ["token", "a header"]],
+  ["basic", ["token", "a header"]],
+  ["key", ["the key"]],
+  ["authorization", ["token", "a header"]],
+  ["openId", ["token"]],
+  ["certificate", ["a certificate"]],
+  ["a scheme that is not described", Object.keys(given).filter((name) => name !== "nothing")],
+])("%s is given by %j and by nothing else", (scheme, enough) => {
+  const card = cardOf([scheme]);
+  const found = Object.entries(given).filter(([, one]) => missingCredentials(card, one) === undefined);
+  expect(found.map(([name]) => name).sort()).toEqual([...enough].sort());
+});
+
+test("one whole alternative is enough, a part of each is not, and a card may require nothing", () => {
+  const card = cardOf(["bearer", "certificate"], ["key"]);
+  expect(missingCredentials(card, given["the key"])).toBeUndefined();
+  expect(missingCredentials(card, { ...given.token, ...given["a certificate"] })).toBeUndefined();
+  expect(missingCredentials(card, given.token)).toStartWith(
+    "It requires a client certificate, or an API key (header X-Key), which is not configured here.",
+  );
+  expect(missingCredentials(cardOf(), undefined)).toBeUndefined();
+});

@@ -1,0 +1,69 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RunStatus } from "../core/engine.ts";
+import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
+import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
+import { createProjectionCache } from "./projection-cache.ts";
+import { createQuotas } from "./quotas.ts";
+import type { Runnable } from "./runnable.ts";
+import { openRuns } from "./runs.ts";
+
+const home = await mkdtemp(join(tmpdir(), "manyhands-runs-"));
+const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+engine.work([
+  {
+    kind: "echo",
+    async execute(run, input) {
+      const { message } = input as unknown as { message: { parts: readonly { text: string }[] } };
+      const [{ text }] = message.parts as [{ text: string }];
+      if (text === "fail") throw new Error("on purpose");
+      if (text === "sleep") await run.sleep(600_000);
+      return { answer: "" };
+    },
+  },
+]);
+afterAll(async () => {
+  await engine.close({ graceMs: 0 });
+  await rm(home, { recursive: true });
+});
+
+const echo: Runnable = {
+  type: "flow",
+  name: "echo",
+  kind: "echo",
+  title: "Echo",
+  description: "",
+  version: "1.0.0",
+  skills: [],
+  admit: () => ({}),
+};
+const runs = openRuns({
+  engine,
+  artifacts: createArtifactStore(join(home, "artifacts")),
+  projections: createProjectionCache(engine),
+  runnables: { all: () => [echo], ofKind: () => echo },
+  quotas: createQuotas(),
+  publicUrl: "http://127.0.0.1:1",
+});
+
+async function runAt(status: RunStatus, text: string) {
+  const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text }] } as const;
+  const { id } = await runs.start(echo, { message }, "ann");
+  for (const end = Date.now() + 30_000; Date.now() < end; await Bun.sleep(5))
+    if ((await engine.get(id))?.status === status) return id;
+  throw new Error(`It did not become ${status}: ${(await engine.get(id))?.status}`);
+}
+
+test.each([
+  ["waiting", "sleep"],
+  ["completed", "done"],
+  ["failed", "fail"],
+] as const)("a run that is %s is not resumed, and the refusal says how it is", async (status, text) => {
+  const id = await runAt(status, text);
+  await expect(runs.resume(id, "ann")).rejects.toMatchObject({
+    code: "conflict",
+    message: `The run ${id} is ${status}, not paused.`,
+  });
+});
