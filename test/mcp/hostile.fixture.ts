@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
 /**
@@ -32,7 +31,6 @@ if (mode === "silent") await Bun.sleep(600_000);
  */
 const start = mode === "late" ? JSON.parse(await readFile(more, "utf8")) : {};
 await Bun.sleep(start.delayMs ?? 0);
-while (start.until !== undefined && !existsSync(start.until)) await Bun.sleep(50);
 if (start.registry !== undefined) {
   const answer = await fetch(start.registry, { proxy: process.env.HTTP_PROXY ?? "" }).catch(() => undefined);
   if (answer?.ok !== true) process.exit(1);
