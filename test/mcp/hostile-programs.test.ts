@@ -26,7 +26,7 @@ test("a server that ends at start gives one error with its last output, sanitize
 
 test("a server that dies in mid-call is restarted for the next one", async () => {
   await using it = await hostForTest({ s: fixture("hostile") });
-  expect(await text(it.call("s__crash"))).toContain("error: The MCP server s: it ended (exit code 1)");
+  expect(await text(it.call("s__crash"))).toContain("\nThe MCP server s: it ended (exit code 1)");
   expect(await text(it.call("s__echo", { text: "again" }))).toContain("echo: again");
   expect(it.host.health().servers[0]).toMatchObject({ state: "ready", connects: 2 });
 });
@@ -51,7 +51,7 @@ test("a message that is too long fails the call, and the server is available aga
 
 test("a call without an answer ends at its timeout, and the server is notified", async () => {
   await using it = await hostForTest({ s: { ...fixture("hostile"), timeout: 300 } });
-  expect(await text(it.call("s__hang"))).toBe("error: The MCP server s did not answer within 300 ms.");
+  expect(await text(it.call("s__hang"))).toEndWith("\nThe MCP server s did not answer within 300 ms.");
   await until(async () => /\[\d+\]/.test((await it.call("s__cancelled")).text), "the server was told");
 });
 

@@ -63,7 +63,7 @@ export async function perform(
       }
     },
     // The elements' own limit is shorter, so that the reason is known when it is reached.
-    { signal: context.signal, timeoutMs: timeoutMs + 3_000 },
+    { signal: context.signal, timeoutMs: timeoutMs + 8_000 },
   );
   return [said, ...(await followUp(call, before, changes))].join(" ");
 }
