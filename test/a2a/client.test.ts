@@ -87,12 +87,12 @@ test("a submit that may wait returns the end of a quiet task, and does not wait 
   const quick = await client.submit({ text: "quiet 100" }, { waitMs: 10_000 });
   expect([quick.isReply, quick.task.status?.state]).toEqual([false, TaskState.TASK_STATE_COMPLETED]);
   expect(quick.task.artifacts.at(-1)?.parts[0]?.content).toEqual({ $case: "text", value: "quiet" });
-  const waits = { "wait 600000": 60_000, "quiet 600000": 20 };
+  const waits = { "wait 600000": 10_000, "quiet 600000": 20 };
   for (const [text, waitMs] of Object.entries(waits)) {
     const begun = performance.now();
     const { task } = await client.submit({ text }, { waitMs });
     expect(task.status?.state).toBe(TaskState.TASK_STATE_WORKING);
-    expect(performance.now() - begun).toBeLessThan(50_000);
+    expect(performance.now() - begun).toBeLessThan(9_000);
     await client.cancel(task.id);
   }
 });
