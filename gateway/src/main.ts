@@ -28,7 +28,8 @@ const system = asked || args[0] === "start" || args[0] === "demo";
 if (asked) {
   const refused = setupUsage(args.slice(1));
   if (refused !== undefined) {
-    say(refused.text);
+    // Help that was asked for is the output; anything else is said beside it.
+    (refused.exitCode === 0 ? process.stdout : process.stderr).write(`${refused.text}\n`);
     process.exit(refused.exitCode);
   }
 }

@@ -163,7 +163,7 @@ test("a server that disappears in the middle fails the calls until it is back", 
   down = true;
   const failed = await it.call("web__echo", { text: "2" });
   expect(failed).toMatchObject({ isError: true });
-  expect(failed.text).toStartWith("The MCP server web: ");
+  expect(failed.text).toContain("\nThe MCP server web: ");
   down = false;
   expect((await it.call("web__echo", { text: "3" })).text).toContain("echo: 3");
 });
