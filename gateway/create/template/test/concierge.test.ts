@@ -1,6 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { testAgent } from "manyhands/testing";
 import { concierge } from "../src/agents/concierge.ts";
+
+// The first task loads all that an agent is made of.
+setDefaultTimeout(30_000);
 
 test("the concierge checks the weather before it suggests anything", async () => {
   const { status, answer, requests } = await testAgent(concierge, {
