@@ -19,7 +19,7 @@ export const kitFaults: readonly { readonly failure: RegExp; readonly why: strin
   },
   {
     failure: /\[CORE-SEND-003-\w+\] - .* Operation failed: .*say in a text what is to be done/,
-    why: "flows, and agents at the gateway, need a text and refuse a message that has none as invalid (A2A 1.0.1, 3.3.2); the kit's has none, and its test fails any refusal, though what it tests for is one (3.1.1): it has no `expected_error`",
+    why: "flows need a text and refuse a message that has none as invalid (A2A 1.0.1, 3.3.2); the kit's has none, and its test fails any refusal, though what it tests for is one (3.1.1): it has no `expected_error`",
   },
   {
     failure: /::TestRestStreaming::test_streaming_content_type - httpx\.ResponseNotRead/,
