@@ -314,7 +314,7 @@ export const faults: readonly Fault[] = [
   {
     id: "damaged-content-is-kept",
     file: "shared/src/machine/workspace/kept-content.ts",
-    find: `return new Bun.CryptoHasher("sha256").update(bytes).digest("hex") === sha256 ? bytes : undefined;`,
+    find: "return sha256Of(bytes) === sha256 ? bytes : undefined;",
     becomes: "return bytes;",
     harm: "A file is restored to content that a power cut has damaged.",
     tests: [...workspace, ...code],
@@ -634,8 +634,8 @@ export const faults: readonly Fault[] = [
   {
     id: "tools-of-one-name",
     file: "shared/src/mcp/client/servers/tool-name.ts",
-    find: ".update(JSON.stringify([server, tool]))",
-    becomes: ".update(JSON.stringify([tool]))",
+    find: "sha256Of(JSON.stringify([server, tool]))",
+    becomes: "sha256Of(JSON.stringify([tool]))",
     harm: "Of two MCP servers whose long names begin alike, one is called instead of the other.",
     tests: mcp,
   },
@@ -698,8 +698,8 @@ export const faults: readonly Fault[] = [
   {
     id: "same-message-elsewhere",
     file: "shared/src/runs/accept-message.ts",
-    find: "sha256(JSON.stringify([contextId, hashedForm(message)]))",
-    becomes: "sha256(JSON.stringify(hashedForm(message)))",
+    find: "sha256Of(JSON.stringify([contextId, hashedForm(message)]))",
+    becomes: "sha256Of(JSON.stringify(hashedForm(message)))",
     harm: "A message that is sent into another conversation under its old id is answered with the task of the first.",
     tests: a2a,
   },
@@ -1313,8 +1313,8 @@ export const faults: readonly Fault[] = [
   {
     id: "callers-share-a-workspace",
     file: "shared/src/machine/workspace/open-workspace.ts",
-    find: ".update(JSON.stringify([principal, contextId]))",
-    becomes: ".update(principal + contextId)",
+    find: "sha256Of(JSON.stringify([principal, contextId]))",
+    becomes: "sha256Of(principal + contextId)",
     harm: "A caller that picks the right conversation id works in another caller's files.",
     tests: workspace,
   },
@@ -1761,7 +1761,7 @@ export const faults: readonly Fault[] = [
   {
     id: "signature-of-another-body",
     file: "shared/src/a2a/signing/notification-signature.ts",
-    find: `    if (claimed !== sha256(body)) throw new Error("it is of another body");\n`,
+    find: `    if (claimed !== sha256Of(body)) throw new Error("it is of another body");\n`,
     becomes: "",
     harm: "Whoever has seen one signed notification can send others with its signature.",
     tests: [...signing, "shared/src/a2a/ask/push-callbacks", "test/e2e/push-callbacks", "test/a2a/push"],

@@ -1,4 +1,5 @@
 import type { RunRecord } from "manyhands/internal/core/engine";
+import { sha256Of } from "manyhands/internal/core/sha256";
 import type { Runnable } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
@@ -40,5 +41,5 @@ export function chatMetadata(messages: readonly ChatMessage[]): { readonly [chat
 
 function digest(messages: readonly ChatMessage[]): string {
   const said = messages.map(({ role, content }) => [role, content ?? null]);
-  return new Bun.CryptoHasher("sha256").update(JSON.stringify(said)).digest("hex");
+  return sha256Of(JSON.stringify(said));
 }

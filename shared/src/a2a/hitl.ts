@@ -1,6 +1,6 @@
 import type { Message } from "@a2a-js/sdk";
 import * as z from "zod";
-import type { Json } from "../core/json.ts";
+import { type Json, jsonOf } from "../core/json.ts";
 import type { TaskProjection } from "../runs/projection.ts";
 import { hitlExtension } from "./extensions.ts";
 
@@ -53,23 +53,13 @@ export function hitlRequest(runId: string, { question, approval, history }: Task
   };
 }
 
+const argumentsObject = z.record(z.string(), z.json());
+
 /** The extension wants an object; what is none is shown as it was written. */
 function argumentsOf(text: string): Json {
-  const parsed = argumentsJson.safeParse(text);
+  const parsed = argumentsObject.safeParse(text.trim() === "" ? {} : jsonOf(text));
   return parsed.success ? parsed.data : { arguments: text };
 }
-
-const argumentsJson = z
-  .string()
-  .transform((text, context) => {
-    try {
-      return text.trim() === "" ? {} : (JSON.parse(text) as unknown);
-    } catch {
-      context.addIssue("is not JSON");
-      return z.NEVER;
-    }
-  })
-  .pipe(z.record(z.string(), z.json()));
 
 const id = z.string().min(1).max(1024);
 const answer = z.string().max(64 * 1024);

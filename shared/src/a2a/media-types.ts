@@ -1,6 +1,6 @@
 import type { Part as WirePart } from "@a2a-js/sdk";
 import { ContentTypeNotSupportedError } from "@a2a-js/sdk/errors";
-import type { Json } from "../core/json.ts";
+import { type Json, jsonOf } from "../core/json.ts";
 import type { Part } from "../core/message.ts";
 
 const token = "[\\w!#$&^.+-]+";
@@ -63,10 +63,6 @@ const jsonType = { type: "data", mediaType: "application/json" } as const;
 
 /** The JSON object or list that a text is; undefined for any other text. */
 function jsonIn(text: string): Json | undefined {
-  try {
-    const value: Json = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonOf(text);
+  return typeof value === "object" && value !== null ? value : undefined;
 }

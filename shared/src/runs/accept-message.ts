@@ -11,6 +11,7 @@ import {
 } from "../core/message.ts";
 import type { Quota } from "../core/quota.ts";
 import type { RunEvent } from "../core/run.ts";
+import { sha256Of } from "../core/sha256.ts";
 import { type AgentInput, type FlowSettings, flowSettingsKey } from "../core/task.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { ownRun } from "./own-run.ts";
@@ -56,7 +57,7 @@ export async function startRun(
   const flow = admit?.(message);
   const dedupe = {
     key: messageKey(kind, principal, message.messageId),
-    hash: sha256(JSON.stringify([contextId, hashedForm(message)])),
+    hash: sha256Of(JSON.stringify([contextId, hashedForm(message)])),
     ...windowOf(dedupeMs),
   };
   // `start` checks the same again, in the transaction that stores the run.
@@ -182,8 +183,4 @@ function hashedForm(message: UserMessage): UserMessage {
   const { messageId, parts } = message;
   const isBare = Object.keys(metadata).length === 0;
   return { messageId, parts: [...parts, { type: "data", data }], ...(!isBare && { metadata }) };
-}
-
-function sha256(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }

@@ -7,6 +7,7 @@ import { AppFailure } from "../a2a/wire-error.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { type Identify, requireScope } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
+import { jsonOf } from "../core/json.ts";
 import { sameSecret } from "../core/same-secret.ts";
 import { jsonBody, limitedBody } from "../http/request-body.ts";
 import { ownSecret } from "../machine/own-secret.ts";
@@ -41,7 +42,8 @@ export function mcpApp(deps: McpAppDeps): Hono {
   app.post("/mcp", limitedBody(), async (c) => {
     const caller = await identify(c.req.raw);
     const text = await c.req.text();
-    const body = parsed(text);
+    // The MCP server itself reports what is not JSON.
+    const body = jsonOf(text);
     if (!isMount(body)) return answer(adapter, new Request(c.req.raw, { body: text }), body);
     await jsonBody(c, async () => undefined);
     requireScope(caller, "admin");
@@ -66,15 +68,6 @@ export function mcpApp(deps: McpAppDeps): Hono {
 function answer(adapter: McpAdapter | undefined, request: Request, body?: unknown): Promise<Response> {
   if (adapter === undefined) throw new AppError("not_found", "This agent is no MCP server: `serve_mcp` makes it one.");
   return adapter(request, body);
-}
-
-/** Undefined for text that is not JSON: the MCP server reports that itself. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether it is a message of MCP. */

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { errnoOf } from "../core/errors.ts";
+import { sha256Of } from "../core/sha256.ts";
 import { confinementFingerprint, pythonFingerprint } from "../machine/confinement/fingerprint.ts";
 import { replaceFile } from "../machine/workspace/replace-file.ts";
 import { pythonShape } from "../tools/python/find-python.ts";
@@ -35,7 +36,7 @@ export type MachineMemory = {
  */
 export function openMachineMemory(folder: string, settings: unknown): MachineMemory {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
-  const path = join(cache, "manyhands", `machine-${sha256(JSON.stringify(settings)).slice(0, 16)}.json`);
+  const path = join(cache, "manyhands", `machine-${sha256Of(JSON.stringify(settings)).slice(0, 16)}.json`);
   const confinement = confinementFingerprint(folder);
   return {
     async recall() {
@@ -69,8 +70,4 @@ async function unlessRefused(writing: Promise<void>): Promise<void> {
   await writing.catch((error) => {
     if (errnoOf(error) === undefined) throw error;
   });
-}
-
-function sha256(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }

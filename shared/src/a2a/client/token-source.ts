@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
+import { jsonOf } from "../../core/json.ts";
 import type { Fetch } from "./client-fetch.ts";
 import { readSecret, type Secret } from "./secret.ts";
 
@@ -104,12 +105,4 @@ async function formOf({ clientId, secret, subject, scopes, audience }: TokenRequ
     headers.Authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
   }
   return { headers, body: new URLSearchParams(fields).toString() };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
+import { sha256Of } from "../../core/sha256.ts";
 import type { ProtocolVersion } from "../version.ts";
 
 /** A receiver of a task's notifications; `wire` is the protocol version of the notifications. */
@@ -27,5 +28,5 @@ export function pushConfigView(taskId: string, { wire: _, authentication, ...con
 }
 
 function digest(target: object): string {
-  return new Bun.CryptoHasher("sha256").update(JSON.stringify(target)).digest("hex").slice(0, 32);
+  return sha256Of(JSON.stringify(target)).slice(0, 32);
 }

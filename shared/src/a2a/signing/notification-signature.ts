@@ -2,6 +2,7 @@ import { decodeProtectedHeader } from "jose/decode/protected_header";
 import { SignJWT } from "jose/jwt/sign";
 import { jwtVerify } from "jose/jwt/verify";
 import { AppError } from "../../core/errors.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import type { KeyRing } from "./home-keys.ts";
 import type { KeySets } from "./key-sets.ts";
 import { keySetPath, signatureAlgorithms } from "./public-key.ts";
@@ -22,7 +23,7 @@ export function signNotification(
   { issuer, audience }: { readonly issuer: string; readonly audience: string },
 ): Promise<string> {
   const jku = `${issuer.replace(/\/+$/, "")}${keySetPath}`;
-  return new SignJWT({ request_body_sha256: sha256(body) })
+  return new SignJWT({ request_body_sha256: sha256Of(body) })
     .setProtectedHeader({ alg, kid: publicKey.kid, typ: "JWT", jku })
     .setIssuer(issuer)
     .setAudience(audience)
@@ -57,16 +58,12 @@ export async function checkNotification(jwt: string, body: string, sender: strin
       maxTokenAge: goodFor,
       clockTolerance: 30,
     });
-    const { request_body_sha256: claimed = sha256(body) } = payload;
-    if (claimed !== sha256(body)) throw new Error("it is of another body");
+    const { request_body_sha256: claimed = sha256Of(body) } = payload;
+    if (claimed !== sha256Of(body)) throw new Error("it is of another body");
   } catch (error) {
     if (error instanceof AppError && error.code === "not_found") return;
     if (error instanceof AppError && error.retryable) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new AppError("unauthorized", `The notification's signature does not hold: ${reason}`, { cause: error });
   }
-}
-
-function sha256(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }

@@ -1,5 +1,6 @@
 import { askPerson } from "../../core/question.ts";
 import type { Run } from "../../core/run.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
@@ -80,8 +81,5 @@ export function approvalCode(
   runId: string,
   { id, name, arguments: text, risk }: Pick<PlannedCall, "id" | "name" | "arguments" | "risk">,
 ): string {
-  return new Bun.CryptoHasher("sha256")
-    .update([runId, id, name, text, ...(risk === undefined ? [] : [risk])].join("\n"))
-    .digest("hex")
-    .slice(0, 6);
+  return sha256Of([runId, id, name, text, ...(risk === undefined ? [] : [risk])].join("\n")).slice(0, 6);
 }

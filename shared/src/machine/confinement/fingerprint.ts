@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 
 import { join, resolve } from "node:path";
 import { errnoOf } from "../../core/errors.ts";
 import { version } from "../../core/release.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import { sandboxPath } from "../process/environment.ts";
 
 /** Everything that a tier starts, on the server's PATH. */
@@ -37,7 +38,7 @@ export function confinementFingerprint(folder: string): string {
     ...ownRooms.map((room) => modulesIn(resolve(import.meta.dir, "..", room))),
     statSync(folder).dev,
   ];
-  return new Bun.CryptoHasher("sha256").update(JSON.stringify(facts)).digest("hex");
+  return sha256Of(JSON.stringify(facts));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { closeSync, realpathSync, writeSync } from "node:fs";
 import * as z from "zod";
 import { AppError, errnoOf } from "../../core/errors.ts";
+import { jsonOf } from "../../core/json.ts";
 import { isWithin, type Mount, readMounts, shownAt } from "../kernel/mount-table.ts";
 
 /** What a view must show of this machine. */
@@ -38,7 +39,7 @@ export type ViewGate = { readonly info: number; readonly filterEnd: number; read
  */
 export async function admitView({ info, filterEnd, filter }: ViewGate, ordered: OrderedView) {
   try {
-    const told = made.safeParse(parsed(await new Response(Bun.file(info).stream()).text()));
+    const told = made.safeParse(jsonOf(await new Response(Bun.file(info).stream()).text()));
     if (!told.success || !(await settled(told.data["child-pid"], ordered))) return undefined;
     writeSync(filterEnd, filter);
     return told.data["child-pid"];
@@ -105,12 +106,4 @@ export function faultOf(view: readonly Mount[], host: readonly Mount[], ordered:
 function shows({ device, root }: Mount, host: readonly Mount[], path: string): boolean {
   const there = shownAt(host, path);
   return there?.device === device && there.root === root;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

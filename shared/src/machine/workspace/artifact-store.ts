@@ -1,6 +1,7 @@
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AppError, errnoOf } from "../../core/errors.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
 import { mediaTypeOf } from "./media-type.ts";
 import { removeStale } from "./remove-stale.ts";
@@ -44,7 +45,7 @@ export function createArtifactStore(
       }
     },
     describe(content, about) {
-      const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
+      const sha256 = sha256Of(content);
       return { sha256, ...described(about), size: content.byteLength };
     },
     async get(sha256) {

@@ -2,6 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { AppError, unlessMissing } from "../../core/errors.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { readJson, writeJson } from "./json-file.ts";
 import { keepContent } from "./kept-content.ts";
@@ -36,7 +37,7 @@ export async function recordBaseline(
   contentOf: (path: string) => Blob,
 ): Promise<void> {
   const folder = join(workspace.metaRoot, "pristine");
-  const name = new Bun.CryptoHasher("sha256").update(baseline.root).digest("hex");
+  const name = sha256Of(baseline.root);
   // Written first, because content that no record names may be swept at any time.
   await writeJson(join(folder, `${name}.json`), baseline);
   for (const { path, sha256 } of baseline.files) {

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../../core/errors.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import type { Workspace } from "../../core/workspace.ts";
 
 /**
@@ -20,7 +21,7 @@ export async function keepContent(workspace: Workspace, sha256: string, content:
 export async function keptContent(workspace: Workspace, sha256: string): Promise<Uint8Array | undefined> {
   try {
     const bytes = await readFile(join(folderOf(workspace), sha256));
-    return new Bun.CryptoHasher("sha256").update(bytes).digest("hex") === sha256 ? bytes : undefined;
+    return sha256Of(bytes) === sha256 ? bytes : undefined;
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
     throw error;

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { chmod, chown, type FileHandle, mkdir, open, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, errnoOf } from "../../core/errors.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { confinedPath } from "./confined-path.ts";
 import { giveTo, holdFolder, type Owner } from "./held-folder.ts";
@@ -49,7 +50,7 @@ export async function openWorkspace({ home, principal, contextId, user }: Worksp
 }
 
 function workspaceKey(principal: string, contextId: string): string {
-  const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify([principal, contextId])).digest("hex");
+  const hash = sha256Of(JSON.stringify([principal, contextId]));
   return hash.slice(0, 32);
 }
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { MoreTools, ToolsListed } from "../../core/agent.ts";
 import { localCaller } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import type { Tool } from "../../core/tool.ts";
 import { estimateTokens } from "../../models/tokens.ts";
 import { type ServerChanges, serverChanges } from "./change-servers.ts";
@@ -125,7 +126,7 @@ function createMounts(options: McpHostOptions, pins: Pins) {
     ...options.signIns(principal),
     pins,
     // What a server offers may depend on who signed in.
-    remembered: rememberedTools(principal === local ? folder : join(folder, "of", sha256(principal))),
+    remembered: rememberedTools(principal === local ? folder : join(folder, "of", sha256Of(principal))),
   });
   const mounted = new Map<string, Mounted>();
   return {
@@ -150,10 +151,6 @@ function createMounts(options: McpHostOptions, pins: Pins) {
         }
     },
   };
-}
-
-function sha256(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
 /**

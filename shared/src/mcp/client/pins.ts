@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import { replaceFile } from "../../machine/workspace/replace-file.ts";
 import { underLock } from "./servers/file-lock.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
@@ -102,7 +103,7 @@ function hashesOf(definitions: readonly Definition[]): Record<string, string> {
  */
 function definitionHash({ name, title, description, inputSchema, outputSchema, annotations }: Definition): string {
   const text = JSON.stringify(sorted({ name, title, description, inputSchema, outputSchema, annotations }));
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+  return sha256Of(text);
 }
 
 function sorted(value: unknown): unknown {

@@ -3,6 +3,7 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
 import { AppError } from "../../core/errors.ts";
 import type { ImagePart } from "../../core/model.ts";
 import { sanitize, sanitizeLine } from "../../core/sanitize.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import { failure, type ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { saveFile } from "../../machine/workspace/save-file.ts";
@@ -134,7 +135,7 @@ type Sent = { readonly base64: string; readonly mediaType: string; readonly name
  */
 async function saveResult({ base64, mediaType, name }: Sent, target: SavedFor): Promise<string> {
   const bytes = Buffer.from(base64, "base64");
-  const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex").slice(0, 8);
+  const hash = sha256Of(bytes).slice(0, 8);
   const given = extname(name ?? "");
   const extension = /^\.\w{1,10}$/.test(given) ? given : extensionOf(mediaType);
   const stem = (name?.slice(0, name.length - given.length) || target.tool).replace(/[^\w-]+/g, "_").slice(0, 40);

@@ -10,6 +10,7 @@ import type { AgentDefinition, Limits } from "../../core/agent.ts";
 import type { Engine } from "../../core/engine.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import type { Model, ToolCall } from "../../core/model.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import { foreignTask, sourcesOf, type TakenIn } from "../../core/taken-in.ts";
 import { failure, type Inquiry, noWeb, type Tool, type ToolFetch, type ToolResult } from "../../core/tool.ts";
 import { addUsage, noUsage, type TaskUsage, usageOfAnswers } from "../../core/usage.ts";
@@ -198,7 +199,7 @@ function accountOf(limits: Limits, { capabilities }: Model): Account {
  */
 function codeOf(name: string, input: string, risk: string | undefined, { principal, contextId }: CallPlace): string {
   const text = JSON.stringify([principal, contextId, name, input, risk ?? null]);
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+  return sha256Of(text);
 }
 
 /**

@@ -44,11 +44,6 @@ export async function currentHash(workspace: Workspace, place: WorkspacePath): P
   }
 }
 
-/** The hash of content in memory. */
-export function hashOf(bytes: Uint8Array): string {
-  return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
-}
-
 async function hashIn(folder: HeldFolder, name: string, workspace: Workspace): Promise<ContentHash | undefined> {
   try {
     const { handle } = await openRegular(folder, name, name, await ownerOf(workspace));

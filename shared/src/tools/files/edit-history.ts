@@ -2,11 +2,12 @@ import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { AppError, errnoOf } from "../../core/errors.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
 import { stageFile } from "../../machine/workspace/staged-file.ts";
 import { ownerOf, type WorkspacePath } from "../../machine/workspace/workspace-file.ts";
-import { applyStaged, type ContentHash, currentHash, hashOf } from "./apply-staged.ts";
+import { applyStaged, type ContentHash, currentHash } from "./apply-staged.ts";
 
 const mostChanges = 100;
 const mostSnapshotBytes = 64 * 1024 ** 2;
@@ -72,7 +73,7 @@ export interface EditHistory {
  * been made.
  */
 export async function openEditHistory(workspace: Workspace, place: WorkspacePath): Promise<EditHistory> {
-  const folder = join(workspace.metaRoot, "edits", hashOf(new TextEncoder().encode(place.relative)).slice(0, 32));
+  const folder = join(workspace.metaRoot, "edits", sha256Of(place.relative).slice(0, 32));
   const file = join(folder, "history.json");
   const staged = (number: number) => join(folder, `${number}.after`);
   const snapshot = (number: number) => join(folder, `${number}.before`);
@@ -108,7 +109,7 @@ export async function openEditHistory(workspace: Workspace, place: WorkspacePath
       if (edit.before !== null && !edit.undo) await stageFile(snapshot(number), edit.before, own, 0o600);
       await stageFile(staged(number), edit.after ?? new Uint8Array(), owner, edit.stats?.mode);
       const next = nextState(state, edit);
-      const change = { from: edit.before && hashOf(edit.before), to: edit.after && hashOf(edit.after) };
+      const change = { from: edit.before && sha256Of(edit.before), to: edit.after && sha256Of(edit.after) };
       await save(state, { number, to: change.to, state: next });
       if (!(await applyStaged(workspace, place, staged(number), change))) {
         await save(state, null);
@@ -125,7 +126,7 @@ function nextState(state: State, { key, text, before, after, undo, forget }: Edi
   const change = {
     snapshot: before === null ? null : state.next,
     size: before?.byteLength ?? 0,
-    left: after && hashOf(after),
+    left: after && sha256Of(after),
   };
   return {
     changes: undo ? state.changes.slice(0, -1) : withinBounds([...state.changes, change]),

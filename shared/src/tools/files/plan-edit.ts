@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { hashOf } from "./apply-staged.ts";
 import type { Edit, EditHistory } from "./edit-history.ts";
 import { type EditedText, insertText, replaceText } from "./edit-text.ts";
 import type { EditorInput } from "./editor-input.ts";
@@ -74,7 +74,7 @@ async function planUndo(workspace: Workspace, path: string, history: EditHistory
   const change = await history.lastChange();
   if (change === undefined) throw new AppError("invalid_input", `No edit history found for ${path}.`);
   const { bytes, stats } = await readForEdit(workspace, path);
-  if (hashOf(bytes) !== change.left) {
+  if (sha256Of(bytes) !== change.left) {
     const message = `The last edit to ${path} cannot be undone: the file was changed by something else since.`;
     throw new AppError("conflict", message);
   }

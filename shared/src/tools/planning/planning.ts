@@ -2,6 +2,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import { sha256Of } from "../../core/sha256.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
@@ -57,5 +58,5 @@ function fileOf(workspace: Workspace): string {
 }
 
 function idFrom(key: string): string {
-  return `plan_${new Bun.CryptoHasher("sha256").update(key).digest("hex").slice(0, 8)}`;
+  return `plan_${sha256Of(key).slice(0, 8)}`;
 }

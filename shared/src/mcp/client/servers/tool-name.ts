@@ -1,3 +1,5 @@
+import { sha256Of } from "../../../core/sha256.ts";
+
 /** Most characters that providers accept in a tool's name. */
 const longest = 64;
 
@@ -22,10 +24,7 @@ export function mountedName(server: string, tool: string): string {
   const own = tool.replace(/[^A-Za-z0-9_-]/g, "_");
   const plain = `${id}__${own}`;
   if (own === tool && plain.length <= longest && tool !== "") return plain;
-  const hash = new Bun.CryptoHasher("sha256")
-    .update(JSON.stringify([server, tool]))
-    .digest("hex")
-    .slice(0, 6);
+  const hash = sha256Of(JSON.stringify([server, tool])).slice(0, 6);
   const room = longest - own.length - "__".length - 1 - hash.length;
   const front = room > 0 ? `${id.slice(0, room).replace(/_+$/, "")}__` : "";
   return `${front}${own.slice(0, longest - front.length - 1 - hash.length)}_${hash}`;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { jsonOf } from "../../../core/json.ts";
 
 const ids = z.array(z.string());
 
@@ -29,7 +30,7 @@ export function readFigures(text: string): Figures | undefined {
   const lines = [...text.matchAll(/\{\\?"rows\\?":.*\}/g)].map(([json]) => json).reverse();
   for (const line of lines) {
     for (const json of [line, line.replaceAll('\\"', '"')]) {
-      const parsed = figuresSchema.safeParse(parseJson(json));
+      const parsed = figuresSchema.safeParse(jsonOf(json));
       if (parsed.success) return parsed.data;
     }
   }
@@ -86,12 +87,4 @@ export function money(cents: number): string {
 function sorted(figures: Figures): Figures {
   const { duplicates, returns, unpriced } = figures;
   return { ...figures, duplicates: duplicates.toSorted(), returns: returns.toSorted(), unpriced: unpriced.toSorted() };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

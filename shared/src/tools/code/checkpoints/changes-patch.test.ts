@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { sha256Of } from "../../../core/sha256.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { recordBaseline } from "../../../machine/workspace/baseline.ts";
 import { type CodePlace, openCodePlace } from "../../../testing/code/code-place.ts";
-import { hashOf } from "../../files/apply-staged.ts";
 import { changesPatches } from "./changes-patch.ts";
 
 let place: CodePlace;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => place.close());
 
 async function arrived(workspace: Workspace, files: Record<string, string>, root?: string) {
-  const all = Object.entries(files).map(([path, text]) => ({ path, sha256: hashOf(Buffer.from(text)) }));
+  const all = Object.entries(files).map(([path, text]) => ({ path, sha256: sha256Of(text) }));
   const content = (path: string) => new Blob([files[path] ?? ""]);
   for (const baseline of root === undefined
     ? all.map((file) => ({ root: file.path, files: [file] }))

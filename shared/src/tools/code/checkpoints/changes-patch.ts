@@ -1,9 +1,9 @@
 import { AppError } from "../../../core/errors.ts";
+import { sha256Of } from "../../../core/sha256.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { type Baseline, baselinesOf } from "../../../machine/workspace/baseline.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";
 import { kindOf, openFile } from "../../../machine/workspace/workspace-file.ts";
-import { hashOf } from "../../files/apply-staged.ts";
 import { fileDiff } from "./file-diff.ts";
 import { listWork } from "./scan-workspace.ts";
 
@@ -56,7 +56,7 @@ async function patchOf(
   const shown = (path: string) => (folder === "" ? path : path.slice(folder.length + 1));
   for (const { path, sha256 } of files) {
     const now = await contentOf(workspace, path);
-    if (now !== undefined && hashOf(now.bytes) === sha256) continue;
+    if (now !== undefined && sha256Of(now.bytes) === sha256) continue;
     const before = await keptContent(workspace, sha256);
     if (before !== undefined) patches.push(await fileDiff(shown(path), before, now?.bytes));
   }

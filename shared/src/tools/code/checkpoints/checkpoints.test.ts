@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { sha256Of } from "../../../core/sha256.ts";
 import type { Tool } from "../../../core/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { recordBaseline } from "../../../machine/workspace/baseline.ts";
@@ -9,7 +10,6 @@ import { keptContent } from "../../../machine/workspace/kept-content.ts";
 import { openWorkspace } from "../../../machine/workspace/open-workspace.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
 import { contextForTest } from "../../../testing/tool-context.ts";
-import { hashOf } from "../../files/apply-staged.ts";
 import { createStrReplaceEditor } from "../../files/str-replace-editor.ts";
 import { bashTool, createShellSessions } from "../../shell/bash-tool.ts";
 import type { SessionPool } from "../../shell/session-pool.ts";
@@ -185,7 +185,7 @@ test("old checkpoints are removed, with the contents only they had", async () =>
 test("the files that were sent are kept when old checkpoints are removed, so that changes to them can be shown", async () => {
   const sent = "as it was sent\n";
   const workspace = await place.project({ "sent.txt": sent });
-  const baseline = { root: "sent.txt", files: [{ path: "sent.txt", sha256: hashOf(Buffer.from(sent)) }] };
+  const baseline = { root: "sent.txt", files: [{ path: "sent.txt", sha256: sha256Of(sent) }] };
   await recordBaseline(workspace, baseline, () => new Blob([sent]));
   await writeFile(join(workspace.root, "sent.txt"), "as it became\n");
   for (let round = 1; round <= 125; round++) {

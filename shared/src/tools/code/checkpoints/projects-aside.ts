@@ -1,5 +1,6 @@
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { sha256Of } from "../../../core/sha256.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { type Baseline, baselinesOf } from "../../../machine/workspace/baseline.ts";
 import { holdFolder } from "../../../machine/workspace/held-folder.ts";
@@ -55,7 +56,7 @@ async function projectsOf(workspace: Workspace): Promise<Baseline[]> {
 }
 
 function asideOf({ metaRoot }: Workspace, root: string): string {
-  return join(metaRoot, "aside", new Bun.CryptoHasher("sha256").update(root).digest("hex"));
+  return join(metaRoot, "aside", sha256Of(root));
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -1,10 +1,10 @@
 import { AppError } from "../../../core/errors.ts";
+import { sha256Of } from "../../../core/sha256.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { keepContent } from "../../../machine/workspace/kept-content.ts";
 import { type Listing, listFiles } from "../../../machine/workspace/list-files.ts";
 import { isProtected } from "../../../machine/workspace/protected-names.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
-import { hashOf } from "../../files/apply-staged.ts";
 import type { SavedFile } from "./checkpoint.ts";
 
 const mostFiles = 10_000;
@@ -62,7 +62,7 @@ async function read(workspace: Workspace, path: string): Promise<SavedFile[]> {
     const { size, mtimeMs, mode } = file.stats;
     if (size > largest) return [];
     const content = await file.handle.readFile();
-    const sha256 = hashOf(content);
+    const sha256 = sha256Of(content);
     await keepContent(workspace, sha256, content);
     return [{ path, sha256, size, modifiedAt: mtimeMs, executable: (mode & 0o100) !== 0 }];
   } catch (error) {

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
+import { jsonOf } from "../../../core/json.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import { decodeText } from "../../page/decode.ts";
 import { userAgent } from "../../page/robots.ts";
@@ -54,12 +55,4 @@ export async function askForJson<Shape extends z.ZodType>(
   const parsed = shape.safeParse(jsonOf(text));
   if (parsed.success) return parsed.data;
   throw new AppError("unavailable", "answered in a form that is not known");
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
