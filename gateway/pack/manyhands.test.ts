@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { freePort } from "../src/supervisor/port.ts";
+import { freePort } from "manyhands/internal/http/free-port";
 import { checkoutForTest, liveServer } from "../src/testing/checkout.ts";
 
 const node = Bun.which("node");
@@ -29,7 +29,7 @@ async function install(root: string): Promise<string> {
 
 test.skipIf(node === null)("when the installed command is killed, the system it started ends too", async () => {
   await using checkout = await checkoutForTest({ agents: { manus: liveServer } });
-  const [gateway, manus] = [freePort("127.0.0.1"), freePort("127.0.0.1")];
+  const [gateway, manus] = [freePort(), freePort()];
   const env = {
     PATH: process.env.PATH,
     HOME: checkout.root,

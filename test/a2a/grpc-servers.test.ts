@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
-import { freePort } from "../../gateway/src/supervisor/port.ts";
+import { freePort } from "manyhands/internal/http/free-port";
 import { startGatewayServer } from "../servers/gateway-server.ts";
 import { startManus } from "../servers/manus-server.ts";
 import { failureOf, grpcClient, grpcMessage } from "./grpc-client.ts";
@@ -22,7 +22,7 @@ async function grpcOf(url: string): Promise<Wire> {
 }
 
 test("an agent with a port for gRPC serves it, says so in its card, and wants the token there too", async () => {
-  const [port, grpcPort] = [freePort("127.0.0.1"), freePort("127.0.0.1")];
+  const [port, grpcPort] = [freePort(), freePort()];
   const env = { MANYHANDS_HOME: home, PORT: `${port}`, GRPC_PORT: `${grpcPort}`, MANYHANDS_TOKEN: "long-enough" };
   const agent = startManus(env);
   await agent.ready;
@@ -40,7 +40,7 @@ test("an agent with a port for gRPC serves it, says so in its card, and wants th
 });
 
 test("at the gateway one port serves every flow and agent by its tenant, and a port in use ends the start with the reason", async () => {
-  const grpcPort = `${freePort("127.0.0.1")}`;
+  const grpcPort = `${freePort()}`;
   const gateway = await startGatewayServer(join(home, "gateway"), { GRPC_PORT: grpcPort });
   const card = await grpcOf(`${gateway.url}/a2a/parallel`);
   expect(card).toMatchObject({ url: `127.0.0.1:${grpcPort}`, tenant: "parallel" });

@@ -3,10 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import OpenAI from "openai";
 import { type GatewayServer, startGatewayServer } from "../servers/gateway-server.ts";
-import { freePort, startAgent } from "../servers/manus-server.ts";
+import { startAgent } from "../servers/manus-server.ts";
 
 const schema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
 const task = "How much is it?";
@@ -23,7 +24,7 @@ beforeAll(async () => {
       : { text: "It is 42." },
   );
   const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
-  manus = startAgent("manus", { ...env, MANYHANDS_HOME: home, PORT: freePort() });
+  manus = startAgent("manus", { ...env, MANYHANDS_HOME: home, PORT: `${freePort()}` });
   await manus.ready;
   gateway = await startGatewayServer(home, { ...env, MANUS_URL: manus.url });
 });

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { pdf } from "../../shared/src/testing/web/pdf.ts";
 import { rpc, type Wire } from "../a2a/rpc.ts";
-import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
+import { type AgentServer, startAgent } from "../servers/manus-server.ts";
 import { call, on, refOf, startPlays } from "./browser-play.ts";
 import { type Site, startFormSite, startSite } from "./browser-site.ts";
 
@@ -39,7 +40,7 @@ beforeAll(async () => {
   plays = await startPlays(script());
   environment = {
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: plays.model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",
@@ -259,7 +260,7 @@ test("the card names what it can do, even without a browser", async () => {
   const other = await mkdtemp(join(tmpdir(), "manyhands-e2e-"));
   const without = startAgent("browser", {
     MANYHANDS_HOME: other,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     MANYHANDS_BROWSER_ENABLED: "false",
   });
   try {

@@ -3,9 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { artifactBytes, sendBySdk } from "../e2e/sdk-client.ts";
-import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
+import { type AgentServer, startAgent } from "../servers/manus-server.ts";
 
 let home: string;
 let model: ScriptedModel;
@@ -43,7 +44,7 @@ beforeAll(async () => {
   model = await startScriptedModel(script);
   agent = startAgent("data-analysis", {
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Part, type Task, TaskState } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import * as z from "zod";
-import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
+import { type AgentServer, startAgent } from "../servers/manus-server.ts";
 
 type Running = { server: AgentServer; client: A2aClient; model: ScriptedModel; restart(): Promise<void> };
 
@@ -21,7 +22,7 @@ async function start(name: string, script: ModelScript, env: Record<string, stri
   const model = await startScriptedModel(script);
   const full = {
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",
@@ -231,7 +232,7 @@ for (const crashAt of ["3", "6+"])
   });
 
 test("agents that pass a task round in a circle end at the hop limit", async () => {
-  const [manusPort, swePort] = [freePort(), freePort()];
+  const [manusPort, swePort] = [`${freePort()}`, `${freePort()}`];
   const urls = { MANUS_URL: `http://127.0.0.1:${manusPort}`, SWE_URL: `http://127.0.0.1:${swePort}` };
   const onto =
     (agent: string): ModelScript =>

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { agentDefaults } from "manyhands/internal/config/agents";
+import { freePort } from "manyhands/internal/http/free-port";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "../e2e/sdk-client.ts";
-import { freePort, startAgent } from "../servers/manus-server.ts";
+import { startAgent } from "../servers/manus-server.ts";
 
 const home = await mkdtemp(join(tmpdir(), "every-agent-"));
 
@@ -28,7 +29,7 @@ afterAll(async () => {
 describe.each(Object.keys(agentDefaults))("%s, started alone,", (name) => {
   const agent = startAgent(name, {
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     MANYHANDS_MODEL: "scripted",
   });

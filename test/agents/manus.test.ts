@@ -3,10 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
+import { freePort } from "manyhands/internal/http/free-port";
 import type { ModelScript, ScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { artifactBytes, sendByOldSdk, sendBySdk } from "../e2e/sdk-client.ts";
-import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
+import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
 let home: string;
 let model: ScriptedModel;
@@ -38,7 +39,7 @@ beforeAll(async () => {
   model = await startScriptedModel(script);
   manus = startManus({
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "canary-key-never-to-be-seen",
     MANYHANDS_MODEL: "scripted",

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { type EverythingServer, startEverything } from "../mcp/everything-server.ts";
 import { fixture, installed } from "../mcp/host-for-test.ts";
 import { playwrightServer, shop } from "../mcp/playwright-server.ts";
-import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
+import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
 const python = Bun.which("python3");
 const hasPythonSdk = python !== null && Bun.spawnSync([python, "-c", "import mcp.server"]).exitCode === 0;
@@ -79,7 +80,7 @@ beforeAll(async () => {
   model = await startScriptedModel(script);
   manus = startManus({
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",

@@ -3,10 +3,11 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Task, TaskState } from "@a2a-js/sdk";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type GitServer, startGitServer } from "../../shared/src/testing/code/git-server.ts";
 import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "../e2e/sdk-client.ts";
-import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
+import { type AgentServer, startAgent } from "../servers/manus-server.ts";
 
 const sums = "def total(items):\n    result = 1\n    for item in items:\n        result += item\n    return result\n";
 const cases = `import unittest
@@ -127,7 +128,7 @@ beforeAll(async () => {
   model = await startScriptedModel(script);
   swe = startAgent("swe", {
     MANYHANDS_HOME: join(home),
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",

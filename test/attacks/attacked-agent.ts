@@ -1,9 +1,10 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, type Wire } from "../a2a/rpc.ts";
-import { type AgentServer, freePort, startAgent } from "../servers/manus-server.ts";
+import { type AgentServer, startAgent } from "../servers/manus-server.ts";
 
 /** An agent as users start it, with a model that obeys, and the questions its person was asked. */
 export type AttackedAgent = AsyncDisposable & {
@@ -35,7 +36,7 @@ export async function startAttackedAgent(
   await prepare(home);
   const full = {
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",

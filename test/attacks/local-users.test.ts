@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type GatewayServer, startGatewayServer } from "../servers/gateway-server.ts";
-import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
+import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
 const secret = "long-enough";
 /**
@@ -22,7 +23,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "manyhands-local-users-"));
   model = await startScriptedModel(() => ({ text: "Done." }));
   const ofModel = { OPENAI_BASE_URL: model.url, MANYHANDS_MODEL: "scripted" };
-  manus = startManus({ ...ofModel, MANYHANDS_HOME: folder, PORT: freePort() });
+  manus = startManus({ ...ofModel, MANYHANDS_HOME: folder, PORT: `${freePort()}` });
   await manus.ready;
   const settings = { ...ofModel, MANUS_URL: manus.url };
   [gateway, guarded] = await Promise.all([

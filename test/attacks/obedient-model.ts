@@ -2,8 +2,9 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
+import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
 /** A call that an attacker makes the model perform. */
 export type Attack = { readonly name: string; readonly args: Record<string, unknown> };
@@ -41,7 +42,7 @@ export async function startAttacked(env: Record<string, string> = {}): Promise<A
   });
   const manus = startManus({
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",

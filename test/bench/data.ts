@@ -3,11 +3,12 @@ import { readdir, readlink, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
+import { freePort } from "manyhands/internal/http/free-port";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { createDatabases } from "manyhands/internal/tools/data/database/databases";
 import { describeData } from "manyhands/internal/tools/data/describe-data";
 import { sqlQuery } from "manyhands/internal/tools/data/sql-query";
-import { freePort, startAgent } from "../servers/manus-server.ts";
+import { startAgent } from "../servers/manus-server.ts";
 
 /**
  * What `sql_query` costs compared with DuckDB in this process, for the same query over the same
@@ -85,7 +86,11 @@ let status = "";
 for (let round = 0; round < 3; round++) {
   const home = mkdtempSync(join(folder, "home-"));
   const begun = performance.now();
-  const agent = startAgent("data-analysis", { HOME: process.env.HOME ?? home, MANYHANDS_HOME: home, PORT: freePort() });
+  const agent = startAgent("data-analysis", {
+    HOME: process.env.HOME ?? home,
+    MANYHANDS_HOME: home,
+    PORT: `${freePort()}`,
+  });
   await agent.ready;
   starts.push(performance.now() - begun);
   await Bun.sleep(500);

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, textMessage } from "../a2a/rpc.ts";
-import { freePort, startAgent, startManus } from "../servers/manus-server.ts";
+import { startAgent, startManus } from "../servers/manus-server.ts";
 
 /**
  * What every request of Manus costs before any work: the tokens of its instructions and its tools,
@@ -30,7 +31,7 @@ const model = await startScriptedModel(turns);
 const environment = () => ({
   HOME: process.env.HOME ?? folder,
   MANYHANDS_HOME: mkdtempSync(join(folder, "home-")),
-  PORT: freePort(),
+  PORT: `${freePort()}`,
   OPENAI_BASE_URL: model.url,
   OPENAI_API_KEY: "none",
   MANYHANDS_MODEL: "scripted",

@@ -3,8 +3,9 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventTypes } from "manyhands/internal/core/events";
+import { freePort } from "manyhands/internal/http/free-port";
 import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
+import { type AgentServer, startManus } from "../servers/manus-server.ts";
 import { startGuideModel } from "./guide-model.ts";
 import { type Block, blocksOf, codesIn, readGuide, rowsOf } from "./markdown.ts";
 import { curl, run } from "./run-example.ts";
@@ -24,7 +25,7 @@ async function started(name: string, env: Record<string, string>): Promise<Agent
   const server = startManus({
     ...env,
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     MANYHANDS_MODEL: "scripted",
   });

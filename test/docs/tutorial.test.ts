@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
-import { freePort } from "../servers/manus-server.ts";
 import { type Block, blocksOf } from "./markdown.ts";
 import { shows } from "./shows.ts";
 import { tutorialReply } from "./tutorial-model.ts";
@@ -70,7 +70,7 @@ beforeAll(async () => {
     MANYHANDS_CONFIG: "docs/examples/manyhands.toml",
     OPENAI_BASE_URL: model.url,
     MANYHANDS_MODEL: "scripted",
-    GATEWAY_PORT: freePort(),
+    GATEWAY_PORT: `${freePort()}`,
     WEATHER_URL: service.url.origin,
     MANYHANDS_EGRESS_ALLOW: service.url.host,
   };

@@ -3,9 +3,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { freePort } from "manyhands/internal/http/free-port";
 import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { startGatewayServer } from "../servers/gateway-server.ts";
-import { freePort, startManus } from "../servers/manus-server.ts";
+import { startManus } from "../servers/manus-server.ts";
 
 const operator = "long-enough";
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
@@ -23,7 +24,7 @@ test("servers take tokens that come and go while they run, and JWTs, and keep ca
     MANYHANDS_AUTH_JWT_ISSUER: "https://id.example",
     MANYHANDS_AUTH_JWT_AUDIENCE: "manyhands",
   };
-  const manus = startManus({ ...settings, PORT: freePort() });
+  const manus = startManus({ ...settings, PORT: `${freePort()}` });
   await manus.ready;
   const gateway = await startGatewayServer(home, { ...settings, MANUS_URL: manus.url });
   const tokens = async (...args: string[]) => {

@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentCard, generateAgentCardSignature } from "@a2a-js/sdk";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
-import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
+import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
 const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
 const sign = generateAgentCardSignature(pair.privateKey, { alg: "ES256", kid: "key-1", typ: "JOSE" });
@@ -133,7 +134,7 @@ test("the agents of the gateway's own home are used, by their shared key; one of
 
 async function startManusIn(state: string): Promise<AgentServer> {
   await mkdir(state, { recursive: true });
-  const agent = startManus({ MANYHANDS_HOME: state, PORT: freePort(), SANDBOX: "off" });
+  const agent = startManus({ MANYHANDS_HOME: state, PORT: `${freePort()}`, SANDBOX: "off" });
   await agent.ready;
   return agent;
 }

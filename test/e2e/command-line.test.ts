@@ -3,8 +3,9 @@ import { existsSync, mkdtempSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { freePort, startAgent } from "../servers/manus-server.ts";
+import { startAgent } from "../servers/manus-server.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "manyhands-command-line-"));
@@ -86,7 +87,7 @@ test("a system started for a flow uses its agents where the settings say, and st
   const given = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
   const elsewhere = join(folder, "elsewhere");
   await mkdir(elsewhere);
-  const manus = startAgent("manus", { ...given, MANYHANDS_HOME: elsewhere, PORT: freePort() });
+  const manus = startAgent("manus", { ...given, MANYHANDS_HOME: elsewhere, PORT: `${freePort()}` });
   try {
     await manus.ready;
     const env = { ...given, MANUS_URL: manus.url };

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { flows } from "@manyhands/flows/flows";
-import { freePort } from "../servers/manus-server.ts";
+import { freePort } from "manyhands/internal/http/free-port";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, MANYHANDS_MODEL: ___, ...rest } = process.env;
@@ -15,7 +15,7 @@ let said = "";
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "manyhands-examples-"));
   const names = ["MANUS_PORT", "BROWSER_PORT", "SWE_PORT", "DATA_ANALYSIS_PORT", "GATEWAY_PORT"];
-  const ports = Object.fromEntries(names.map((name) => [name, freePort()]));
+  const ports = Object.fromEntries(names.map((name) => [name, `${freePort()}`]));
   env = { ...rest, ...ports, MANYHANDS_HOME: join(folder, "home"), NO_COLOR: "1" };
   system = Bun.spawn([process.execPath, main, "start"], {
     cwd: folder,

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type GatewayServer, startGatewayServer } from "../servers/gateway-server.ts";
-import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
+import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
 const hitl = "https://kagent.dev/extensions/hitl/v1";
 const args = { command: "create", path: "greeting.txt", file_text: "Hello!\n" };
@@ -23,7 +24,7 @@ beforeAll(async () => {
       : { calls: [{ name: "str_replace_editor", args }] },
   );
   const scripted = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
-  manus = startManus({ MANYHANDS_HOME: home, PORT: freePort(), SANDBOX: "off", ...scripted });
+  manus = startManus({ MANYHANDS_HOME: home, PORT: `${freePort()}`, SANDBOX: "off", ...scripted });
   await manus.ready;
   gateway = await startGatewayServer(home, { MANUS_URL: manus.url, ...scripted });
 }, 60_000);

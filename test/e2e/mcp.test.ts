@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import type { ModelScript, ScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { fixture, installed } from "../mcp/host-for-test.ts";
 import { type HttpServer, startHttpServer } from "../mcp/http-server.ts";
-import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
+import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
 const canary = "CANARY-51c0de";
 let home: string;
@@ -63,7 +64,7 @@ beforeAll(async () => {
   model = await startScriptedModel(script);
   env = {
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: canary,
     MANYHANDS_MODEL: "scripted",

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
 import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
-import { freePort } from "../servers/manus-server.ts";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -145,7 +145,7 @@ beforeAll(async () => {
   await writeFile(join(folder, "flows/trip.ts"), trip);
   await writeFile(join(folder, "butler.md"), "You serve the house.\n");
   await writeFile(join(folder, "manyhands.toml"), settings(visitor.url));
-  const ports = ["GATEWAY_PORT", "MANUS_PORT", "CONCIERGE_PORT", "BUTLER_PORT"].map((name) => [name, freePort()]);
+  const ports = ["GATEWAY_PORT", "MANUS_PORT", "CONCIERGE_PORT", "BUTLER_PORT"].map((name) => [name, `${freePort()}`]);
   env = {
     ...bareEnvironment(),
     HOME: process.env.HOME ?? "",

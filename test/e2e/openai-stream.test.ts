@@ -2,10 +2,11 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import OpenAI from "openai";
 import { startGatewayServer } from "../servers/gateway-server.ts";
-import { freePort, startAgent } from "../servers/manus-server.ts";
+import { startAgent } from "../servers/manus-server.ts";
 
 const cleanUp: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -23,7 +24,7 @@ test("text of an agent behind the gateway, alone or as a flow's answer, reaches 
     tools.some((tool) => tool.function.name === "choose_branch") ? chooses : { text: answer, deltaDelayMs: 60 },
   );
   const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
-  const manus = startAgent("manus", { ...env, MANYHANDS_HOME: home, PORT: freePort() });
+  const manus = startAgent("manus", { ...env, MANYHANDS_HOME: home, PORT: `${freePort()}` });
   cleanUp.push(
     () => rm(home, { recursive: true, force: true }),
     () => model.close(),

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createA2aClient } from "manyhands/a2a";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
 import { stockClient } from "../mcp/served-agent.ts";
-import { freePort } from "../servers/manus-server.ts";
 import { startReady } from "../servers/ready-process.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -165,7 +165,7 @@ packaged("the command says its version, completes words and passes exit codes on
  */
 function ownSystem(): Record<string, string> {
   const names = ["GATEWAY_PORT", "MANUS_PORT", "BROWSER_PORT", "SWE_PORT", "DATA_ANALYSIS_PORT", "CONCIERGE_PORT"];
-  const ports = Object.fromEntries(names.map((name) => [name, String(freePort())]));
+  const ports = Object.fromEntries(names.map((name) => [name, `${freePort()}`]));
   return { ...ports, OPENAI_BASE_URL: model.url, MANYHANDS_MODEL: "scripted" };
 }
 

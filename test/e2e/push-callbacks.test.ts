@@ -2,25 +2,18 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { startGatewayServer, until } from "../servers/gateway-server.ts";
 import { startReady } from "../servers/ready-process.ts";
 
 const sample = resolve(import.meta.dir, "../servers/sdk-agent.fixture.ts");
 
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port = 0 } = server;
-  await server.stop(true);
-  return port;
-}
-
 test("an agent of another make notifies the gateway when its task is done, and nobody else can", async () => {
   const home = await mkdtemp(join(tmpdir(), "doorbell-"));
-  const port = await freePort();
+  const port = freePort();
   const PUBLIC_URL = `http://127.0.0.1:${port}`;
   const [gateway, agent] = await Promise.all([
-    startGatewayServer(home, { PORT: String(port), PUBLIC_URL }),
+    startGatewayServer(home, { PORT: `${port}`, PUBLIC_URL }),
     startReady([process.execPath, sample]),
   ]);
   try {

@@ -3,16 +3,17 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { chromium } from "playwright";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
-import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
+import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
 /** Debian installs it in a folder that is only on root's PATH. */
 const nginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
 const name = "agents.example";
 const token = "long-enough";
-const port = freePort();
+const port = `${freePort()}`;
 const origin = `http://${name}:${port}`;
 /** The gateway under one path of the proxy, Manus under another. */
 const outside = `${origin}/team`;
@@ -56,7 +57,7 @@ describe.skipIf(nginx === null)("behind nginx (skipped if it is not installed), 
         ? { text: "It is written." }
         : { calls: [{ name: "str_replace_editor", args: { command: "create", path: "card.txt", file_text: "Ada" } }] },
     );
-    const [manusPort, gatewayPort] = [freePort(), freePort()];
+    const [manusPort, gatewayPort] = [`${freePort()}`, `${freePort()}`];
     const settings = join(home, "manyhands.toml");
     await writeFile(
       settings,

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 // @ts-expect-error The package has no types.
 import { Provider } from "oidc-provider";
 import { chromium } from "playwright";
 import { startGatewayServer } from "../servers/gateway-server.ts";
-import { freePort } from "../servers/manus-server.ts";
 
 const secret = "a-secret-of-this-client-of-32-chars";
 
@@ -67,7 +67,7 @@ function openBrowser() {
 
 test("a person signs in at the issuer, uses the console's API by the session alone, and signs out", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-sign-in-"));
-  const port = freePort();
+  const port = `${freePort()}`;
   const origin = `http://127.0.0.1:${port}`;
   const issuer = await startIssuer(`${origin}/auth/callback`);
   const gateway = await startGatewayServer(home, {
@@ -123,7 +123,7 @@ test("a person signs in at the issuer, uses the console's API by the session alo
 
 test("in a browser the console's button leads to the issuer and back; the page is signed in until its person signs out", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-sign-in-"));
-  const port = freePort();
+  const port = `${freePort()}`;
   const origin = `http://127.0.0.1:${port}`;
   const issuer = await startIssuer(`${origin}/auth/callback`);
   const gateway = await startGatewayServer(home, {

@@ -3,11 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { freePort } from "manyhands/internal/http/free-port";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import OpenAI from "openai";
 import { type GatewayServer, startGatewayServer } from "../servers/gateway-server.ts";
-import { type AgentServer, freePort, startManus } from "../servers/manus-server.ts";
+import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
 let home: string;
 let model: ScriptedModel;
@@ -33,7 +34,7 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "stock-clients-"));
   model = await startScriptedModel(greeter);
   const scripted = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
-  manus = startManus({ MANYHANDS_HOME: home, PORT: freePort(), SANDBOX: "off", ...scripted });
+  manus = startManus({ MANYHANDS_HOME: home, PORT: `${freePort()}`, SANDBOX: "off", ...scripted });
   await manus.ready;
   gateway = await startGatewayServer(home, { MANUS_URL: manus.url, ...scripted });
 });

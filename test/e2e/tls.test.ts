@@ -4,11 +4,11 @@ import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { credentials, status } from "@grpc/grpc-js";
+import { freePort } from "manyhands/internal/http/free-port";
 import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { hasOpenssl, testAuthority } from "manyhands/internal/testing/certificates";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { failureOf, grpcClient, grpcMessage } from "../a2a/grpc-client.ts";
-import { freePort } from "../servers/manus-server.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "manyhands-tls-"));
@@ -49,8 +49,11 @@ withOpenssl(
   async () => {
     await writeFile(join(folder, "manyhands.toml"), settings);
     const model = await startScriptedModel(() => ({ text: "Heard over TLS." }));
-    const ports = { GATEWAY_PORT: freePort(), MANUS_PORT: freePort() };
-    const grpcPorts = { MANYHANDS_GATEWAY_GRPC_PORT: freePort(), MANYHANDS_AGENTS_MANUS_GRPC_PORT: freePort() };
+    const ports = { GATEWAY_PORT: `${freePort()}`, MANUS_PORT: `${freePort()}` };
+    const grpcPorts = {
+      MANYHANDS_GATEWAY_GRPC_PORT: `${freePort()}`,
+      MANYHANDS_AGENTS_MANUS_GRPC_PORT: `${freePort()}`,
+    };
     const env = {
       ...bareEnvironment(),
       NO_COLOR: "1",
@@ -152,7 +155,7 @@ withOpenssl(
         ...bareEnvironment(),
         NO_COLOR: "1",
         MANYHANDS_HOME: join(folder, "passing"),
-        MANUS_PORT: freePort(),
+        MANUS_PORT: `${freePort()}`,
       };
       const child = Bun.spawn([process.execPath, main, "run", "--json", "write a poem"], {
         cwd: folder,

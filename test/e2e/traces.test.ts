@@ -2,10 +2,11 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { startHttpServer } from "../mcp/http-server.ts";
 import { startGatewayServer, until } from "../servers/gateway-server.ts";
-import { freePort, startManus } from "../servers/manus-server.ts";
+import { startManus } from "../servers/manus-server.ts";
 
 /** A way to another server that keeps what passes through. */
 function recorder(target: string) {
@@ -47,7 +48,7 @@ test("a caller's trace goes through gateway and agent to the model and the MCP s
   );
   const env = {
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: `${toModel.url}/v1`,
     OPENAI_API_KEY: "key",
     MANYHANDS_MODEL: "scripted",

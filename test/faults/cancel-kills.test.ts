@@ -3,9 +3,10 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { freePort } from "manyhands/internal/http/free-port";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { startGatewayServer, until } from "../servers/gateway-server.ts";
-import { freePort, startManus } from "../servers/manus-server.ts";
+import { startManus } from "../servers/manus-server.ts";
 
 /** Runs started while their agent is away. */
 const begun = 5;
@@ -15,7 +16,12 @@ for (const killed of [false, true])
     const home = await mkdtemp(join(tmpdir(), "cancel-kills-"));
     const model = await startScriptedModel(() => ({ text: "paid" }));
     const scripted = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
-    const settings = { MANYHANDS_HOME: join(home, "manus"), PORT: freePort(), SANDBOX: "off", ...scripted };
+    const settings = {
+      MANYHANDS_HOME: join(home, "manus"),
+      PORT: `${freePort()}`,
+      SANDBOX: "off",
+      ...scripted,
+    };
     await mkdir(settings.MANYHANDS_HOME);
     const env = { MANUS_URL: `http://127.0.0.1:${settings.PORT}` };
     const before = await startGatewayServer(home, env);

@@ -7,8 +7,9 @@ import { createA2aClient, type OutgoingMessage } from "manyhands/internal/a2a/cl
 import type { TaskUpdate } from "manyhands/internal/a2a/client/task-update";
 import type { StoredEvent } from "manyhands/internal/core/engine";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { freePort } from "manyhands/internal/http/free-port";
 import { ordersReport } from "manyhands/internal/models/rehearsal/orders/orders-report";
-import { freePort, startManus } from "../servers/manus-server.ts";
+import { startManus } from "../servers/manus-server.ts";
 import { startCountedModel } from "./counted-model.ts";
 
 const orders = resolve(import.meta.dir, "../../gateway/demo/orders.csv");
@@ -38,7 +39,7 @@ async function demo(crashAt: string): Promise<Outcome> {
   const model = await startCountedModel();
   const env = {
     MANYHANDS_HOME: home,
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "rehearsal",

@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { freePort } from "manyhands/internal/http/free-port";
 import { bundled } from "manyhands/internal/testing/bundled";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
-import { freePort, startManus } from "../servers/manus-server.ts";
+import { startManus } from "../servers/manus-server.ts";
 
 const child = await bundled(resolve(import.meta.dir, "../../flows/src/testing/flow-process.ts"));
 afterAll(() => child[Symbol.asyncDispose]());
@@ -73,7 +74,7 @@ async function chaos(seed: number) {
   const agents = await Promise.all(
     ["maps", "hotels"].map(async (name) => {
       const agentHome = await mkdtemp(join(home, name));
-      const env = { MANYHANDS_HOME: agentHome, PORT: freePort(), SANDBOX: "off" };
+      const env = { MANYHANDS_HOME: agentHome, PORT: `${freePort()}`, SANDBOX: "off" };
       const model = { OPENAI_BASE_URL: thinking.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
       return {
         name,

@@ -2,10 +2,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
-import { freePort, startManus } from "../servers/manus-server.ts";
+import { startManus } from "../servers/manus-server.ts";
 
 let home: string;
 let agent: AgentServerForTest;
@@ -162,7 +163,7 @@ for (const order of [
     const scripted = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
     const manusHome = join(home, "manus");
     await mkdir(manusHome);
-    const settings = { MANYHANDS_HOME: manusHome, PORT: freePort(), SANDBOX: "off", ...scripted };
+    const settings = { MANYHANDS_HOME: manusHome, PORT: `${freePort()}`, SANDBOX: "off", ...scripted };
     let manus = startManus(settings);
     await manus.ready;
     const first = await gateway(home, { MANUS_URL: manus.url });

@@ -7,11 +7,12 @@ import { createA2aClient, type OutgoingMessage } from "manyhands/internal/a2a/cl
 import type { StoredEvent } from "manyhands/internal/core/engine";
 import { readEvent } from "manyhands/internal/core/events";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { freePort } from "manyhands/internal/http/free-port";
 import { flowEvents } from "manyhands/internal/testing/flow";
 import { demoTask, isAsTold, readAbilities } from "../../gateway/src/demo/demo-task.ts";
 import { type RegistrationSite, startRegistrationSite } from "../../gateway/src/demo/registration-site.ts";
 import { packProject, readShippingProject } from "../../gateway/src/demo/shipping-project.ts";
-import { freePort, startAgent, startServer } from "../servers/manus-server.ts";
+import { startAgent, startServer } from "../servers/manus-server.ts";
 import { type CountedModel, startCountedModel } from "./counted-model.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -77,7 +78,7 @@ async function restarted(start: (env: Record<string, string>) => ReturnType<type
 async function agentServer(name: string, folder: string, crashAt?: string): Promise<Server> {
   const env = {
     MANYHANDS_HOME: join(home, folder, name),
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "rehearsal",
@@ -92,7 +93,7 @@ async function gatewayServer(folder: string, own: CountedModel, urls: Readonly<R
   const env = {
     ...Object.fromEntries(addresses),
     MANYHANDS_HOME: join(home, folder, "gateway"),
-    PORT: freePort(),
+    PORT: `${freePort()}`,
     OPENAI_BASE_URL: own.url,
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "rehearsal",

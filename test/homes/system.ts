@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../servers/manus-server.ts";
+import { freePort } from "manyhands/internal/http/free-port";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 import { type Play, startPlay } from "./play.ts";
 import type { Names } from "./store.ts";

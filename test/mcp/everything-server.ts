@@ -1,4 +1,4 @@
-import { freePort } from "../servers/manus-server.ts";
+import { freePort } from "manyhands/internal/http/free-port";
 
 /** server-everything over HTTP, as its users start it. `await using` stops it. */
 export type EverythingServer = AsyncDisposable & { readonly url: string };
@@ -7,7 +7,10 @@ export type EverythingServer = AsyncDisposable & { readonly url: string };
  * Starts one with this transport, on a free port by default. Rejects if it cannot be reached in
  * time.
  */
-export async function startEverything(kind: "sse" | "streamableHttp", port = freePort()): Promise<EverythingServer> {
+export async function startEverything(
+  kind: "sse" | "streamableHttp",
+  port = `${freePort()}`,
+): Promise<EverythingServer> {
   const entry = Bun.resolveSync("@modelcontextprotocol/server-everything/dist/index.js", import.meta.dir);
   const child = Bun.spawn(["node", entry, kind], {
     env: { PATH: process.env.PATH ?? "", PORT: port },

@@ -76,6 +76,15 @@ test("tools known from last time are offered at once, and a call waits for the s
   expect((await echo?.call({ text: "hi" }, contextForTest(it.workspace)))?.text).toContain("hi");
 });
 
+test("a server that replaces one of its name is waited for, although the tools of the former are known", async () => {
+  await using late = await lateServer({});
+  await using it = await hostForTest({ npx: late.entry }, { patienceMs: 60_000 });
+  expect((await listed(it)).names).toContain("npx__echo");
+  await late.set({ delayMs: 2_000 });
+  const replaced = await it.host.add({ npx: { ...late.entry, tools: { allow: ["fail"] } } }, signal);
+  expect(replaced).toMatchObject([{ name: "npx", replaced: true, health: { state: "ready", tools: 1 } }]);
+});
+
 test("a tool known from last time that the server has changed meanwhile is not called", async () => {
   await using late = await lateServer({});
   await using first = await hostForTest({ npx: late.entry });

@@ -59,11 +59,3 @@ export function startServer(entry: string, env: ServerEnvironment): AgentServer 
     },
   };
 }
-
-/** A port that was free a moment ago. */
-export function freePort(): string {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = probe;
-  void probe.stop(true);
-  return String(port);
-}

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { freePort } from "../supervisor/port.ts";
+import { freePort } from "manyhands/internal/http/free-port";
 import { checkoutForTest, liveServer } from "../testing/checkout.ts";
 import { cliForTest } from "../testing/cli.ts";
 
-const nowhere = () => ({ GATEWAY_PORT: String(freePort("127.0.0.1")) });
+const nowhere = () => ({ GATEWAY_PORT: String(freePort()) });
 const failing = (words: string) => `console.error(${JSON.stringify(words)}); process.exit(2);`;
 
 test("a gateway that failed to start is reported with its last output", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { freePort } from "../supervisor/port.ts";
+import { freePort } from "manyhands/internal/http/free-port";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { checkoutForTest, liveServer } from "../testing/checkout.ts";
 import { cliForTest } from "../testing/cli.ts";
@@ -9,7 +9,7 @@ const broken = (exitCode: number) => `console.error("no such model"); process.ex
 const lastWords = "swe ended before it was ready:\nno such model";
 
 /** A port of its own for the gateway, on which nobody answers. */
-const nowhere = () => ({ GATEWAY_PORT: String(freePort("127.0.0.1")) });
+const nowhere = () => ({ GATEWAY_PORT: String(freePort()) });
 
 async function* completing(): AsyncGenerator<TaskItem> {
   yield { kind: "state", taskId: "t1", contextId: "c1", state: "completed" };

@@ -29,11 +29,3 @@ export function requireFreePort(name: string, host: string, port: number, portEn
     `Port ${port} for ${name} is in use on ${host}. Stop what listens there (another \`bun start\`?) or set ${portEnv} to a free port.`,
   );
 }
-
-/** A port that was free a moment ago. */
-export function freePort(host: string): number {
-  const listener = Bun.listen({ hostname: host, port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}

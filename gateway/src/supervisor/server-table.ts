@@ -4,7 +4,7 @@ import { variableFor } from "manyhands/internal/config/environment";
 import { entryPath } from "manyhands/internal/config/named-files";
 import { ownAddress } from "manyhands/internal/config/own-address";
 import { AppError } from "manyhands/internal/core/errors";
-import { freePort } from "./port.ts";
+import { freePort } from "manyhands/internal/http/free-port";
 
 /**
  * A server as this package knows it: a name, a file to start, and where its port is set. Of an

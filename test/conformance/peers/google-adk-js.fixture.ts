@@ -1,5 +1,5 @@
 /** Google's ADK for JavaScript: its RemoteA2AAgent, and an agent of its own behind toA2a. */
-import { freePort } from "../../servers/manus-server.ts";
+import { freePort } from "manyhands/internal/http/free-port";
 import { load, type PeerPackage, run } from "./peer-script.ts";
 
 const adk = await load("@google/adk");
@@ -31,7 +31,7 @@ class Echo extends BaseAgent {
 }
 
 async function server() {
-  const port = Number(freePort());
+  const port = freePort();
   const agent = new Echo({ name: "google_adk_js", description: "Echoes." });
   const app = await toA2a(agent, { host: "127.0.0.1", port, allowUnauthenticated: true });
   return new Promise<string>((resolve) => {

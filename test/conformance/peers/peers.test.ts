@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { plan, plannerForTest } from "../../../flows/src/testing/planner.ts";
 import { type GatewayServer, startGatewayServer } from "../../servers/gateway-server.ts";
-import { type AgentServer, freePort, startManus } from "../../servers/manus-server.ts";
+import { type AgentServer, startManus } from "../../servers/manus-server.ts";
 import { startReady } from "../../servers/ready-process.ts";
 import { isInstalled, type Peer, peers, scriptOf, unlessInstalled } from "./peers.ts";
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
   model = await startScriptedModel((request) => ((request.tools?.length ?? 0) > 1 ? host(request) : planner(request)));
   echo = await startScriptedModel(echoing);
   const scripted = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
-  manus = startManus({ MANYHANDS_HOME: home, PORT: freePort(), SANDBOX: "off", ...scripted });
+  manus = startManus({ MANYHANDS_HOME: home, PORT: `${freePort()}`, SANDBOX: "off", ...scripted });
   await manus.ready;
   gateway = await startGatewayServer(home, { MANUS_URL: manus.url, ...scripted });
 }, 60_000);

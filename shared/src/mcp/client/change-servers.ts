@@ -12,16 +12,14 @@ export type AddedServer = { readonly name: string; readonly replaced: boolean; r
 /** Changes to `mcp.json` while its servers are in use. */
 export interface ServerChanges {
   /**
-   * Writes entries, replacing those of the same name, and connects to their servers. Resolves soon,
-   * with the health of each: a server that has not answered is still connecting then. Rejects with
-   * `config_invalid` and writes nothing.
+   * Writes entries, replacing those of the same name, and connects to their servers. Resolves with
+   * the health of each once they answered; a server that does not answer for as long as a task
+   * would wait for it is still connecting then. Rejects with `config_invalid` and writes nothing.
    */
   add(entries: Entries, signal: AbortSignal): Promise<readonly AddedServer[]>;
   /** Removes an entry and stops its server. Rejects with `not_found`. */
   remove(name: string): Promise<void>;
 }
-
-const soonMs = 5_000;
 
 /**
  * The changes to one file. `find` looks up a server in the file's current content and closes
@@ -40,7 +38,7 @@ export function serverChanges(
       });
       const added = Object.keys(entries).map(async (name) => {
         const one = await find(name);
-        await one?.tools(signal, soonMs);
+        await one?.toolsNow(signal);
         return { name, replaced: Object.hasOwn(before, name), health: one?.health() ?? ("off" as const) };
       });
       return Promise.all(added);

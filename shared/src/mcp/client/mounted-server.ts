@@ -26,7 +26,9 @@ export interface MountedServer {
    * Its current tools or, if the server cannot be asked soon, its tools as last seen. A server that
    * never answered is waited for. Rejects only with the signal's reason.
    */
-  tools(signal: AbortSignal, patienceMs?: number): Promise<readonly Tool[]>;
+  tools(signal: AbortSignal): Promise<readonly Tool[]>;
+  /** Like `tools`, but a server whose tools were seen before is waited for like one that never answered. */
+  toolsNow(signal: AbortSignal): Promise<readonly Tool[]>;
   /** Why none of its tools are known, for people; undefined if they are. */
   missing(): string | undefined;
   /**
@@ -84,23 +86,25 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
     });
     return asked;
   };
-  const toolsNow = async (signal: AbortSignal, longestMs: number): Promise<readonly Tool[]> => {
+  const toolsWithin = async (signal: AbortSignal, seenBeforeMs: number): Promise<readonly Tool[]> => {
+    signal.throwIfAborted();
     const isResting = asked === undefined && connection.waitMs() > 0;
     const before = await approved.before();
     if (isResting) return before;
     const { since, answer } = asked ?? ask();
-    const patienceMs = before.length > 0 ? Math.min(shortPatienceMs, longestMs) : longestMs;
+    const patienceMs = before.length > 0 ? Math.min(seenBeforeMs, deps.patienceMs) : deps.patienceMs;
     const definitions = await within(answer, since + patienceMs - performance.now(), signal);
     return definitions === undefined ? before : approved.mount(definitions);
   };
+  const offered = async (found: Promise<readonly Tool[]>) => {
+    const tools = await found;
+    isOffered = approved.count() !== undefined || tools.length > 0;
+    return tools;
+  };
   return {
     server,
-    async tools(signal, longestMs = deps.patienceMs) {
-      signal.throwIfAborted();
-      const tools = await toolsNow(signal, longestMs);
-      isOffered = approved.count() !== undefined || tools.length > 0;
-      return tools;
-    },
+    tools: (signal) => offered(toolsWithin(signal, shortPatienceMs)),
+    toolsNow: (signal) => offered(toolsWithin(signal, deps.patienceMs)),
     missing: () =>
       isOffered ? undefined : [unlisted ?? "it has not answered yet.", refused].filter(Boolean).join(" "),
     async inspect(signal) {

@@ -1,0 +1,19 @@
+/** Below the ports that Linux and macOS give to outgoing connections and to listeners on port 0. */
+const [first, count] = [10_000, 22_000];
+const mostTries = 100;
+
+/**
+ * A port that nobody listens on now, picked at random where the kernel picks none, so that it stays
+ * free for the process that is about to take it.
+ */
+export function freePort(host = "127.0.0.1"): number {
+  for (let tries = 1; ; tries++) {
+    const port = first + Math.floor(Math.random() * count);
+    try {
+      Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+      return port;
+    } catch (error) {
+      if (tries === mostTries) throw error;
+    }
+  }
+}
