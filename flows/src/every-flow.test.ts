@@ -33,7 +33,6 @@ function model({ tools }: ChatRequest): ScriptedReply {
   if (name === "planning") return plan(...steps);
   const replies: Readonly<Record<string, object>> = {
     check_step: { verdict: "met", evidence: "it says so", reason: "done" },
-    check_task: { missing: [] },
     give_verdict: verdict,
   };
   return name in replies ? { calls: [{ name, args: replies[name] }] } : { text: "the report" };

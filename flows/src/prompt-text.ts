@@ -46,9 +46,18 @@ export async function shownWork(
   given: readonly StoredFile[] = [],
 ): Promise<string> {
   const others = given.filter(({ name }) => files.every((file) => file.name !== name));
-  const excerpts = await flow.excerpts([...files, ...others]);
-  const shown = excerpts.map(({ name, size, text }, index) =>
-    marked(index < files.length ? "file" : "given", text ?? "[not text]", { name, bytes: size }),
-  );
+  const shown = await shownFiles(flow, files, others);
   return [marked("report", cut(answer, longestReport)), ...shown].join("\n\n");
+}
+
+/** The beginnings of files that were made, and of others that were given, between marks. */
+export async function shownFiles(
+  flow: Flow,
+  made: readonly StoredFile[],
+  given: readonly StoredFile[] = [],
+): Promise<string[]> {
+  const excerpts = await flow.excerpts([...made, ...given]);
+  return excerpts.map(({ name, size, text }, index) =>
+    marked(index < made.length ? "file" : "given", text ?? "[not shown]", { name, bytes: size }),
+  );
 }

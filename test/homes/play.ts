@@ -111,7 +111,8 @@ function flowReply(tool: string, goal: string, request: ChatRequest): ScriptedRe
     check_agreement: { agreed: false, reason: "they differ" },
     give_verdict: { decision: "so it is", confidence: 0.7, reasons: ["see [1]"], dissent: "", citations: [1] },
   };
-  const reply = tool === "" ? text("All of it in one answer.") : call(tool, args[tool]);
+  const isEnd = tool === "check_task" && typeof request.tool_choice !== "object";
+  const reply = tool === "" || isEnd ? text("All of it in one answer.") : call(tool, args[tool]);
   return goal === "checking_find" && tool === "check_step" ? held(reply) : reply;
 }
 

@@ -57,7 +57,7 @@ async function choose(flow: Flow, ways: readonly Way[], said: readonly string[])
 
 async function taskText(flow: Flow): Promise<string> {
   const excerpts = await flow.excerpts(flow.files.filter((part) => part.type === "file"));
-  const files = excerpts.map(({ name, text }) => marked("file", text ?? "[not text]", { name }));
+  const files = excerpts.map(({ name, text }) => marked("file", text ?? "[not shown]", { name }));
   const data = flow.files.flatMap((part) => (part.type === "data" ? [cut(JSON.stringify(part.data), mostData)] : []));
   return marked("task", [wholeGoal(flow), ...data, ...files].join("\n"));
 }

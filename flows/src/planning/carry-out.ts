@@ -2,16 +2,17 @@ import { AppError } from "manyhands";
 import type { Flow, FlowResult } from "manyhands/flows";
 import { withAdditions } from "../prompt-text.ts";
 import type { Board } from "./board.ts";
-import { handOnSteps } from "./deliverables.ts";
-import { judgeTask } from "./judge-task.ts";
+import { conclude } from "./conclude.ts";
+import { deliversFile, handOnSteps } from "./deliverables.ts";
 import { type PlanBrief, revisePlan } from "./make-plan.ts";
 import { reportResult } from "./report.ts";
 import { runSteps } from "./run-steps.ts";
 import { resultsText, type StepResult } from "./step-result.ts";
-import type { TaskPlan } from "./task-plan.ts";
+import type { TaskPlan, TaskStep } from "./task-plan.ts";
+import type { WorkOptions } from "./work-step.ts";
 
 /** How a plan is carried out. */
-type CarryOptions = {
+export type CarryOptions = {
   readonly concurrency: number;
   readonly attempts: number;
   readonly replans: number;
@@ -33,43 +34,57 @@ export async function carryOut(
 ): Promise<FlowResult> {
   let plan = first;
   let goal = brief.goal;
-  let results: StepResult[] = [];
+  let results: readonly StepResult[] = [];
   for (let replans = 0; ; replans++) {
-    results = await round(flow, plan, results, board, { ...options, goal });
-    const failed = results.filter(({ outcome }) => outcome !== "completed");
+    const isLast = replans === options.replans;
+    const isCheckedAtOnce = checkedAtOnce(plan);
+    results = await round(flow, plan, results, board, { ...options, goal, isCheckedAtOnce });
+    let missing: readonly string[] = [];
     let added = await flow.receiveMessages();
-    const missing = failed.length === 0 ? await missingOf(flow, goal, plan, results) : [];
-    if (failed.length === 0 && missing.length === 0 && added.length === 0) {
-      const report = await reportResult(flow, goal, results);
-      added = await flow.receiveMessages();
-      if (added.length === 0 || replans === options.replans) return report;
+    if (isLast) goal = withAdditions(goal, added);
+    if (results.every(isDone) && (isLast || added.length === 0)) {
+      const end = await conclude(flow, goal, results, board);
+      if ("report" in end) {
+        added = await flow.receiveMessages();
+        if (isLast || added.length === 0) return end.report;
+      } else ({ results, missing } = end);
     }
+    if (isLast) throw await unfinished(flow, goal, results, missing);
     goal = withAdditions(goal, added);
-    if (replans === options.replans) {
-      if (failed.length === 0 && missing.length === 0) return reportResult(flow, goal, results);
-      throw await unfinished(flow, goal, results, [...failed.map(reasonOf), ...missing.map(missingText)].join(" "));
-    }
     flow.expect(1, { own: true });
     const revision = await revisePlan(flow, { ...brief, goal }, plan, results, missing);
-    if (revision.verdict === "impossible") throw await unfinished(flow, goal, results, revision.reason);
+    if (revision.verdict === "impossible") throw await unfinished(flow, goal, results, [], revision.reason);
     if (revision.verdict === "enough") {
-      const left = missing.length > 0 ? missing : await judgeTask(flow, goal, results);
-      if (left.length === 0) return reportResult(flow, goal, results);
-      throw await unfinished(flow, goal, results, left.map(missingText).join(" "));
+      if (missing.length > 0) throw await unfinished(flow, goal, results, missing);
+      const end = await conclude(flow, goal, results, board);
+      if ("report" in end) return end.report;
+      throw await unfinished(flow, goal, end.results, end.missing);
     }
     plan = revision.plan;
-    results = results.filter(({ outcome }) => outcome === "completed");
+    results = results.filter(isDone);
     board.post(flow, plan, `Planned anew: ${revision.reason}`);
   }
 }
 
+/**
+ * The steps that a model checks at once: the only one of a plan, and those that others build on
+ * where no file shows that they are done. All others are checked together at the end.
+ */
+function checkedAtOnce({ steps }: TaskPlan): (step: TaskStep) => boolean {
+  const needed = new Set(steps.flatMap(({ dependsOn }) => dependsOn));
+  return (step) => steps.length === 1 || (needed.has(step.id) && !deliversFile(step));
+}
+
+/** How a plan is carried out, for which task, and which steps are checked before others begin. */
+export type RoundOptions = CarryOptions & Pick<WorkOptions, "goal" | "isCheckedAtOnce">;
+
 /** Works on every unfinished step; returns all results in the plan's order. */
-async function round(
+export async function round(
   flow: Flow,
   plan: TaskPlan,
   finished: readonly StepResult[],
   board: Board,
-  options: CarryOptions & { readonly goal: string },
+  options: RoundOptions,
 ): Promise<StepResult[]> {
   const open = plan.steps.filter(({ id }) => !finished.some(({ step }) => step.id === id));
   flow.expect(open.length, { own: true });
@@ -84,24 +99,25 @@ async function round(
   throw fatal;
 }
 
-/** Publishes the results so far, and returns the error to end with. */
-async function unfinished(flow: Flow, goal: string, results: readonly StepResult[], reason: string): Promise<AppError> {
+/**
+ * Publishes the results so far, and returns the error to end with: by this reason, or by what is
+ * not done.
+ */
+export async function unfinished(
+  flow: Flow,
+  goal: string,
+  results: readonly StepResult[],
+  missing: readonly string[],
+  reason = [...results.filter((result) => !isDone(result)).map(reasonOf), ...missing.map(missingText)].join(" "),
+): Promise<AppError> {
   const { answer } = await reportResult(flow, goal, results, { isAnswer: false });
   flow.reached(answer);
   return new AppError("task_failed", `The task was not done. ${reason}`);
 }
 
-/**
- * What the task asks for and the completed steps did not deliver. A plan's only step was already
- * checked against the whole task.
- */
-async function missingOf(
-  flow: Flow,
-  goal: string,
-  plan: TaskPlan,
-  results: readonly StepResult[],
-): Promise<readonly string[]> {
-  return plan.steps.length === 1 ? [] : judgeTask(flow, goal, results);
+/** Whether a step completed. */
+export function isDone({ outcome }: StepResult): boolean {
+  return outcome === "completed";
 }
 
 function missingText(missing: string): string {

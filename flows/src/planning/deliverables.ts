@@ -13,7 +13,7 @@ const extensions =
 const fileName = new RegExp(String.raw`[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.(?:${extensions})(?![\p{L}\p{N}_])`, "giu");
 
 /** The files that a text names, each once; addresses on the web aren't files. */
-function namedFiles(text: string): string[] {
+export function namedFiles(text: string): string[] {
   return [...new Set(text.replaceAll(/\b[a-z]+:\/\/\S+/gi, " ").match(fileName) ?? [])];
 }
 
@@ -21,6 +21,11 @@ function namedFiles(text: string): string[] {
 export function undelivered({ delivers }: TaskStep, files: readonly StoredFile[]): string[] {
   const there = new Set(files.map(({ name }) => baseName(name)));
   return delivers.flatMap(namedFiles).filter((name) => !there.has(baseName(name)));
+}
+
+/** Whether code can tell by a file that a step delivered something. */
+export function deliversFile({ delivers }: TaskStep): boolean {
+  return delivers.some((one) => namedFiles(one).length > 0);
 }
 
 /** The files that a task names and no step mentions, apart from those that came with it. */

@@ -5,6 +5,7 @@ import { wholeGoal } from "../prompt-text.ts";
 import { approvePlan } from "./approve-plan.ts";
 import { createBoard } from "./board.ts";
 import { carryOut } from "./carry-out.ts";
+import { carryOutFirst } from "./first-body.ts";
 import { makePlan } from "./make-plan.ts";
 
 const options = z.strictObject({
@@ -27,7 +28,8 @@ export const planning = defineFlow({
   title: "Planning flow",
   description:
     "Makes a plan for a task, has agents carry out its steps, checks each, and writes the answer from what they found.",
-  version: "1.0.0",
+  version: "1.1.0",
+  body: 2,
   skills: [
     {
       id: "plan-and-do",
@@ -51,7 +53,8 @@ export const planning = defineFlow({
     const { plan, goal } = options.approve ? await approvePlan(flow, made, brief) : unasked;
     if (plan.steps.length === 0) throw new AppError("rejected", "The plan has no steps.");
     board.post(flow, plan, `The plan: ${plan.title}`);
-    return carryOut(flow, plan, { ...brief, goal }, board, options);
+    const carry = flow.body === 1 ? carryOutFirst : carryOut;
+    return carry(flow, plan, { ...brief, goal }, board, options);
   },
 });
 

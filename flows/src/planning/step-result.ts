@@ -16,6 +16,8 @@ export type StepResult = HandedOver & {
   readonly outcome: StepOutcome;
   readonly answer: string;
   readonly data?: AskOutcome["data"];
+  /** Whether a model has looked at what it came to. */
+  readonly isChecked: boolean;
   /** What shows that it is done. */
   readonly evidence: string;
   /** Why it is not. */

@@ -4,7 +4,7 @@ import { carriedFiles, newestFiles, newestResults } from "../result-files.ts";
 import type { Board } from "./board.ts";
 import { undelivered } from "./deliverables.ts";
 import { judgeStep } from "./judge-step.ts";
-import { resultsText, type StepOutcome, type StepResult } from "./step-result.ts";
+import { resultsText, type StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
 
 /** How steps are worked on. */
@@ -15,12 +15,14 @@ export type WorkOptions = {
   readonly stepDeadlineMs: number | undefined;
   /** Whether the step is the whole plan, so that it has to do the whole task. */
   readonly isWhole: boolean;
+  /** Whether a model checks the step before others begin; otherwise that is left to the end. */
+  isCheckedAtOnce(step: TaskStep): boolean;
   /** The dependency whose conversation the step continues. */
   readonly goesOnIn: string | undefined;
 };
 
 /** How one attempt ended. */
-type Attempt = { readonly outcome: StepOutcome; readonly evidence: string; readonly reason: string };
+type Attempt = Pick<StepResult, "outcome" | "evidence" | "reason" | "isChecked">;
 
 /**
  * Has a step done by its agent; if it was not done, retries with the reason. Its own outcome alone
@@ -55,8 +57,7 @@ export async function workStep(
       contextId = asked.contextId || contextId;
       // What earlier attempts made counts unless this one made it anew.
       const made = newestResults([last, asked]);
-      const goal = options.isWhole ? options.goal : undefined;
-      const came = await closed(flow, step, { ...asked, ...made }, { given: filesOf(flow, inputs), goal });
+      const came = await closed(flow, step, { ...asked, ...made }, filesOf(flow, inputs), options);
       const said = { answer, ...(data !== undefined && { data }) };
       last = { step, ...said, ...made, taskId, contextId, attempts: attempt, ...came };
     } catch (error) {
@@ -78,6 +79,7 @@ export function unbegun(step: TaskStep): StepResult {
     outcome: "blocked",
     answer: "",
     files: [],
+    isChecked: false,
     evidence: "",
     reason: "",
     attempts: 0,
@@ -90,22 +92,32 @@ async function closed(
   flow: Flow,
   step: TaskStep,
   asked: AskOutcome,
-  { given, goal }: { readonly given: readonly StoredFile[]; readonly goal: string | undefined },
+  given: readonly StoredFile[],
+  { isWhole, goal, isCheckedAtOnce }: WorkOptions,
 ): Promise<Attempt> {
+  const unchecked = { isChecked: false, evidence: "", reason: "" };
   if (asked.state !== "completed") {
-    return { outcome: isFinal(asked) ? "blocked" : "failed", evidence: "", reason: outcomeText(asked) };
+    return { ...unchecked, outcome: isFinal(asked) ? "blocked" : "failed", reason: outcomeText(asked) };
   }
   const missing = undelivered(step, [...asked.files, ...given]);
   if (missing.length > 0) {
-    return { outcome: "failed", evidence: "", reason: `${missing.join(", ")} was not handed over as a file.` };
+    return { ...unchecked, outcome: "failed", reason: `${missing.join(", ")} was not handed over as a file.` };
   }
+  if (!isCheckedAtOnce(step)) return { ...unchecked, outcome: "completed", evidence: handedOverText(asked) };
   try {
-    const { verdict, evidence, reason } = await judgeStep(flow, step, asked, { given, goal });
-    return { outcome: outcomes[verdict], evidence, reason };
+    const { verdict, evidence, reason } = await judgeStep(flow, step, asked, {
+      given,
+      goal: isWhole ? goal : undefined,
+    });
+    return { outcome: outcomes[verdict], isChecked: true, evidence, reason };
   } catch (error) {
     if (!(error instanceof AppError && error.code === "task_failed")) throw error;
-    return { outcome: "failed", evidence: "", reason: `It could not be checked. ${error.message}` };
+    return { ...unchecked, outcome: "failed", reason: `It could not be checked. ${error.message}` };
   }
+}
+
+function handedOverText({ files }: AskOutcome): string {
+  return files.length === 0 ? "" : `Handed over: ${files.map(({ name }) => name).join(", ")}`;
 }
 
 const outcomes = { met: "completed", not_met: "failed", blocked: "blocked" } as const;

@@ -17,12 +17,13 @@ type Reply = ScriptedReply | ((text: string) => ScriptedReply);
 
 /**
  * The model of a planning flow: it plans from a list (first a plan, then its revisions), checks
- * steps by `check` (met if left out) and the whole task by `missing` (nothing if left out), and
- * writes the final answer by `report`.
+ * single steps by `check` (met if left out), and at the end writes the answer by `report` unless
+ * `notDone` or `missing` names something (nothing if left out).
  */
 export function plannerForTest(spec: {
   readonly plans: readonly Reply[];
   readonly check?: (text: string) => { verdict: string; evidence: string; reason: string };
+  readonly notDone?: (text: string) => readonly { step: string; reason: string }[];
   readonly missing?: (text: string) => readonly { what: string; reason: string }[];
   readonly report?: (text: string) => ScriptedReply;
 }): (request: ChatRequest) => ScriptedReply {
@@ -38,8 +39,10 @@ export function plannerForTest(spec: {
       const args = spec.check?.(text) ?? { verdict: "met", evidence: "it says so", reason: "done" };
       return { calls: [{ name: "check_step", args }] };
     }
-    if (tool === "check_task")
-      return { calls: [{ name: "check_task", args: { missing: spec.missing?.(text) ?? [] } }] };
+    const [not_done, missing] = [spec.notDone?.(text) ?? [], spec.missing?.(text) ?? []];
+    const isForced = typeof request.tool_choice === "object";
+    if (tool === "check_task" && (isForced || not_done.length + missing.length > 0))
+      return { calls: [{ name: "check_task", args: { not_done, missing } }] };
     return spec.report?.(text) ?? { text: "the report" };
   };
 }

@@ -82,6 +82,8 @@ export interface Flow {
   readonly agents: readonly AgentEntry[];
   /** Whether the caller chose them. */
   readonly isChosen: boolean;
+  /** The definition's `body` when this run began; a run that began before keeps to its own. */
+  readonly body: number;
   /**
    * Announces how many asks are still to come, so that the remaining budget is shared among them.
    * With `own`, this flow's own model calls count as one more. If never called: one ask, no calls
@@ -118,6 +120,14 @@ export interface Flow {
   decide<Schema extends z.ZodObject>(decision: Decision<Schema>): Promise<z.output<Schema>>;
   /** Has the model write a text. */
   write(writing: Writing): Promise<string>;
+  /**
+   * Has the model write a text or, if something stands against that, decide what: its instructions
+   * say when to do which. One request does both where nothing stands against it.
+   */
+  writeOrDecide<Schema extends z.ZodObject>(
+    writing: Writing,
+    decision: Pick<Decision<Schema>, "name" | "description" | "schema" | "check">,
+  ): Promise<{ readonly text: string } | { readonly value: z.output<Schema> }>;
   /** The beginnings of a few of the files, text files only, for a model to judge by. */
   excerpts(files: readonly StoredFile[]): Promise<readonly Excerpt[]>;
   /**
@@ -171,6 +181,12 @@ export type FlowDefinition = {
   /** Whether a message without a text can start it, with files or data alone. */
   readonly textless?: true;
   /**
+   * Which version of `perform` this is, 1 if left out. Count it up when `perform` asks for other
+   * steps than before, and have it do what it did before where `flow.body` is the former number:
+   * runs in progress go on over an upgrade.
+   */
+  readonly body?: number;
+  /**
    * What is wrong with a request whose options are each valid, naming the field; undefined when
    * nothing is.
    */
@@ -185,7 +201,7 @@ export type FlowDefinition = {
  */
 export function defineFlow<Options extends z.ZodObject = z.ZodObject<Record<never, never>>>(
   spec: Pick<FlowDefinition, "name" | "description" | "example"> &
-    Partial<Pick<FlowDefinition, "title" | "version" | "skills">> & {
+    Partial<Pick<FlowDefinition, "title" | "version" | "skills" | "body">> & {
       readonly options?: Options;
       check?(request: {
         readonly agents?: readonly string[] | undefined;

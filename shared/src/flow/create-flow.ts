@@ -1,12 +1,11 @@
 import { cancelOpen } from "../a2a/ask/cancel-remote-tasks.ts";
-import type { JournalEvent } from "../core/events.ts";
 import type { Excerpt, Flow, Writing } from "../core/flow.ts";
 import type { Part, PeerArtifact } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
 import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
 import { type AskDeps, ask } from "./ask.ts";
 import { askModel, type ModelDeps } from "./ask-model.ts";
-import { decide } from "./decide.ts";
+import { decide, decideUnlessWritten, tellCutOff } from "./decide.ts";
 import { isAddress, namedAgent } from "./find-agent.ts";
 import type { FlowState } from "./flow-state.ts";
 import { askCaller, receiveCallerMessages } from "./receive-caller-messages.ts";
@@ -48,6 +47,7 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
     earlier: earlier.text,
     agents: entries,
     isChosen: agents !== undefined,
+    body: state.begun.body ?? 1,
     expect(asks, { own = false } = {}) {
       state.expected = asks;
       state.ownCalls = own;
@@ -63,6 +63,7 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
     },
     decide: (decision) => decide(run, state, decision, deps),
     write: (writing) => write(run, state, writing, deps),
+    writeOrDecide: (writing, decision) => decideUnlessWritten(run, state, writing, decision, deps),
     excerpts: (stored) => readExcerpts(run, stored, deps.peers.artifacts),
     askPerson: (question, kind = "question") => askCaller(run, state, { question, kind }),
     receiveMessages: () => receiveCallerMessages(run, state),
@@ -133,10 +134,7 @@ async function write(
   ];
   const request = { messages, tools: [], toolChoice: "none" as const, isAnswer };
   const reply = await askModel(run, state, name, request, deps);
-  if (reply.finish === "length") {
-    const notice = "The model's text was cut off by the output limit.";
-    run.emit({ type: "notice-given", kind: "truncated", text: notice } satisfies JournalEvent);
-  }
+  if (reply.finish === "length") tellCutOff(run);
   return reply.text;
 }
 

@@ -1,7 +1,8 @@
 import type * as z from "zod";
 import type { RecordedReply } from "../agent/model-call/call-model.ts";
 import { AppError } from "../core/errors.ts";
-import type { Decision } from "../core/flow.ts";
+import type { JournalEvent } from "../core/events.ts";
+import type { Decision, Writing } from "../core/flow.ts";
 import type { ModelMessage, ToolSpec } from "../core/model.ts";
 import type { Run } from "../core/run.ts";
 import { inputSchemaOf, parseInput } from "../core/tool-input.ts";
@@ -25,28 +26,71 @@ export async function decide<Schema extends z.ZodObject>(
   decision: Decision<Schema>,
   deps: ModelDeps,
 ): Promise<z.output<Schema>> {
-  const { name, description, schema, instructions, text } = decision;
+  const ask = (messages: readonly ModelMessage[], tools: readonly ToolSpec[]) =>
+    askModel(run, state, decision.name, { messages, tools, toolChoice: { name: decision.name } }, deps);
+  return repaired(decision, ask, (reply) => readReply(reply, decision));
+}
+
+/**
+ * Like `decide`, but the model may also write a text: what it says without calling the tool. The
+ * step in the journal has the text's name.
+ */
+export async function decideUnlessWritten<Schema extends z.ZodObject>(
+  run: Run,
+  state: FlowState,
+  { name, isAnswer = false, ...said }: Writing,
+  decision: Pick<Decision<Schema>, "name" | "description" | "schema" | "check">,
+  deps: ModelDeps,
+): Promise<{ readonly text: string } | { readonly value: z.output<Schema> }> {
+  const ask = (messages: readonly ModelMessage[], tools: readonly ToolSpec[]) =>
+    askModel(run, state, name, { messages, tools, toolChoice: "auto", isAnswer }, deps);
+  return repaired<Schema, { readonly text: string } | { readonly value: z.output<Schema> }>(
+    { ...decision, ...said },
+    ask,
+    (reply) => {
+      const read = readReply(reply, decision);
+      if ("value" in read) return { value: read };
+      if (reply.toolCalls.length > 0) return read;
+      if (reply.text.trim() === "") return { fault: `Write the text, or call ${decision.name}.` };
+      if (reply.finish === "length") tellCutOff(run);
+      return { value: { text: reply.text } };
+    },
+  );
+}
+
+/** Says that a text of the model ends where its output limit was. */
+export function tellCutOff(run: Run): void {
+  const text = "The model's text was cut off by the output limit.";
+  run.emit({ type: "notice-given", kind: "truncated", text } satisfies JournalEvent);
+}
+
+/** The first of the model's replies that can be read, after two repairs at most. */
+async function repaired<Schema extends z.ZodObject, Value>(
+  { name, description, schema, instructions, text }: Omit<Decision<Schema>, "check">,
+  ask: (messages: readonly ModelMessage[], tools: readonly ToolSpec[]) => Promise<RecordedReply>,
+  readAs: (reply: RecordedReply) => { readonly value: Value } | { readonly fault: string },
+): Promise<Value> {
   const tools: ToolSpec[] = [{ name, description, inputSchema: inputSchemaOf(schema) }];
   const messages: ModelMessage[] = [
     { role: "system", text: instructions },
     { role: "user", parts: [{ type: "text", text }] },
   ];
   for (let repairs = 0; ; repairs++) {
-    const reply = await askModel(run, state, name, { messages, tools, toolChoice: { name } }, deps);
-    const read = readReply(reply, decision);
+    const reply = await ask(messages, tools);
+    const read = readAs(reply);
     if ("value" in read) return read.value;
     if (repairs === mostRepairs) {
       const said =
         reply.toolCalls.length > 0 || reply.text.trim() === "" ? "" : ` It said: ${cut(reply.text, mostSaid)}`;
       throw new AppError("task_failed", `The model gave no usable answer to ${name}: ${read.fault}${said}`);
     }
-    messages.push(...fix(reply, decision.name, read.fault));
+    messages.push(...fix(reply, name, read.fault));
   }
 }
 
 function readReply<Schema extends z.ZodObject>(
   reply: RecordedReply,
-  decision: Decision<Schema>,
+  decision: Pick<Decision<Schema>, "name" | "schema" | "check">,
 ): { value: z.output<Schema> } | { fault: string } {
   const call = reply.toolCalls.find(({ name }) => name === decision.name);
   // Some models write the call's arguments into their text.

@@ -73,6 +73,7 @@ async function begin(
     },
     contextWindow: model.capabilities.contextWindow,
     startedAt: step.now(),
+    body: definition.body ?? 1,
     unpriced: budget.usd !== undefined && !hasPrice(model) ? model.name : null,
   };
 }

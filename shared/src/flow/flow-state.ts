@@ -29,6 +29,8 @@ export type Begun = FlowRequest & {
   readonly limits: FlowLimits;
   readonly contextWindow: number;
   readonly startedAt: number;
+  /** The version of the flow's body; none in runs that began before bodies had one. */
+  readonly body?: number;
   /** The model with an unknown price, if that makes a cost limit unenforceable. */
   readonly unpriced: string | null;
 };

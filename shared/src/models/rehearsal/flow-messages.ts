@@ -10,6 +10,7 @@ export function checking(step: string): string {
 
 /** An agent's report of a step, as a flow passes it to others. */
 export type StepReport = {
+  readonly id: string;
   readonly agent: string;
   readonly outcome: string;
   readonly step: string;
@@ -19,12 +20,13 @@ export type StepReport = {
 };
 
 const form =
-  /^Step \S+ by (\S+), (\w+): (.*)(?:\n<report>\n([\s\S]*?)\n<\/report>)?(?:\nFiles: (.*))?(?:\nChecked: .*)?(?:\nWhy it is not done: (.*))?/gm;
+  /^Step (\S+) by (\S+), (\w+): (.*)(?:\n<report>\n([\s\S]*?)\n<\/report>)?(?:\nFiles: (.*))?(?:\nChecked: .*)?(?:\nWhy it is not done: (.*))?/gm;
 
 /** The reports of steps in a message, in order. */
 export function stepReports(text: string): readonly StepReport[] {
   return [...text.matchAll(form)].map(
-    ([, agent = "", outcome = "", step = "", report = "", files = "", reason = ""]) => ({
+    ([, id = "", agent = "", outcome = "", step = "", report = "", files = "", reason = ""]) => ({
+      id,
       agent,
       outcome,
       step,
@@ -33,4 +35,13 @@ export function stepReports(text: string): readonly StepReport[] {
       reason,
     }),
   );
+}
+
+/** A file as a flow shows its beginning to a model. */
+export type ShownFile = { readonly name: string; readonly text: string };
+
+/** The files shown in a message, empty ones left out. */
+export function shownFiles(text: string): readonly ShownFile[] {
+  const files = text.matchAll(/<file name="([^"]*)" bytes="[1-9]\d*">\n([\s\S]*?)\n<\/file>/g);
+  return [...files].map(([, name = "", text = ""]) => ({ name, text }));
 }

@@ -3,7 +3,7 @@ import type { ModelMessage, ModelReply, ToolChoice } from "../../../core/model.t
 import { reply } from "../../../testing/reply.ts";
 import type { ChatServer } from "../../chat/chat-server.ts";
 import { createModel } from "../../create-model.ts";
-import { checking, doing } from "../flow-messages.ts";
+import { doing } from "../flow-messages.ts";
 import { rehearsalConfig } from "../rehearsal-config.ts";
 import { startRehearsalModel } from "../start-rehearsal-model.ts";
 import { monthEndGoal, monthEndSteps } from "./month-end-steps.ts";
@@ -125,11 +125,21 @@ test("the plan has a step for each agent that can do its part, and names what is
   expect(without.steps).toMatchObject([{ id: "analyse" }, { agent: "manus" }]);
 });
 
+/** The end of the task, given what came of its steps: what is not done, or the answer. */
+async function end(results: string) {
+  const task = brief("").replace("The agents:\n\n\n", "");
+  const { text, toolCalls } = await ask(
+    [user(`${task}\n\nWhat came of the steps:\n\n${results}`)],
+    ["check_task"],
+    "auto",
+  );
+  return toolCalls.length === 0 ? text : (JSON.parse(toolCalls[0]?.arguments ?? "null") as Args);
+}
+
 test("the completed steps are checked against the whole task", async () => {
-  const results = (outcome: string) =>
-    `${brief("").replace("The agents:\n\n\n", "")}\n\nWhat came of the steps:\n\nStep a by data-analysis, completed: A\n\nStep r by browser, ${outcome}: R`;
-  expect(await decide("check_task", results("completed"))).toEqual({ missing: [] });
-  expect(await decide("check_task", results("blocked"))).toMatchObject({ missing: [{ what: "the registration" }] });
+  const results = (outcome: string) => `Step a by data-analysis, completed: A\n\nStep r by browser, ${outcome}: R`;
+  expect(await end(results("completed"))).toContain("Everything that was planned is done.");
+  expect(await end(results("blocked"))).toMatchObject({ not_done: [], missing: [{ what: "the registration" }] });
 });
 
 test("a step is done if its files show it, not if its report claims it", async () => {
@@ -143,15 +153,20 @@ test("a step is done if its files show it, not if its report claims it", async (
       regions: { Moon: { cents, orders: 1 } },
       months: { "2026-01": cents },
     });
+  const step = (id: string, agent: string, text: string, report = "done") =>
+    `Step ${id} by ${agent}, completed: ${text}\n<report>\n${report}\n</report>`;
+  const others = step("r", "browser", "R");
+  const told = "Revenue is 10.00 from 1 orders; the best month is 2026-01. By two ways; both agree exactly.";
   const evidence = (cents: number) =>
-    `${checking(monthEndSteps.analyse)}\n\nExpected: figures\n\n<report>\nRevenue is 10.00 from 1 orders; the best month is 2026-01. By two ways; both agree exactly.\n</report>\n\n<file name="figures.json" bytes="9">\n${figures(cents)}\n</file>\n\n<file name="a.png" bytes="9">\n[not text]\n</file>`;
-  expect(await decide("check_step", evidence(1000))).toMatchObject({ verdict: "met" });
-  expect(await decide("check_step", evidence(2000))).toMatchObject({
-    verdict: "not_met",
-    reason: expect.stringContaining("20.00"),
+    `${step("a", "data-analysis", monthEndSteps.analyse, told)}\n\n${others}\n\n<file name="figures.json" bytes="9">\n${figures(cents)}\n</file>\n\n<file name="a.png" bytes="9">\n[not shown]\n</file>`;
+  expect(await end(evidence(1000))).toContain("Everything that was planned is done.");
+  expect(await end(evidence(2000))).toMatchObject({
+    not_done: [{ step: "a", reason: expect.stringContaining("20.00") }],
   });
-  const repair = `${checking(monthEndSteps.repair)}\n\n<report>\nTests after: All 5 tests passed.\n</report>`;
-  expect(await decide("check_step", repair)).toMatchObject({ verdict: "not_met" });
+  const repair = step("s", "swe", monthEndSteps.repair, "Tests after: All 5 tests passed.");
+  expect(await end(`${step("a", "data-analysis", "A")}\n\n${repair}\n\n${others}`)).toMatchObject({
+    not_done: [{ step: "s", reason: "There is no change in changes.patch." }],
+  });
 });
 
 test("figures that differ the third time give no report", async () => {

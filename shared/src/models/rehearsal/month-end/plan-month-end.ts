@@ -1,5 +1,6 @@
 import { stepReports } from "../flow-messages.ts";
 import { decision, type Script, words } from "../script.ts";
+import { notDone } from "./check-month-end.ts";
 import { addressIn, monthEndGoal, monthEndSteps } from "./month-end-steps.ts";
 
 type Part = {
@@ -80,29 +81,30 @@ export const planMonthEnd: Script = {
   },
 };
 
-/** Compares the demo's task with its results: each part it asks for needs a completed step. */
-export const judgeMonthEnd: Script = {
-  task: `The task: ${monthEndGoal}`,
-  decides: "check_task",
-  play({ text }) {
-    const [task = ""] = text.split("\n\nWhat came of the steps:");
-    const done = new Set(stepReports(text).flatMap(({ agent, outcome }) => (outcome === "completed" ? [agent] : [])));
-    const left = parts.filter((part) => part.isAsked(task) && !done.has(part.agent));
-    const missing = left.map(({ name, agent }) => ({ what: name, reason: `No step of ${agent} completed.` }));
-    return decision("check_task", { missing });
-  },
-};
-
 /** Whether the agent exists, and its description does not say that it lacks its main ability. */
 function isAble(agents: string, name: string): boolean {
   return new RegExp(`^- ${name}: (?!Cannot)`, "m").test(agents);
 }
 
-/** The answer to the demo's task: each agent's findings in its own words, and what was not done. */
+/** Each part that the demo's task asks for needs a completed step. */
+function missingParts(text: string) {
+  const [task = ""] = text.split("\n\nWhat came of the steps:");
+  const done = new Set(stepReports(text).flatMap(({ agent, outcome }) => (outcome === "completed" ? [agent] : [])));
+  const left = parts.filter((part) => part.isAsked(task) && !done.has(part.agent));
+  return left.map(({ name, agent }) => ({ what: name, reason: `No step of ${agent} completed.` }));
+}
+
+/**
+ * The end of the demo's task: what its steps did not do, or the answer, with each agent's findings
+ * in its own words.
+ */
 export const answerMonthEnd: Script = {
   title: `${monthEndGoal} … (the demo, by the planning flow)`,
   task: `The task: ${monthEndGoal}`,
-  play({ text }) {
+  play({ text, tools }) {
+    const found = { not_done: notDone(text), missing: missingParts(text) };
+    if (tools.has("check_task") && found.not_done.length + found.missing.length > 0)
+      return decision("check_task", found);
     const reports = stepReports(text);
     const lines = reports.map(({ agent, outcome, step, text: report, files, reason }) => {
       if (outcome !== "completed") return `- ${agent}: not done (${step}): ${reason}`;

@@ -1,0 +1,116 @@
+import { expect, test } from "bun:test";
+import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
+import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
+import { marksOf, plan, plannerForTest, promptOf, revision } from "../testing/planner.ts";
+import { planning } from "./planning.ts";
+
+const says = (text: string) => () => ({ text });
+const writes = (path: string, text: string) => (_: unknown, n: number) =>
+  n === 0
+    ? { calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: text } }] }
+    : { text: `wrote ${path}` };
+
+test("steps that hand over their files are checked together at the end, in the request that writes the answer", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: writes("a.csv", "1,2"), two: writes("b.csv", "3"), three: writes("c.md", "# Sums") },
+    model: plannerForTest({
+      plans: [
+        plan(
+          { id: "a", text: "Collect", agent: "one", delivers: ["a.csv"], expected: "two numbers" },
+          { id: "b", text: "Add", agent: "two", delivers: ["b.csv"], depends_on: ["a"] },
+          { id: "c", text: "Write", agent: "three", delivers: ["c.md"], depends_on: ["b"] },
+        ),
+      ],
+      report: says("3, see c.md"),
+    }),
+  });
+  const { answer, events } = await flow.run({ text: "Add the numbers" });
+  expect(answer).toBe("3, see c.md");
+  expect(flow.model.requests).toHaveLength(2);
+  const end = promptOf(flow.model.requests[1]?.body ?? { model: "", messages: [] });
+  for (const part of ["- a: two numbers\n- b: what the step says", '<file name="a.csv" bytes="3">\n1,2', "# Sums"])
+    expect(end).toContain(part);
+  expect(flowEvents(events, "step-ended")).toMatchObject([
+    { step: "a", evidence: "Handed over: a.csv" },
+    { step: "b" },
+    { step: "c" },
+  ]);
+});
+
+test("a step that others build on, and that no file shows to be done, is checked before they begin", async () => {
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("I will look"), two: says("built") },
+    model: plannerForTest({
+      plans: [
+        plan({ id: "a", text: "Find", agent: "one" }, { id: "b", text: "Build", agent: "two", depends_on: ["a"] }),
+        revision("impossible"),
+      ],
+      check: () => ({ verdict: "not_met", evidence: "", reason: "nothing was found" }),
+    }),
+  });
+  const { record } = await flow.run({ text: "Go", options: { attempts: 1 } });
+  expect(record.status).toBe("failed");
+  expect(await flow.agent("two").tasks()).toEqual([]);
+});
+
+test("a step that is found not done at the end is planned anew, and the task fails with the reason if it stays so", async () => {
+  const both = plan({ id: "a", text: "Draw", agent: "one" }, { id: "b", text: "Write", agent: "two" });
+  const notDone = (text: string) =>
+    text.includes("Step c by one, completed") ? [] : [{ step: "b", reason: "it only promises" }];
+  const revised: string[] = [];
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("drawn"), two: says("I will write") },
+    model: plannerForTest({
+      plans: [
+        both,
+        (text) => {
+          revised.push(text);
+          return revision("continue", { id: "c", text: "Write it now", agent: "one" });
+        },
+        both,
+      ],
+      notDone,
+      report: says("all is there"),
+    }),
+  });
+  const { answer, events } = await flow.run({ text: "Draw and write" });
+  expect(answer).toBe("all is there");
+  expect(revised[0]).toContain("Why it is not done: it only promises");
+  const ended = flowEvents(events, "step-ended").map(({ step, outcome }) => `${step} ${outcome}`);
+  expect(ended.slice(2)).toEqual(["b failed", "c completed"]);
+  expect(marksOf(events)).toContain("✓Draw|!Write");
+  const { record } = await flow.run({ text: "Draw and write", options: { replans: 0 } });
+  expect(record.error).toMatchObject({
+    code: "task_failed",
+    message: "The task was not done. Step b (two): it only promises",
+  });
+});
+
+test("an end that says nothing, names an unknown step or finds nothing missing is asked for again", async () => {
+  const replies: ScriptedReply[] = [
+    { text: " " },
+    { calls: [{ name: "check_task", args: { not_done: [{ step: "z", reason: "?" }] } }] },
+    { text: "the answer" },
+    { calls: [{ name: "check_task", args: { missing: [] } }] },
+    { text: '{"missing": [{"what": "the sum", "reason": "nobody added"}]}' },
+    { text: "a partial report" },
+  ];
+  const steps = plan({ id: "a", text: "A", agent: "one" }, { id: "b", text: "B", agent: "one" });
+  const asked: string[] = [];
+  await using flow = await flowForTest(planning, {
+    agents: { one: says("done") },
+    model: plannerForTest({
+      plans: [steps, steps],
+      report(text) {
+        asked.push(text);
+        return replies.shift() ?? { text: "too many" };
+      },
+    }),
+  });
+  expect((await flow.run({ text: "Go" })).answer).toBe("the answer");
+  expect(asked[1]).toContain("Write the text, or call check_task.");
+  expect(asked[2]).toContain("There is no step z, only a, b.");
+  const { record } = await flow.run({ text: "Go", options: { replans: 0 } });
+  expect(asked[4]).toContain("If nothing is missing, write the final answer.");
+  expect(record.error?.message).toBe("The task was not done. Missing: the sum: nobody added");
+});
