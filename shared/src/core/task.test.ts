@@ -25,8 +25,9 @@ test.each([
 
 test("a flow is given 1 to 50 agents, each with a name, and nothing that is unknown", () => {
   const fits = (given: unknown) => flowSettings.safeParse(given).success;
-  const agents = (count: number) => Array.from({ length: count }, (_, n) => `agent-${n}`);
+  const agents = (count: number) => Array.from({ length: count }, (_, n) => String(n % 10));
   expect([0, 1, 50, 51].map((count) => fits({ agents: agents(count) }))).toEqual([false, true, true, false]);
   expect(flowSettings.parse({ agents: [" swe "] })).toEqual({ agents: ["swe"] });
-  expect([{ agents: [" "] }, { agent: ["swe"] }, { options: 1 }, {}].map(fits)).toEqual([false, false, false, true]);
+  expect([{ agents: [" "] }, { agent: ["swe"] }, { options: 1 }].map(fits)).toEqual([false, false, false]);
+  expect([{}, { options: { turns: 0, deep: [{}] } }].map(fits)).toEqual([true, true]);
 });
