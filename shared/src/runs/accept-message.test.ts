@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { RunRecord } from "../core/engine.ts";
+import type { Engine, RunRecord, StartRequest } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 import type { IncomingMessage, IncomingPart } from "../core/message.ts";
+import { sha256Of } from "../core/sha256.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
 import { scratch } from "../testing/durable/scratch.ts";
@@ -168,4 +169,28 @@ test("a message that is canceled before it arrives starts nothing when it does, 
   const run = await at.start(message("m", words("go")));
   const found = await runOfMessage(at.intake, "m", "ann");
   expect([found.id, found.status === "canceled"]).toEqual([run.id, false]);
+});
+
+test("a message that starts a flow is the same message to every version, whatever else it says about itself", async () => {
+  const started: StartRequest[] = [];
+  const start = async (request: StartRequest) => {
+    started.push(request);
+    return { run: {} as RunRecord, created: true };
+  };
+  const intake = { engine: { start } as unknown as Engine, kind: "debate", artifacts: {} as never };
+  const settings = { agents: ["swe"] };
+  const hashOf = async (metadata?: IncomingMessage["metadata"]) => {
+    const first = { ...message("m", words("go")), ...(metadata && { metadata }) };
+    await startRun(intake, { message: first, hops: 0 }, { contextId: "c", ...ann });
+    return started.at(-1)?.dedupe?.hash;
+  };
+  const asStored = (parts: readonly object[], more: object = {}) =>
+    sha256Of(JSON.stringify(["c", { messageId: "m", parts, ...more }]));
+  const settingsPart = { type: "data", data: settings };
+  expect(await hashOf()).toBe(asStored([words("go")]));
+  expect(await hashOf({ a: 1 })).toBe(asStored([words("go")], { metadata: { a: 1 } }));
+  expect(await hashOf({ "manyhands/flow": settings })).toBe(asStored([words("go"), settingsPart]));
+  expect(await hashOf({ "manyhands/flow": settings, a: 1 })).toBe(
+    asStored([words("go"), settingsPart], { metadata: { a: 1 } }),
+  );
 });
