@@ -4,7 +4,7 @@ import { HTTPException } from "hono/http-exception";
 import { AppError } from "manyhands/internal/core/errors";
 import { placeOf } from "./event-stream.ts";
 import { preferredWait } from "./prefer.ts";
-import { methodRefused, problem } from "./problem.ts";
+import { methodRefused, problem, problemSchema } from "./problem.ts";
 
 test("a reader that reconnects continues from the header it sends, whatever its first URL said", () => {
   expect([placeOf("7", "2"), placeOf(undefined, "2"), placeOf(undefined, undefined)]).toEqual([7, 2, 0]);
@@ -47,7 +47,7 @@ test("a bug is reported and not told; what was refused is told and not reported"
   const told = async (error: unknown) => {
     const reported: unknown[] = [];
     const response = problem(error, (bug) => reported.push(bug));
-    const { status, code, detail, title, retryable } = await response.json();
+    const { status, code, detail, title, retryable } = problemSchema.parse(await response.json());
     expect([response.status, response.headers.get("Content-Type")]).toEqual([status, "application/problem+json"]);
     return [status, title, code, detail, retryable, reported.length];
   };

@@ -5,12 +5,14 @@ const noon = Date.parse("2026-03-01T12:00:00.000Z");
 const use: QuotaUse = { day: "2026-03-01", runs: 2, tokens: 100, usd: 1.5 };
 
 /** What the caller is told and for how long it has to wait; undefined if it may go on. */
-function refusal(quota: Quota, starts: boolean, now = noon) {
+function refusal(quota: Quota, starts: boolean, now = noon): readonly [string, number] | undefined {
   try {
     checkQuota(quota, use, now, starts);
   } catch (error) {
-    return error instanceof QuotaError ? ([error.message, error.retryAfter] as const) : Promise.reject(error);
+    if (error instanceof QuotaError) return [error.message, error.retryAfter];
+    throw error;
   }
+  return undefined;
 }
 
 const untilTomorrow = 12 * 3600;

@@ -28,6 +28,7 @@ test("a minute after the first request all may ask again, and until then each he
   const waitOf = (principal: string) => {
     try {
       quotas.admit({ principal });
+      return undefined;
     } catch (error) {
       return error instanceof QuotaError ? error.retryAfter : error;
     }

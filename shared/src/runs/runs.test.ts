@@ -23,7 +23,7 @@ engine.work([
       if (text === "sleep") await run.sleep(600_000);
       // An event that cannot be stored pauses a run.
       if (text === "pause once" && !paused++)
-        await run.step("tell", async (step) => step.emit({ type: "told", amount: 1n as never }));
+        await run.step("tell", async (step) => void step.emit({ type: "told", amount: 1n as never }));
       return { answer: "" };
     },
   },

@@ -133,7 +133,10 @@ async function cleanUp(failures: number, { older = false, status = "canceled", w
     ...peers,
     engine,
     retrySignal: () => undefined,
-    actingFor: (principal: string) => (acting.push(principal), all),
+    actingFor(principal: string) {
+      acting.push(principal);
+      return all;
+    },
   };
   const run = {
     principal: "ann",

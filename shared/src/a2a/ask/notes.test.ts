@@ -9,8 +9,8 @@ function notesOf({ isAnswer = false, before = { told: 0 } as ToldLines } = {}) {
   const emitted: RunEvent[] = [];
   const live: RunEvent[] = [];
   const step = {
-    emit: (event) => emitted.push(event),
-    progress: (event) => live.push(event),
+    emit: (event: RunEvent) => emitted.push(event),
+    progress: (event: RunEvent) => live.push(event),
   } as unknown as StepContext;
   const ask = { askId: "a", agent: { name: "swe", url: "" }, isAnswer } as unknown as Ask;
   return { notes: childNotes(ask, before, step), emitted, live };
