@@ -197,3 +197,41 @@ test("a refusal says after how many whole seconds the agent is tried, one at lea
     expect(() => breaker.check()).toThrow(`it is tried again in ${seconds} s.`);
   }
 });
+
+test("every call of a client is passed on as it is, also for a principal, and none begins while the breaker is open", async () => {
+  const { breaker } = breakerAt();
+  const calls: unknown[] = [];
+  const call =
+    (name: string) =>
+    async (...given: unknown[]) => {
+      calls.push([name, ...given]);
+      return name;
+    };
+  const stream = (name: string) =>
+    async function* (...given: unknown[]) {
+      calls.push([name, ...given]);
+      yield name;
+    };
+  const short = ["submit", "notify", "get", "cancel", "cancelMessage", "send", "answer"];
+  const long = ["stream", "watch"];
+  const client = {
+    ...Object.fromEntries([...short.map((name) => [name, call(name)]), ...long.map((name) => [name, stream(name)])]),
+    actingFor: () => client,
+  } as unknown as A2aClient;
+  for (const watched of [watchedClient(client, breaker), watchedClient(client, breaker).actingFor("ann")]) {
+    const any = watched as unknown as Record<string, (...given: unknown[]) => unknown>;
+    const made = (name: string) =>
+      long.includes(name)
+        ? Array.fromAsync(any[name]?.("one", "two", "three") as AsyncIterable<unknown>)
+        : any[name]?.("one", "two", "three");
+    calls.length = 0;
+    for (const name of [...short, ...long]) expect([await made(name)].flat()).toEqual([name]);
+    expect(calls.map((one) => (one as unknown[]).slice(0, 3))).toEqual([...short, ...long].map((name) => [name, "one", "two"]));
+    calls.length = 0;
+    for (let n = 0; n < 2; n++) await breaker.watch(broken).catch(() => undefined);
+    for (const name of [...short, ...long])
+      await expect((async () => made(name))()).rejects.toMatchObject({ code: "unavailable" });
+    expect(calls).toEqual([]);
+    breaker.succeeded();
+  }
+});
