@@ -71,7 +71,7 @@ test.each([
   [200, { keys: [jwk] }, "unavailable"],
   [200, { keys: "a" }, "unavailable"],
   [200, [], "unavailable"],
-])("an answer of %i with %j gives no key", async (status, body, code) => {
+])("an answer of %i that is no set of keys gives none: %#", async (status, body, code) => {
   await using here = place(Response.json(body, { status }));
   expect(await here.find("a")).toBe(code);
 });
