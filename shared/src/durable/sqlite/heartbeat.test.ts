@@ -101,3 +101,33 @@ test("a worker silent while the storage failed is not declared dead when the sto
   await own.stop();
   await writer.close(1000);
 });
+
+test("a worker shows life at every fourth look at the others, and once it has stopped it does neither and is gone", async () => {
+  using store = scratch();
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
+  const seen = { looks: 0, beats: 0 };
+  const { read, offer } = { read: writer.read.bind(writer), offer: writer.offer.bind(writer) };
+  writer.read = (run) => {
+    seen.looks++;
+    return read(run);
+  };
+  writer.offer = (run) => {
+    seen.beats++;
+    return offer(run);
+  };
+  const own = heartbeat(writer);
+  expect(own.id).toBeUndefined();
+  own.start();
+  await until(() => seen.looks >= 12);
+  expect(own.id).toBeDefined();
+  // The first beat registers the worker.
+  expect(seen.beats).toBeGreaterThanOrEqual(3);
+  expect(seen.beats / seen.looks).toBeLessThan(0.5);
+  await own.stop();
+  const workers = await read((tables) => tables.workers.all());
+  expect(workers).toEqual([]);
+  const before = { ...seen };
+  await Bun.sleep(leaseMs);
+  expect(seen).toEqual(before);
+  await writer.close(1000);
+});
