@@ -226,7 +226,9 @@ test("every call of a client is passed on as it is, also for a principal, and no
         : any[name]?.("one", "two", "three");
     calls.length = 0;
     for (const name of [...short, ...long]) expect([await made(name)].flat()).toEqual([name]);
-    expect(calls.map((one) => (one as unknown[]).slice(0, 3))).toEqual([...short, ...long].map((name) => [name, "one", "two"]));
+    expect(calls.map((one) => (one as unknown[]).slice(0, 3))).toEqual(
+      [...short, ...long].map((name) => [name, "one", "two"]),
+    );
     calls.length = 0;
     for (let n = 0; n < 2; n++) await breaker.watch(broken).catch(() => undefined);
     for (const name of [...short, ...long])

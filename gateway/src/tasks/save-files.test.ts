@@ -117,7 +117,9 @@ test("a file has its own name, a link without one that of its artifact, and data
   };
   const artifact = { type: "artifact-added", artifactId: "a", name: "report", parts } as const;
   const saved = await saveFiles([artifact], folder, source, { signal: AbortSignal.timeout(60_000) });
-  expect(saved).toEqual(["own_name_.md", "report", "linked.png"].map((name) => ({ path: join(folder, name), bytes: 5 })));
+  expect(saved).toEqual(
+    ["own_name_.md", "report", "linked.png"].map((name) => ({ path: join(folder, name), bytes: 5 })),
+  );
   expect(fetched).toEqual(parts.slice(0, 3));
   expect((await readdir(folder)).toSorted()).toEqual(["linked.png", "own_name_.md", "report"]);
   await rm(folder, { recursive: true });

@@ -18,7 +18,10 @@ const run = (over: Partial<RunRecord> = {}): RunRecord => ({
 });
 
 /** The runs of a store that has these, with the events of each. */
-function stored(runs: readonly RunRecord[], { kind = undefined as string | undefined, events = [] as readonly RunEvent[] } = {}) {
+function stored(
+  runs: readonly RunRecord[],
+  { kind = undefined as string | undefined, events = [] as readonly RunEvent[] } = {},
+) {
   const asked: ListFilter[] = [];
   const resumed: string[] = [];
   const engine = {
@@ -27,7 +30,11 @@ function stored(runs: readonly RunRecord[], { kind = undefined as string | undef
       asked.push(filter);
       const from = Number(filter.cursor ?? 0);
       const next = from + filter.limit;
-      return { runs: runs.slice(from, next), total: runs.length, ...(next < runs.length && { nextCursor: String(next) }) };
+      return {
+        runs: runs.slice(from, next),
+        total: runs.length,
+        ...(next < runs.length && { nextCursor: String(next) }),
+      };
     },
     events: async (runId: string, after = 0) =>
       events.map((event, at) => ({ runId, seq: at + 1, at: at + 10, event })).slice(after),
@@ -50,19 +57,42 @@ test.each<readonly [Partial<RunRecord>, string]>([
   [{ status: "completed", error: { code: "rejected", message: "x" } }, "completed"],
 ])("a stored run with %j is shown as %s", async (over, state) => {
   const [listed] = await stored([run(over)]).runs.list({ limit: 1, signal });
-  expect(listed).toEqual({ id: "r", of: "swe", contextId: "c", state: state as never, updatedAt: 2, title: "paint it" });
+  expect(listed).toEqual({
+    id: "r",
+    of: "swe",
+    contextId: "c",
+    state: state as never,
+    updatedAt: 2,
+    title: "paint it",
+  });
 });
 
 test("what sees to something beside tasks is no run of anybody, and of one kind only its own are found", async () => {
-  const others = [run({ id: "push", kind: "swe/push" }), run({ id: "flow", kind: "debate" }), run({ id: "handed", kind: "agent:swe" })];
+  const others = [
+    run({ id: "push", kind: "swe/push" }),
+    run({ id: "flow", kind: "debate" }),
+    run({ id: "handed", kind: "agent:swe" }),
+  ];
   const all = stored([run(), ...others]);
-  expect((await all.runs.list({ limit: 9, signal })).map(({ id, of }) => [id, of])).toEqual([["r", "swe"], ["flow", "debate"], ["handed", "swe"]]);
-  expect(await Promise.all(["r", "push", "none"].map((id) => all.runs.kindOf(id)))).toEqual(["swe", undefined, undefined]);
+  expect((await all.runs.list({ limit: 9, signal })).map(({ id, of }) => [id, of])).toEqual([
+    ["r", "swe"],
+    ["flow", "debate"],
+    ["handed", "swe"],
+  ]);
+  expect(await Promise.all(["r", "push", "none"].map((id) => all.runs.kindOf(id)))).toEqual([
+    "swe",
+    undefined,
+    undefined,
+  ]);
   const own = stored([run(), ...others], { kind: "swe" });
-  for (const id of ["push", "flow", "none"]) await expect(Array.fromAsync(own.runs.show(id))).rejects.toMatchObject({ code: "not_found" });
+  for (const id of ["push", "flow", "none"])
+    await expect(Array.fromAsync(own.runs.show(id))).rejects.toMatchObject({ code: "not_found" });
   expect(await Array.fromAsync(own.runs.show("r"))).toHaveLength(1);
   expect((await own.runs.list({ limit: 1, signal }))[0]).not.toHaveProperty("of");
-  expect([all.asked[0], own.asked[0]]).toEqual([{ limit: 9, asked: false }, { limit: 1, kind: "swe" }]);
+  expect([all.asked[0], own.asked[0]]).toEqual([
+    { limit: 9, asked: false },
+    { limit: 1, kind: "swe" },
+  ]);
 });
 
 test("a list reads on until it is full, and has no more than it was asked for", async () => {
@@ -89,17 +119,23 @@ test("a run is shown with its events, without pauses and what later versions wro
     { kind: "event", seq: 5, at: 14, event: { type: "flow-told" } },
     { kind: "state", taskId: "r", contextId: "c", state: "failed", text: "It repeats itself." },
   ]);
-  expect((await shown({ status: "waiting", waiting: { signal: "s", reason: "agent" } })).at(-1)).toMatchObject({ text: "agent" });
+  expect((await shown({ status: "waiting", waiting: { signal: "s", reason: "agent" } })).at(-1)).toMatchObject({
+    text: "agent",
+  });
   expect((await shown({})).at(-1)).not.toHaveProperty("text");
 });
 
 test("a paused run is resumed, one that is not says how it is, and files are had by their content", async () => {
   const { runs, resumed } = stored([run({ status: "paused" }), run({ id: "busy" })]);
   await runs.resume("r");
-  await expect(runs.resume("busy")).rejects.toMatchObject({ code: "conflict", message: "The run busy is running, not paused." });
+  await expect(runs.resume("busy")).rejects.toMatchObject({
+    code: "conflict",
+    message: "The run busy is running, not paused.",
+  });
   await expect(runs.resume("none")).rejects.toMatchObject({ code: "not_found" });
   expect(resumed).toEqual(["r"]);
-  const file = (sha256: string) => runs.file({ type: "file", sha256, name: "a.md", mediaType: "", size: 1 }, { signal });
+  const file = (sha256: string) =>
+    runs.file({ type: "file", sha256, name: "a.md", mediaType: "", size: 1 }, { signal });
   expect(new TextDecoder().decode(await file("there"))).toBe("hi");
   await expect(file("gone")).rejects.toThrow("The file a.md is not here any more.");
   await expect(runs.file({ type: "url", url: "http://a.example" }, { signal })).rejects.toThrow("The file of the task");

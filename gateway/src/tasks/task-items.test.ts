@@ -127,5 +127,12 @@ test("the end has what the agent said with it and since when it stands; an artif
   );
   expect(items[0]).toEqual({ kind: "state", taskId: "t", contextId: "c", state: "working" });
   expect(items[1]).toMatchObject({ kind: "event", event: { name: "id-x" } });
-  expect(items[2]).toEqual({ kind: "state", taskId: "t", contextId: "c", state: "failed", at: 9_000, text: "No such file." });
+  expect(items[2]).toEqual({
+    kind: "state",
+    taskId: "t",
+    contextId: "c",
+    state: "failed",
+    at: 9_000,
+    text: "No such file.",
+  });
 });

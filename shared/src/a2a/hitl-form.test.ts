@@ -8,7 +8,12 @@ const said = (seq: number, role: "user" | "agent", ...texts: readonly string[]) 
   role,
   parts: texts.map((text) => ({ type: "text" as const, text })),
 });
-const history = [said(1, "user", "go"), said(3, "agent", "First?"), said(4, "user", "yes"), said(7, "agent", "Which", "one?")];
+const history = [
+  said(1, "user", "go"),
+  said(3, "agent", "First?"),
+  said(4, "user", "yes"),
+  said(7, "agent", "Which", "one?"),
+];
 const request = (over: Partial<TaskProjection>) => hitlRequest("r", { ...emptyProjection, history, ...over });
 
 test("an approval asks about its one call, with why it is asked where that is known", () => {
@@ -96,7 +101,10 @@ test("an answer is of bounded size", () => {
   const most = 64 * 1024;
   expect([0, 1, 100, 101].map((count) => fits(decided(count)))).toEqual([false, true, true, false]);
   expect([1_024, 1_025].map((length) => fits(decided(1, { id: "x".repeat(length) })))).toEqual([true, false]);
-  expect([most, most + 1].map((length) => fits(decided(1, { rejection_reason: "x".repeat(length) })))).toEqual([true, false]);
+  expect([most, most + 1].map((length) => fits(decided(1, { rejection_reason: "x".repeat(length) })))).toEqual([
+    true,
+    false,
+  ]);
   expect([fits(words(100, 100)), fits(words(101, 1)), fits(words(1, 101))]).toEqual([true, false, false]);
   expect([fits(words(1, 1, most)), fits(words(1, 1, most + 1))]).toEqual([true, false]);
   expect([{ id: "" }, { approved: "yes" }].map((over) => fits(decided(1, over)))).toEqual([false, false]);

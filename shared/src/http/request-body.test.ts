@@ -10,8 +10,11 @@ app.post("/limited", async (c) => c.text(String((await c.req.arrayBuffer()).byte
 app.post("/json", (c) => c.text("read"));
 app.onError((error, c) => c.text(error instanceof AppError ? error.code : error.name, 400));
 
-const post = async (path: string, body: string | Uint8Array<ArrayBuffer> | ReadableStream, headers: Record<string, string> = {}) =>
-  (await app.request(path, { method: "POST", body, headers })).text();
+const post = async (
+  path: string,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream,
+  headers: Record<string, string> = {},
+) => (await app.request(path, { method: "POST", body, headers })).text();
 
 function stream(length: number) {
   return new ReadableStream({

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { StreamResponse, Task } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
-import { followTask } from "./client-stream.ts";
 import { retrying } from "./client-retry.ts";
+import { followTask } from "./client-stream.ts";
 
 const status = (state: string, seq?: number, taskId = "t") => ({
   statusUpdate: {
@@ -19,7 +19,10 @@ const reply = { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "
 type Stream = { readonly frames?: readonly object[]; readonly fails?: ErrorCode };
 
 /** What a reader of these streams, one after the other, sees of the task, and how it asked for each. */
-async function follow(streams: readonly Stream[], { ours = true, retries = 2, resumed = false, after = undefined as number | undefined } = {}) {
+async function follow(
+  streams: readonly Stream[],
+  { ours = true, retries = 2, resumed = false, after = undefined as number | undefined } = {},
+) {
   const asked: string[] = [];
   const left = [...streams];
   async function* next(how: string): AsyncGenerator<StreamResponse> {
@@ -44,7 +47,10 @@ async function follow(streams: readonly Stream[], { ours = true, retries = 2, re
     const what = resumed ? { taskId: "t", ...(after !== undefined && { after }) } : { request: {} as never };
     for await (const update of followTask(peer, what)) {
       if (update.kind === "status") seen.push(`status ${update.seq}`);
-      else seen.push(update.kind === "end" ? `end ${update.task.id} ${update.task.artifacts[0]?.artifactId}` : update.kind);
+      else
+        seen.push(
+          update.kind === "end" ? `end ${update.task.id} ${update.task.artifacts[0]?.artifactId}` : update.kind,
+        );
     }
   } catch (error) {
     seen.push(error instanceof AppError ? error.code : String(error));
@@ -80,7 +86,10 @@ test.each<readonly [string, boolean, boolean, string, boolean]>([
   ["a watched task of ours is over", true, true, "FAILED", true],
   ["a watched task of ours is at work", true, true, "WORKING", false],
 ])("a stream that ends when %s ends the following: %#", async (_, ours, resumed, state, over) => {
-  const { asked } = await follow([{ frames: [status(state, 1)] }, { frames: [status("COMPLETED", 2)] }], { ours, resumed });
+  const { asked } = await follow([{ frames: [status(state, 1)] }, { frames: [status("COMPLETED", 2)] }], {
+    ours,
+    resumed,
+  });
   expect(asked).toHaveLength(over ? 1 : 2);
 });
 

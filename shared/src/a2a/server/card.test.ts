@@ -15,13 +15,18 @@ const facts: AgentFacts = { publicUrl: "http://a.example/swe//" };
 const own = "urn:manyhands:agent:1";
 const bindings = (more: Partial<AgentFacts> = {}) =>
   agentCard(profile, { ...facts, ...more }).supportedInterfaces.map(
-    ({ protocolBinding, protocolVersion, url, tenant }) => `${protocolBinding} ${protocolVersion} ${url} ${tenant}`.trim(),
+    ({ protocolBinding, protocolVersion, url, tenant }) =>
+      `${protocolBinding} ${protocolVersion} ${url} ${tenant}`.trim(),
   );
 const extensionsOf = (more: Partial<AgentFacts> = {}) =>
   agentCard(profile, { ...facts, ...more }).capabilities?.extensions ?? [];
 
 test("a card names each binding that is served, where it is served, and 0.3 for the one that old clients use", () => {
-  const http = ["JSONRPC 1.0 http://a.example/swe", "JSONRPC 0.3 http://a.example/swe", "HTTP+JSON 1.0 http://a.example/swe"];
+  const http = [
+    "JSONRPC 1.0 http://a.example/swe",
+    "JSONRPC 0.3 http://a.example/swe",
+    "HTTP+JSON 1.0 http://a.example/swe",
+  ];
   expect(bindings().toSorted()).toEqual(http.toSorted());
   expect(bindings({ grpc: { address: "a.example:50051", tenant: "swe" } }).toSorted()).toEqual(
     [...http, "GRPC 1.0 a.example:50051 swe"].toSorted(),
@@ -73,11 +78,14 @@ test.each([
   ["strict", "0.3.0", "/.well-known/agent-card.json", true],
   ["strict", undefined, "/.well-known/agent.json", true],
   ["strict", "1.0", "/.well-known/agent.json", true],
-] as const)("a server whose card is %s answers version %p at %s with the fields of 0.3 too: %p", async (style, version, path, both) => {
-  const app = cardApp(async () => agentCard(profile, facts), {} as A2ARequestHandler, style);
-  const answer = await app.request(path, { headers: version === undefined ? {} : { "A2A-Version": version } });
-  const card = (await answer.json()) as Record<string, unknown>;
-  expect([card.name, Array.isArray(card.supportedInterfaces), "url" in card]).toEqual([profile.title, true, both]);
-  expect(answer.headers.get("Vary")).toContain("A2A-Version");
-  expect(answer.headers.get("ETag")).not.toBeNull();
-});
+] as const)(
+  "a server whose card is %s answers version %p at %s with the fields of 0.3 too: %p",
+  async (style, version, path, both) => {
+    const app = cardApp(async () => agentCard(profile, facts), {} as A2ARequestHandler, style);
+    const answer = await app.request(path, { headers: version === undefined ? {} : { "A2A-Version": version } });
+    const card = (await answer.json()) as Record<string, unknown>;
+    expect([card.name, Array.isArray(card.supportedInterfaces), "url" in card]).toEqual([profile.title, true, both]);
+    expect(answer.headers.get("Vary")).toContain("A2A-Version");
+    expect(answer.headers.get("ETag")).not.toBeNull();
+  },
+);

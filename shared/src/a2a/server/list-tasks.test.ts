@@ -9,7 +9,9 @@ import type { TaskDeps } from "./task-access.ts";
 function agent(letters: string) {
   const asked: ListFilter[] = [];
   const statuses: Record<string, RunStatus> = { r: "running", q: "waiting", c: "completed", f: "failed", x: "failed" };
-  const records = [...letters].map((letter, at) => ({ id: `${at}${letter}`, contextId: "c", status: statuses[letter], updatedAt: 0 }) as RunRecord);
+  const records = [...letters].map(
+    (letter, at) => ({ id: `${at}${letter}`, contextId: "c", status: statuses[letter], updatedAt: 0 }) as RunRecord,
+  );
   const ends: Record<string, object> = {
     q: { question: "question" },
     c: { end: { type: "run-ended", status: "completed" } },
@@ -32,7 +34,9 @@ function agent(letters: string) {
         };
       },
     } as unknown as Engine,
-    projections: { current: async ({ id }: RunRecord) => ({ ...emptyProjection, ...ends[id.at(-1) ?? ""], artifacts: [] }) },
+    projections: {
+      current: async ({ id }: RunRecord) => ({ ...emptyProjection, ...ends[id.at(-1) ?? ""], artifacts: [] }),
+    },
   } as unknown as TaskDeps;
   return {
     asked,
@@ -62,7 +66,12 @@ test("a page goes on reading until it is full, and the next one continues after 
   expect([first.ids, first.pageSize, first.totalSize]).toEqual(["2q 4q", 2, 8]);
   const second = await list({ ...request, pageToken: first.nextPageToken });
   expect([second.ids, second.nextPageToken]).toEqual(["5q 7q", ""]);
-  expect(asked[0]).toEqual({ principal: "ann", kind: "swe", limit: 2, statuses: ["queued", "running", "waiting", "paused"] });
+  expect(asked[0]).toEqual({
+    principal: "ann",
+    kind: "swe",
+    limit: 2,
+    statuses: ["queued", "running", "waiting", "paused"],
+  });
 });
 
 test("one page reads twenty of the store's at most, and says where it stopped", async () => {

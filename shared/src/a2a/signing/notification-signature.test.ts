@@ -88,5 +88,10 @@ test.each([
   const find = () => Promise.reject(new AppError(code, "No."));
   const header = Buffer.from(JSON.stringify({ alg: "ES256", kid: "k" })).toString("base64url");
   const checked = checkNotification(`${header}.e30.AA`, "{}", "http://a.example", { find });
-  expect(await checked.then(() => "accepted", (error: AppError) => error.code)).toBe(outcome);
+  expect(
+    await checked.then(
+      () => "accepted",
+      (error: AppError) => error.code,
+    ),
+  ).toBe(outcome);
 });
