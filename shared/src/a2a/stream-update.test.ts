@@ -21,7 +21,11 @@ function update(events: readonly RunEvent[], active?: ActiveExtensions) {
   if (payload?.$case === "statusUpdate") {
     const { status, metadata } = payload.value;
     const said = status?.message;
-    return { said: said?.parts.map(({ content }) => content?.value).join(), form: said?.metadata?.[hitlExtension], metadata };
+    return {
+      said: said?.parts.map(({ content }) => content?.value).join(),
+      form: said?.metadata?.[hitlExtension],
+      metadata,
+    };
   }
   return payload?.$case === "artifactUpdate" ? payload.value : undefined;
 }
@@ -41,7 +45,10 @@ test("each event has its place and the usage so far; itself only where the journ
 
 test("a question is also in the form of the extension for who activates it", () => {
   expect(update([received, asked])).toMatchObject({ said: "Which?", form: undefined });
-  expect(update([received, asked], { hitl: true })).toMatchObject({ said: "Which?", form: { type: "ask_user_request" } });
+  expect(update([received, asked], { hitl: true })).toMatchObject({
+    said: "Which?",
+    form: { type: "ask_user_request" },
+  });
 });
 
 test("an artifact comes whole, as its last and only chunk, without the event even where the journal is wanted", () => {

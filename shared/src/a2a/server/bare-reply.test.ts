@@ -10,7 +10,11 @@ const reply = (over: Partial<RunRecord>, artifacts = 1) =>
       id: "t",
       contextId: "c",
       metadata: { a: 1 },
-      artifacts: Array.from({ length: artifacts }, (_, at) => ({ artifactId: `t/${at}`, name: "answer", parts: [{ text: "hi" }] })),
+      artifacts: Array.from({ length: artifacts }, (_, at) => ({
+        artifactId: `t/${at}`,
+        name: "answer",
+        parts: [{ text: "hi" }],
+      })),
     }),
   );
 

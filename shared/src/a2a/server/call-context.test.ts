@@ -16,9 +16,15 @@ function called(headers: Record<string, string> = {}, version: "1.0" | "0.3" = "
 
 test("every extension that is offered is active for who names it, no other is, and the answer says which are", () => {
   const all = [...ours, hitlExtension];
-  for (const uri of all) expect(called({ "A2A-Extensions": `${foreign}, ${uri}` }).headers()).toEqual({ "A2A-Extensions": uri });
-  expect(called({ "A2A-Extensions": all.join(",") }).headers()["A2A-Extensions"]?.split(/, */)).toEqual(all);
-  for (const none of [{}, { "A2A-Extensions": "" }, { "A2A-Extensions": foreign }]) expect(called(none as never).headers()).toEqual({});
+  for (const uri of all)
+    expect(called({ "A2A-Extensions": `${foreign}, ${uri}` }).headers()).toEqual({ "A2A-Extensions": uri });
+  expect(
+    called({ "A2A-Extensions": all.join(",") })
+      .headers()
+      ["A2A-Extensions"]?.split(/, */),
+  ).toEqual(all);
+  for (const none of [{}, { "A2A-Extensions": "" }, { "A2A-Extensions": foreign }])
+    expect(called(none as never).headers()).toEqual({});
 });
 
 test("old clients name extensions in their own header, which is also read from new ones, and are answered in it", () => {
@@ -35,7 +41,14 @@ test("a call has its caller, what it has activated, its place and its trace, eac
   expect(plain).toEqual({ ...known, journal: false, dedupe: false, hitl: false } as never);
   const headers = { "A2A-Extensions": `${journal}, ${dedupe}, ${hitlExtension}`, "Last-Event-ID": "7", traceparent };
   const { signal: __, ...full } = callFacts(called(headers).context);
-  expect(full).toEqual({ ...known, journal: true, dedupe: true, hitl: true, after: 7, trace: { traceparent } } as never);
+  expect(full).toEqual({
+    ...known,
+    journal: true,
+    dedupe: true,
+    hitl: true,
+    after: 7,
+    trace: { traceparent },
+  } as never);
   const places = ["0", "999999999999999", "1000000000000000", "-1", "1.5", "x", ""].map(
     (id) => callFacts(called({ "Last-Event-ID": id }).context).after,
   );

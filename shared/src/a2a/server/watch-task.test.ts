@@ -30,8 +30,16 @@ async function watch(
   const engine = { follow, events: async (_: string, after = 0) => events.slice(after) } as unknown as Engine;
   const deps = { engine, projections: createProjectionCache(engine), publicUrl: "http://a.example", draft: "replies" };
   const run = { id: "r", contextId: "c", status: "running", lastEvent: before.length, input, updatedAt: 0 };
-  const options = { signal: new AbortController().signal, journal: false, hitl: false, until: "task", ...over } as const;
-  return (await Array.fromAsync(watchTask(deps as unknown as TaskDeps, run as unknown as RunRecord, options))).map(shown);
+  const options = {
+    signal: new AbortController().signal,
+    journal: false,
+    hitl: false,
+    until: "task",
+    ...over,
+  } as const;
+  return (await Array.fromAsync(watchTask(deps as unknown as TaskDeps, run as unknown as RunRecord, options))).map(
+    shown,
+  );
 }
 
 /** A task with its place, an event by its place, live text as it is. */
@@ -76,5 +84,12 @@ test("live text is shown as the growing answer, as progress to readers of the jo
   expect(await watch([received], live)).toEqual(["task 1", "text ", "text Hm", 2, 3]);
   expect(await watch([received], live, { journal: true })).toEqual(["task 1", "progress", 2, 3]);
   expect(await watch([received], live, { input: { answerAs: "data" } })).toEqual(["task 1", 2, 3]);
-  expect(await watch([received], [delta("Hm", 0), asked(), ended])).toEqual(["task 1", "text ", "text Hm", "text ", 2, 3]);
+  expect(await watch([received], [delta("Hm", 0), asked(), ended])).toEqual([
+    "task 1",
+    "text ",
+    "text Hm",
+    "text ",
+    2,
+    3,
+  ]);
 });

@@ -42,10 +42,14 @@ function claimed() {
     seqs,
     cancel: () => void db.run("UPDATE runs SET cancel_requested = 1"),
     takeAway: () => void db.run("UPDATE runs SET epoch = 2"),
-    signal: (payload: string) => void db.run("INSERT INTO signals (run, name, id, payload) VALUES (1, 'go', ?, ?)", [payload, payload]),
+    signal: (payload: string) =>
+      void db.run("INSERT INTO signals (run, name, id, payload) VALUES (1, 'go', ?, ?)", [payload, payload]),
     row: () => db.query<Record<string, unknown>, []>("SELECT status, owner, awaited FROM runs").get(),
     events: () =>
-      db.query<{ event: string }, []>("SELECT event FROM events ORDER BY seq").all().map(({ event }) => JSON.parse(event).type),
+      db
+        .query<{ event: string }, []>("SELECT event FROM events ORDER BY seq")
+        .all()
+        .map(({ event }) => JSON.parse(event).type),
     async [Symbol.asyncDispose]() {
       db.close();
       await writer.close(1_000);
