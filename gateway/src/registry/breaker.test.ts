@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { A2aClient } from "manyhands/internal/a2a/client/client";
-import { AppError } from "manyhands/internal/core/errors";
+import { AppError, type ErrorCode, errorCodes } from "manyhands/internal/core/errors";
 import { createBreaker, watchedClient } from "./breaker.ts";
 
 const broken = () => Promise.reject(new AppError("unavailable", "HTTP status 502."));
@@ -157,4 +157,83 @@ test("a failed cancel does not open the breaker", async () => {
     await watched.cancelMessage("message").catch(() => undefined);
   }
   expect(breaker.state()).toBe("closed");
+});
+
+test("a server that is broken, hangs or cannot store is sick; every other refusal is an answer", async () => {
+  const codes = Object.keys(errorCodes) as ErrorCode[];
+  const opened = await Promise.all(
+    codes.map(async (code) => {
+      const { breaker } = breakerAt();
+      const fails = () => Promise.reject(new AppError(code, "No."));
+      for (let n = 0; n < 2; n++) await breaker.watch(fails).catch(() => undefined);
+      return breaker.state() === "open" ? [code] : [];
+    }),
+  );
+  expect(opened.flat()).toEqual(["storage_unavailable", "unavailable", "timeout"]);
+});
+
+test("a breaker that a good answer has closed lets calls through before its pause would have been over", async () => {
+  const { breaker, clock } = breakerAt();
+  for (let n = 0; n < 2; n++) await breaker.watch(broken).catch(() => undefined);
+  clock.now = 1;
+  breaker.succeeded();
+  breaker.check();
+  expect(await breaker.watch(async () => "there")).toBe("there");
+});
+
+test("a refusal says after how many whole seconds the agent is tried, one at least", async () => {
+  const { breaker, clock } = breakerAt();
+  for (let n = 0; n < 2; n++) await breaker.watch(broken).catch(() => undefined);
+  clock.now = 1_000;
+  await breaker.watch(broken).catch(() => undefined);
+  // It opens for two seconds now.
+  for (const [now, seconds] of [
+    [1_000, 2],
+    [1_999, 2],
+    [2_000, 1],
+    [2_999, 1],
+  ] as const) {
+    clock.now = now;
+    expect(() => breaker.check()).toThrow(`it is tried again in ${seconds} s.`);
+  }
+});
+
+test("every call of a client is passed on as it is, also for a principal, and none begins while the breaker is open", async () => {
+  const { breaker } = breakerAt();
+  const calls: unknown[] = [];
+  const call =
+    (name: string) =>
+    async (...given: unknown[]) => {
+      calls.push([name, ...given]);
+      return name;
+    };
+  const stream = (name: string) =>
+    async function* (...given: unknown[]) {
+      calls.push([name, ...given]);
+      yield name;
+    };
+  const short = ["submit", "notify", "get", "cancel", "cancelMessage", "send", "answer"];
+  const long = ["stream", "watch"];
+  const client = {
+    ...Object.fromEntries([...short.map((name) => [name, call(name)]), ...long.map((name) => [name, stream(name)])]),
+    actingFor: () => client,
+  } as unknown as A2aClient;
+  for (const watched of [watchedClient(client, breaker), watchedClient(client, breaker).actingFor("ann")]) {
+    const any = watched as unknown as Record<string, (...given: unknown[]) => unknown>;
+    const made = (name: string) =>
+      long.includes(name)
+        ? Array.fromAsync(any[name]?.("one", "two", "three") as AsyncIterable<unknown>)
+        : any[name]?.("one", "two", "three");
+    calls.length = 0;
+    for (const name of [...short, ...long]) expect([await made(name)].flat()).toEqual([name]);
+    expect(calls.map((one) => (one as unknown[]).slice(0, 3))).toEqual(
+      [...short, ...long].map((name) => [name, "one", "two"]),
+    );
+    calls.length = 0;
+    for (let n = 0; n < 2; n++) await breaker.watch(broken).catch(() => undefined);
+    for (const name of [...short, ...long])
+      await expect((async () => made(name))()).rejects.toMatchObject({ code: "unavailable" });
+    expect(calls).toEqual([]);
+    breaker.succeeded();
+  }
 });

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+import { RequestMalformedError } from "@a2a-js/sdk/errors";
+import { HTTPException } from "hono/http-exception";
 import { AppError } from "manyhands/internal/core/errors";
 import { placeOf } from "./event-stream.ts";
 import { preferredWait } from "./prefer.ts";
-import { problem } from "./problem.ts";
+import { methodRefused, problem, problemSchema } from "./problem.ts";
 
 test("a reader that reconnects continues from the header it sends, whatever its first URL said", () => {
   expect([placeOf("7", "2"), placeOf(undefined, "2"), placeOf(undefined, undefined)]).toEqual([7, 2, 0]);
@@ -22,4 +24,61 @@ test("a refusal says when to retry, and how to authenticate", () => {
   expect(headers("unavailable")).toEqual(["5", null]);
   expect(headers("unauthorized")).toEqual([null, "Bearer"]);
   expect(headers("not_found")).toEqual([null, null]);
+});
+
+test.each([
+  [undefined, undefined],
+  ["respond-async", undefined],
+  ["wait=0", 0],
+  ["wait=2", 2_000],
+  ['respond-async, Wait = "3"; x=1', 3_000],
+  ["wait=4, wait=5", 4_000],
+  ["await=5", undefined],
+  ["wait=5 s", undefined],
+] as const)("Prefer: %p asks to wait for %p ms", (header, milliseconds) => {
+  expect(preferredWait(header)).toBe(milliseconds as number);
+});
+
+test.each(["wait=", "wait=-1", "wait=1.5", "wait=soon", "wait=1000000"])("Prefer: %s is refused", (header) => {
+  expect(() => preferredWait(header)).toThrow("Prefer: wait takes a whole number of seconds.");
+});
+
+test("a bug is reported and not told; what was refused is told and not reported", async () => {
+  const told = async (error: unknown) => {
+    const reported: unknown[] = [];
+    const response = problem(error, (bug) => reported.push(bug));
+    const { status, code, detail, title, retryable } = problemSchema.parse(await response.json());
+    expect([response.status, response.headers.get("Content-Type")]).toEqual([status, "application/problem+json"]);
+    return [status, title, code, detail, retryable, reported.length];
+  };
+  const bug = new TypeError("secret is undefined");
+  const inside = "Something went wrong inside; the log has the cause.";
+  expect(await told(bug)).toEqual([500, "Internal Server Error", "internal", inside, false, 1]);
+  expect(await told(new AppError("quota_exceeded", "Full."))).toEqual([
+    429,
+    "Too Many Requests",
+    "quota_exceeded",
+    "Full.",
+    true,
+    0,
+  ]);
+  expect(await told(new HTTPException(400, { message: "Bad." }))).toEqual([
+    400,
+    "Bad Request",
+    "invalid_input",
+    "Bad.",
+    false,
+    0,
+  ]);
+  expect((await told(new HTTPException(404)))[3]).toBe("The request cannot be read.");
+  expect((await told(new HTTPException(500, { message: "secret" })))[3]).toBe(inside);
+  const ours = Object.assign(new RequestMalformedError("x"), { cause: new AppError("unreachable", "Away.") });
+  expect(await told(ours)).toEqual([424, "Failed Dependency", "unreachable", "Away.", true, 0]);
+  expect((await told(new RequestMalformedError("Odd.")))[3]).toBe("Odd.");
+});
+
+test("a method that an address does not take is refused with those it does", async () => {
+  const response = methodRefused(["GET", "POST"]);
+  expect([response.status, response.headers.get("Allow")]).toEqual([405, "GET, POST"]);
+  expect(await response.json()).toMatchObject({ title: "Method Not Allowed", detail: "This address takes GET, POST." });
 });

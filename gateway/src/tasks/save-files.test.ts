@@ -99,3 +99,28 @@ test("no file gets a name that shells, editors, runtimes or this system read aut
   }
   expect(await savedAs("a.test.ts", "README", "notes.toml")).toEqual(["a.test.ts", "README", "notes.toml"]);
 });
+
+test("a file has its own name, a link without one that of its artifact, and data are no file", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-saved-"));
+  const parts = [
+    { type: "file", name: "own:name\u0007.md", sha256: "a", mediaType: "", size: 1 },
+    { type: "url", url: "http://a.example/x" },
+    { type: "url", url: "http://a.example/y", name: "linked.png" },
+    { type: "data", data: { a: 1 } },
+  ] as const;
+  const fetched: unknown[] = [];
+  const source = {
+    async file(part: unknown) {
+      fetched.push(part);
+      return new TextEncoder().encode("hello");
+    },
+  };
+  const artifact = { type: "artifact-added", artifactId: "a", name: "report", parts } as const;
+  const saved = await saveFiles([artifact], folder, source, { signal: AbortSignal.timeout(60_000) });
+  expect(saved).toEqual(
+    ["own_name_.md", "report", "linked.png"].map((name) => ({ path: join(folder, name), bytes: 5 })),
+  );
+  expect(fetched).toEqual(parts.slice(0, 3));
+  expect((await readdir(folder)).toSorted()).toEqual(["linked.png", "own_name_.md", "report"]);
+  await rm(folder, { recursive: true });
+});

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Artifact, type Task, TaskState } from "@a2a-js/sdk";
 import type { TaskUpdate } from "manyhands/internal/a2a/client/task-update";
+import type { RunEvent } from "manyhands/internal/core/run";
 import { taskItems } from "./task-items.ts";
 
 const status = (state: TaskState): Task["status"] => ({ state, message: undefined, timestamp: undefined });
@@ -88,4 +89,50 @@ test("an artifact that arrives in pieces appears once, whole, at the end", async
   );
   const told = items.filter(({ kind }) => kind === "event");
   expect(told).toMatchObject([{ event: { name: "essay", parts: [{ type: "text", text: "Once upon" }] } }]);
+});
+
+test("a state is told when it changes or when an agent of others says something with it, events in their time", async () => {
+  const working = (text: string, journal?: { at: number; event: RunEvent }): TaskUpdate => ({
+    kind: "status",
+    state: TaskState.TASK_STATE_WORKING,
+    text,
+    ...(journal && { journal, seq: 4 }),
+  });
+  const step = { type: "step-started", step: 1, maxSteps: 3 };
+  const items = await itemsOf(
+    { kind: "task", task: task(TaskState.TASK_STATE_WORKING) },
+    working(""),
+    working("said by ours", { at: 70, event: step }),
+    working("unknown", { at: 80, event: { type: "of-a-later-version" } }),
+    { kind: "artifact", seq: 5, artifact: artifact("late.md"), append: false, lastChunk: true },
+    working("said by others"),
+    working("said by others"),
+  );
+  expect(items).toMatchObject([
+    { kind: "state", state: "working" },
+    { kind: "event", seq: 4, at: 70, event: { type: "step-started" } },
+    { kind: "event", seq: 5, at: 80, event: { name: "late.md" } },
+    { kind: "state", taskId: "t", state: "working", text: "said by others" },
+    { kind: "state", taskId: "t", state: "working", text: "said by others" },
+  ]);
+});
+
+test("the end has what the agent said with it and since when it stands; an artifact without a name has its id", async () => {
+  const ended = { ...task(TaskState.TASK_STATE_FAILED, [{ ...artifact("x"), name: "" }]) };
+  const message = { messageId: "m", role: 2, parts: [{ content: { $case: "text", value: "No such file." } }] } as never;
+  const at = "1970-01-01T00:00:09.000Z";
+  const items = await itemsOf(
+    { kind: "task", task: { ...ended, status: { state: TaskState.TASK_STATE_WORKING, message, timestamp: at } } },
+    { kind: "end", task: { ...ended, status: { state: TaskState.TASK_STATE_FAILED, message, timestamp: at } } },
+  );
+  expect(items[0]).toEqual({ kind: "state", taskId: "t", contextId: "c", state: "working" });
+  expect(items[1]).toMatchObject({ kind: "event", event: { name: "id-x" } });
+  expect(items[2]).toEqual({
+    kind: "state",
+    taskId: "t",
+    contextId: "c",
+    state: "failed",
+    at: 9_000,
+    text: "No such file.",
+  });
 });

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -86,5 +87,21 @@ test("nobody becomes the operator by a token", () => {
   const store = openAuthStore(fresh());
   expect(() => store.add({ ...alice, principal: "local" })).toThrow("operator");
   expect(() => store.add({ ...alice, principal: "two words" })).toThrow("ASCII");
+  store.close();
+});
+
+test("a secret has 256 bits and is safe in a header, and sessions that ended do not stay in the file", () => {
+  const path = fresh();
+  let now = 0;
+  const store = openAuthStore(path, () => now);
+  const secrets = [store.add(alice), store.signIn(callerNamed("alice"), 10), store.signIn(callerNamed("bob"), 20)];
+  for (const secret of secrets) expect(secret).toMatch(/^mh_[\w-]{43}$/);
+  expect(new Set(secrets).size).toBe(3);
+  now = 10;
+  store.signIn(callerNamed("carol"), 10);
+  const db = new Database(path);
+  const kept = db.query<{ principal: string }, []>("SELECT principal FROM sessions ORDER BY principal").all();
+  db.close();
+  expect(kept.map(({ principal }) => principal)).toEqual(["bob", "carol"]);
   store.close();
 });

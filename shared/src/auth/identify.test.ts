@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { callerNamed, localCaller, principalHeader, type Scope } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
-import { identifyBy } from "./identify.ts";
+import { identifyBy, refusal } from "./identify.ts";
 
 const asked = (headers: Record<string, string> = {}) => ({ headers: new Headers(headers) });
 const bearer = (authorization?: string) => asked(authorization === undefined ? {} : { authorization });
@@ -102,4 +102,33 @@ test("only an administrator may ask for another principal, who then has no say o
     ...callerNamed("alice", ["read", "run"]),
     relayed: true,
   });
+});
+
+test("only what looks like a JWT, and is no token of ours, is verified as one; the log learns why it was refused", async () => {
+  const reasons: string[] = [];
+  const verified: string[] = [];
+  const bob = callerNamed("bob", ["run"]);
+  const jwt = async (token: string) => {
+    verified.push(token);
+    if (token === "good.jwt.x") return bob;
+    throw refusal("JWT: expired");
+  };
+  const known = { find: (secret: string) => (secret === "in.our.table" ? callerNamed("alice") : undefined) };
+  const identify = identifyBy({ token: "our.own.token", store: known, jwt, refused: (why) => reasons.push(why) });
+  expect(await identify(bearer("Bearer good.jwt.x"))).toBe(bob);
+  expect(await identify(bearer("Bearer our.own.token"))).toBe(localCaller);
+  expect((await identify(bearer("Bearer in.our.table"))).principal).toBe("alice");
+  for (const none of ["a.b", "a.b.c.d", "a..c", ".a.b", "a.b.", "a b.c.d"])
+    await expect(identify(bearer(`Bearer ${none}`))).rejects.toThrow("Send this server's token");
+  await expect(identify(bearer("Bearer bad.jwt.x"))).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(identify(bearer())).rejects.toMatchObject({ code: "unauthorized" });
+  expect(verified).toEqual(["good.jwt.x", "bad.jwt.x"]);
+  expect(reasons.slice(-2)).toEqual(["JWT: expired", "no credentials"]);
+  expect(new Set(reasons.slice(0, -2))).toEqual(new Set(["unknown or expired credentials"]));
+});
+
+test("a browser that has two session cookies shows the nearer one first", async () => {
+  const sessions = { session: (secret: string) => callerNamed(secret, ["read"]) };
+  const cookie = "not-manyhands-session=no; manyhands-session=near; manyhands-session=far";
+  expect((await identifyBy({ token: "t", sessions })(asked({ cookie }))).principal).toBe("near");
 });

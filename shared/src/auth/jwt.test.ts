@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -148,4 +149,32 @@ test("a verified JWT ends with its expiry, and when its key goes from the file",
   await expect(verify(long)).rejects.toMatchObject({ code: "unauthorized" });
   await rm(file);
   await expect(verify(long)).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("every algorithm with a key of two halves is accepted, whichever the issuer uses", async () => {
+  const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const curve = (namedCurve: string) => generateKeyPairSync("ec", { namedCurve });
+  const pairs = {
+    ...Object.fromEntries(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"].map((alg) => [alg, rsa])),
+    ES256: curve("P-256"),
+    ES384: curve("P-384"),
+    ES512: curve("P-521"),
+    EdDSA: generateKeyPairSync("ed25519"),
+    Ed25519: generateKeyPairSync("ed25519"),
+  };
+  const file = join(folder, "algorithms.json");
+  const jwks = Object.entries(pairs).map(([alg, { publicKey }]) => ({
+    ...publicKey.export({ format: "jwk" }),
+    kid: alg,
+    alg,
+  }));
+  await writeFile(file, JSON.stringify({ keys: jwks }));
+  const verify = jwtVerifier({ ...config, keys: { file } });
+  for (const [alg, { privateKey }] of Object.entries(pairs)) {
+    const token = await new SignJWT({ iss: issuer, aud: audience, sub: alg })
+      .setProtectedHeader({ alg, kid: alg })
+      .setExpirationTime("1h")
+      .sign(privateKey);
+    expect(await verify(token)).toMatchObject({ principal: alg });
+  }
 });

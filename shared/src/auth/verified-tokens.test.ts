@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { callerNamed } from "../core/caller.ts";
 import { createVerifiedTokens } from "./verified-tokens.ts";
 
@@ -19,4 +19,22 @@ test("a token is not known by other keys, or by none", () => {
   tokens.keep("token", verified);
   expect(tokens.find("token", 1)).toBe(caller);
   expect(tokens.find("token", 2)).toBeUndefined();
+});
+
+test("a token is known for less than a minute, and not at the moment it expires", () => {
+  let wall = 1_000;
+  let uptime = 500;
+  using _ = spyOn(performance, "now").mockImplementation(() => uptime);
+  const tokens = createVerifiedTokens(() => wall);
+  const keepAt = (expires: number) => tokens.keep("token", { ...verified, expires });
+  keepAt(2_000);
+  wall = 1_999;
+  expect(tokens.find("token", 1)).toBe(caller);
+  wall = 2_000;
+  expect(tokens.find("token", 1)).toBeUndefined();
+  keepAt(1_000_000);
+  uptime += 59_999;
+  expect(tokens.find("token", 1)).toBe(caller);
+  uptime += 1;
+  expect(tokens.find("token", 1)).toBeUndefined();
 });

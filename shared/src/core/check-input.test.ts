@@ -31,3 +31,19 @@ test("no value is repeated, and the error has the code it is given", () => {
     expect.objectContaining({ code: "config_invalid", message: expect.not.stringContaining("s3cret") }),
   );
 });
+
+test("a message about many fields is cut, one about the whole names no field, and a list has no fields to name", () => {
+  const faults = (schema: z.ZodType, given: unknown, place = "") => {
+    try {
+      checkInput(schema, given, place);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return undefined;
+  };
+  const many = Object.fromEntries(Array.from({ length: 99 }, (_, n) => [`field${n}`, z.string()]));
+  expect(faults(z.object(many), {})).toHaveLength(1_001);
+  expect(faults(z.string(), 1)).toStartWith("message: ");
+  expect(faults(z.string(), 1, "body")).toStartWith("body: ");
+  expect(faults(z.strictObject({}), { a: 1 }, "body")).toBe("body.a: is not known; there are none.");
+});

@@ -96,6 +96,9 @@ test("bad input comes back as a result that names the tool and the fields", asyn
   expect(await shown({})).toContain("phrase");
   expect(await shown({ phrase: null })).toContain("phrase");
   expect(await shown({ phrase: "a", extra: 1, more: 2 })).toMatch(/extra.*more/s);
+  // The names that there are help only who used another one.
+  expect(await shown({ phrase: "a", extra: 1 })).toEndWith("\nThe arguments are: phrase, times, seed.");
+  expect(await shown({ phrase: 1 })).not.toContain("The arguments are");
   for (const input of ["text", null, undefined, [], 7]) expect(await shown(input)).toContain("expected object");
 });
 

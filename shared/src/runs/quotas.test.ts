@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
+import { QuotaError } from "../core/quota.ts";
 import { createQuotas } from "./quotas.ts";
 
 test("a principal's own limits stand in for everybody's one by one, and the operator has only its own", () => {
@@ -18,4 +19,26 @@ test("a request too many is refused until the minute is over, and does not count
   expect(quotas.requests("alice")).toBe(1);
   expect(quotas.admit({ principal: "alice", relayed: true })).toBeUndefined();
   expect(quotas.admit({ principal: "bob" })).toBeDefined();
+});
+
+test("a minute after the first request all may ask again, and until then each hears how long it has to wait", () => {
+  let uptime = 0;
+  using _ = spyOn(performance, "now").mockImplementation(() => uptime);
+  const quotas = createQuotas({ everybody: { requestsPerMinute: 1 } });
+  const waitOf = (principal: string) => {
+    try {
+      quotas.admit({ principal });
+      return undefined;
+    } catch (error) {
+      return error instanceof QuotaError ? error.retryAfter : error;
+    }
+  };
+  expect([waitOf("alice"), waitOf("alice"), waitOf("local")]).toEqual([undefined, 60, undefined]);
+  uptime = 58_500;
+  expect([waitOf("alice"), waitOf("bob"), waitOf("bob")]).toEqual([2, undefined, 2]);
+  uptime = 59_999;
+  expect(waitOf("alice")).toBe(1);
+  uptime = 60_000;
+  expect([quotas.requests("alice"), quotas.requests("bob")]).toEqual([0, 0]);
+  expect([waitOf("alice"), waitOf("alice")]).toEqual([undefined, 60]);
 });

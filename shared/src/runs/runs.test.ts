@@ -12,6 +12,7 @@ import { openRuns } from "./runs.ts";
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-runs-"));
 const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+let paused = 0;
 engine.work([
   {
     kind: "echo",
@@ -20,6 +21,9 @@ engine.work([
       const [{ text }] = message.parts as [{ text: string }];
       if (text === "fail") throw new Error("on purpose");
       if (text === "sleep") await run.sleep(600_000);
+      // An event that cannot be stored pauses a run.
+      if (text === "pause once" && !paused++)
+        await run.step("tell", async (step) => void step.emit({ type: "told", amount: 1n as never }));
       return { answer: "" };
     },
   },
@@ -43,7 +47,7 @@ const runs = openRuns({
   engine,
   artifacts: createArtifactStore(join(home, "artifacts")),
   projections: createProjectionCache(engine),
-  runnables: { all: () => [echo], ofKind: () => echo },
+  runnables: { all: () => [echo], ofKind: () => ({ ...echo, name: "Echo's name" }) },
   quotas: createQuotas(),
   publicUrl: "http://127.0.0.1:1",
 });
@@ -66,4 +70,21 @@ test.each([
     code: "conflict",
     message: `The run ${id} is ${status}, not paused.`,
   });
+});
+
+test("an answer's schema that nothing can be checked against is refused, and nothing starts", async () => {
+  const start = (outputSchema: Record<string, string>) =>
+    runs.start(echo, { message: { messageId: crypto.randomUUID(), parts: [] }, outputSchema }, "schemas");
+  await expect(start({ type: "no such type" })).rejects.toMatchObject({ code: "invalid_input" });
+  expect((await runs.list({ limit: 9 }, "schemas")).total).toBe(0);
+  await start({ type: "string" });
+  expect((await runs.list({ limit: 9 }, "schemas")).total).toBe(1);
+});
+
+test("a paused run is resumed and goes on to its end; its view names what it is a run of", async () => {
+  const id = await runAt("paused", "pause once");
+  expect((await runs.resume(id, "ann")).status).not.toBe("paused");
+  const settled = await runs.settled(await runs.own(id, "ann"), AbortSignal.timeout(30_000));
+  expect(settled.status).toBe("completed");
+  expect(await runs.view(settled)).toMatchObject({ id, name: "Echo's name", status: "completed" });
 });

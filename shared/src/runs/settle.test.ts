@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+import type { Engine, FollowItem, RunRecord } from "../core/engine.ts";
+import type { RunEvent } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { scratch } from "../testing/durable/scratch.ts";
 import { createProjectionCache } from "./projection-cache.ts";
-import { untilSettled } from "./settle.ts";
+import { cancelRun, untilSettled, whileQuiet } from "./settle.ts";
 
 test("a caller stops waiting for a paused run, whether it was paused before or is paused now", async () => {
   using store = scratch();
@@ -31,4 +33,75 @@ test("a caller stops waiting for a paused run, whether it was paused before or i
   await untilSettled(watched, paused ?? run, deadline);
   expect(deadline.aborted).toBe(false);
   await engine.close({ graceMs: 0 });
+});
+
+const message = { type: "message-received", messageId: "m", parts: [] };
+const asked = { type: "question-asked", question: "Which?", kind: "question" };
+const ended = { type: "run-ended", status: "completed" };
+
+/** An engine whose run has these events and is then silent; `seen.read` is how many of them were read. */
+function watching(...events: readonly RunEvent[]) {
+  const seen = { read: 0 };
+  async function* follow(): AsyncGenerator<FollowItem> {
+    for (const [at, event] of events.entries()) {
+      seen.read = at + 1;
+      if (event.type === "text-delta") yield { kind: "progress", event };
+      else yield { kind: "event", runId: "r", seq: at + 1, at: 0, event };
+    }
+  }
+  const engine = { follow, cancel: async () => undefined, events: async () => [] } as unknown as Engine;
+  return { engine, projections: createProjectionCache(engine), seen };
+}
+const idle = { id: "r", status: "running", lastEvent: 0 } as RunRecord;
+const never = new AbortController().signal;
+
+test.each<readonly [string, Partial<RunRecord>, boolean]>([
+  ["running", {}, false],
+  ["queued", { status: "queued" }, false],
+  ["completed", { status: "completed" }, true],
+  ["failed", { status: "failed" }, true],
+  ["canceled", { status: "canceled" }, true],
+  ["waiting for an answer", { status: "waiting", waiting: { signal: "m", reason: "input-required" } }, true],
+  ["waiting for a sign-in", { status: "waiting", waiting: { signal: "m", reason: "auth-required" } }, true],
+  ["waiting for an agent", { status: "waiting", waiting: { signal: "m", reason: "agent" } }, false],
+  ["waiting for time to pass", { status: "waiting" }, false],
+  ["at work again after an answer", { waiting: { signal: "m", reason: "input-required" } }, false],
+])("nobody waits any longer for a run that is %s: its record says enough", async (_, record, settled) => {
+  const watched = watching(message);
+  await untilSettled(watched, { ...idle, ...record } as RunRecord, never);
+  expect(watched.seen.read).toBe(settled ? 0 : 1);
+});
+
+const delta = { type: "text-delta", text: "x" };
+const step = { type: "step-started", step: 1, maxSteps: 2 };
+
+test.each<readonly [string, readonly RunEvent[], number]>([
+  ["a question", [message, delta, step, asked, step], 4],
+  ["its end", [message, step, ended, step], 3],
+  ["a pause", [message, { type: "run-paused" }, step], 2],
+])("a caller waits through a run's work until %s", async (_, events, read) => {
+  const watched = watching(...events);
+  await untilSettled(watched, idle, never);
+  expect(watched.seen.read).toBe(read);
+});
+
+const heard = { type: "message-heard", messageId: "m", as: "message" };
+const artifact = { type: "artifact-added", artifactId: "r/a", name: "answer", parts: [] };
+
+test.each<readonly [string, readonly RunEvent[], number]>([
+  ["a step", [message, step, ended], 2],
+  ["the first words", [message, delta, ended], 2],
+  ["a notice", [message, { type: "notice-given", kind: "budget", text: "x" }, ended], 2],
+  ["its end, with nothing to watch but the answer", [message, heard, artifact, ended, step], 4],
+  ["a question", [message, asked, ended], 2],
+])("a run is quiet until %s", async (_, events, read) => {
+  const watched = watching(...events);
+  await whileQuiet(watched, idle, never, 60_000);
+  expect(watched.seen.read).toBe(read);
+});
+
+test("who cancels waits for the end, not for the words that come before it", async () => {
+  const watched = watching(step, delta, { type: "run-paused" }, ended, step);
+  await cancelRun(watched, idle, never);
+  expect(watched.seen.read).toBe(4);
 });

@@ -1,5 +1,5 @@
 import { type Engine, type RunRecord, terminalStatuses } from "../core/engine.ts";
-import { applyEvent, emptyProjection, type TaskProjection } from "./projection.ts";
+import { applyEvent, type TaskProjection } from "./projection.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
 
 /** What watching a run needs. */
@@ -48,12 +48,8 @@ export async function whileQuiet(
   waitMs: number,
 ): Promise<void> {
   const signal = AbortSignal.any([caller, AbortSignal.timeout(waitMs)]);
-  let projection = emptyProjection;
-  for await (const item of engine.follow(run.id, { signal })) {
-    if (item.kind === "progress") return;
-    projection = applyEvent(projection, item);
-    if (isSettled(projection) || !quiet.has(item.event.type)) return;
-  }
+  for await (const item of engine.follow(run.id, { signal }))
+    if (item.kind === "progress" || !quiet.has(item.event.type)) return;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Task } from "@a2a-js/sdk";
-import { answerOf } from "./collect.ts";
+import { answerOf, readResult } from "./collect.ts";
+import type { Peers } from "./peers.ts";
 
 const artifact = (name: string, ...texts: string[]) => ({
   artifactId: name,
@@ -21,4 +22,80 @@ test("several artifacts are one text, each on lines of its own", () => {
     "first part\nsecond",
   );
   expect(answer(artifact("draft", "no"), artifact("answer", "yes"))).toBe("yes");
+});
+
+const most = 256 * 1024;
+
+test.each([
+  [most, most, undefined, [most, true]],
+  [most + 1, 2, "text", [most + "\n[cut off]".length, true]],
+  [1, most + 1, "data", [1, false]],
+  [most + 1, most + 1, "text and data", [most + "\n[cut off]".length, false]],
+] as const)(
+  "of an answer with %i characters and data with %i too much is said to be the %p",
+  (text, data, what, kept) => {
+    const parts = [{ text: "x".repeat(text) }, { data: "y".repeat(data - 2) }];
+    const { fault, ...taken } = answerOf(
+      Task.fromJSON({ id: "t", artifacts: [{ artifactId: "a", name: "answer", parts }] }),
+    );
+    expect([taken.text.length, taken.data !== undefined]).toEqual([...kept]);
+    expect(fault?.message).toBe(
+      (what && `The ${what} of the answer is longer than the ${most} characters that are taken.`) as string,
+    );
+  },
+);
+
+test("without an artifact the answer is the agent's last word: of its status, or else of the conversation", () => {
+  const words = (status: string | undefined, ...history: readonly string[]) =>
+    answerOf(
+      Task.fromJSON({
+        id: "t",
+        ...(status !== undefined && {
+          status: { state: "TASK_STATE_COMPLETED", message: { parts: [{ text: status }] } },
+        }),
+        history: history.map((text, at) => ({
+          messageId: `${at}`,
+          role: at % 2 === 0 ? "ROLE_USER" : "ROLE_AGENT",
+          parts: [{ text }],
+        })),
+      }),
+    ).text;
+  expect(words("done", "go", "earlier")).toBe("done");
+  expect(words("", "go", "first", "more", "second", "thanks")).toBe("second");
+  expect(words(undefined, "go")).toBe("");
+});
+
+const result = (state: string, more: object = {}, ours = true) =>
+  readResult(
+    Task.fromJSON({
+      id: "t",
+      status: { state: `TASK_STATE_${state}`, ...more },
+      metadata: { "manyhands/takenIn": ["web"] },
+    }),
+    { name: "swe", url: "http://swe.example" },
+    { ours },
+    { bounds: { files: 1, fileBytes: 1 } } as Peers,
+    new AbortController().signal,
+  );
+const said = (text: string, code?: string) => ({
+  message: { parts: [{ text }], ...(code && { metadata: { "manyhands/error": { code, message: "theirs" } } }) },
+});
+
+test.each([
+  ["COMPLETED", {}, "completed", undefined],
+  ["COMPLETED", said("fine", "stuck"), "completed", undefined],
+  ["FAILED", said("No\nfile"), "failed", { code: "task_failed", message: "No file" }],
+  ["FAILED", said("Too many", "step_limit"), "failed", { code: "step_limit", message: "Too many" }],
+  ["FAILED", said("Odd", "of_a_later_version"), "failed", { code: "task_failed", message: "Odd" }],
+  ["REJECTED", said("Not mine"), "rejected", { code: "rejected", message: "Not mine" }],
+  ["CANCELED", {}, "canceled", { code: "task_failed", message: "swe ended its task as canceled and did not say why." }],
+  ["FAILED", {}, "failed", { code: "task_failed", message: "swe ended its task as failed and did not say why." }],
+] as const)("a task that ended as %s with %j is %s", async (wire, more, state, error) => {
+  const outcome = await result(wire, more);
+  expect([outcome.state, outcome.error]).toEqual([state, error]);
+});
+
+test("what an agent says it has taken in counts only of an agent of ours", async () => {
+  expect((await result("COMPLETED", {}, true)).takenIn).toEqual(["web"]);
+  expect((await result("COMPLETED", {}, false)).takenIn).toBeUndefined();
 });

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SignJWT } from "jose";
+import { AppError } from "../../core/errors.ts";
 import type { A2aClient, NotificationAddress } from "../client/client.ts";
 import { openHomeKeys, rotateHomeKey } from "../signing/home-keys.ts";
 import { createKeySets } from "../signing/key-sets.ts";
@@ -99,4 +100,60 @@ test("a signed notification has to be signed by its agent, for its body and late
   } finally {
     await rm(home, { recursive: true });
   }
+});
+
+const told = task("r/1");
+
+/** A client of an agent that sends notifications, or says it does not; each subscription is answered in turn. */
+function clientThat(pushNotifications: boolean, ...answers: readonly (Error | undefined)[]) {
+  const asked: NotificationAddress[] = [];
+  const left = [...answers];
+  const client = {
+    card: { capabilities: { pushNotifications } },
+    async notify(_: string, address: NotificationAddress) {
+      asked.push(address);
+      const error = left.shift();
+      if (error !== undefined) throw error;
+    },
+  } as unknown as A2aClient;
+  return { client, asked };
+}
+
+test("an agent is told once for each ask where to notify, whatever it answered, and one that cannot is not asked", async () => {
+  const callbacks = createPushCallbacks({ url: "https://our.example/doorbell//", secret: "s" });
+  const { client, asked } = clientThat(true, undefined, new AppError("unsupported", "No."));
+  expect(callbacks.knows("r/1")).toBe(false);
+  for (const _ of [1, 2]) expect(await callbacks.subscribe(client, told, signal)).toBe(true);
+  for (const _ of [1, 2]) expect(await callbacks.subscribe(client, { ...told, askId: "r/2" }, signal)).toBe(false);
+  expect([callbacks.knows("r/1"), callbacks.knows("r/2")]).toEqual([true, false]);
+  expect(asked.map(({ url }) => url)).toEqual([
+    "https://our.example/doorbell/r%2F1",
+    "https://our.example/doorbell/r%2F2",
+  ]);
+  const mute = clientThat(false);
+  expect(await callbacks.subscribe(mute.client, { ...told, askId: "r/3" }, signal)).toBe(false);
+  expect([mute.asked, callbacks.knows("r/3")]).toEqual([[], false]);
+});
+
+test("a bug while subscribing is no refusal, and who has given up learns nothing from one", async () => {
+  const callbacks = createPushCallbacks({ url: "https://our.example", secret: "s" });
+  const failing = (error: Error, until = signal) => callbacks.subscribe(clientThat(true, error).client, told, until);
+  await expect(failing(new TypeError("bug"))).rejects.toThrow("bug");
+  const gone = AbortSignal.abort(new Error("the step is over"));
+  await expect(failing(new AppError("unavailable", "x"), gone)).rejects.toThrow("the step is over");
+});
+
+test("two that listen for one ask are woken by one notification, and who has left by none", async () => {
+  const callbacks = createPushCallbacks({ url: "https://our.example", secret: "s" });
+  const { client, asked } = clientThat(true);
+  await callbacks.subscribe(client, told, signal);
+  const headers = new Headers({ "X-A2A-Notification-Token": asked[0]?.token ?? "" });
+  const [one, two] = [callbacks.next("r/1"), callbacks.next("r/1")];
+  callbacks.leave("r/2");
+  await callbacks.notify("r/1", { headers, body: "" });
+  expect([one.aborted, two.aborted]).toEqual([true, true]);
+  const left = callbacks.next("r/1");
+  callbacks.leave("r/1");
+  await callbacks.notify("r/1", { headers, body: "" });
+  expect(left.aborted).toBe(false);
 });

@@ -69,3 +69,17 @@ test.each([
   await using at = sourceOf({}, {}, status);
   await expect(at.source.token(false)).rejects.toMatchObject({ code });
 });
+
+test("what looks like a token is none where the endpoint failed, and what is none is not taken", async () => {
+  const answering = (body: unknown, status: number) =>
+    createTokenSource({ tokenUrl: "http://id.example/token", scopes: [] }, async () => Response.json(body, { status }));
+  const token = { access_token: "t" };
+  expect(await answering(token, 200).token(false)).toBe("t");
+  for (const status of [201, 302, 500])
+    await expect(answering(token, status).token(false)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(answering(token, 400).token(false)).rejects.toThrow("refused to give a token: HTTP status 400.");
+  await expect(answering({ error: "no_luck" }, 403).token(false)).rejects.toThrow("refused to give a token: no_luck.");
+  await expect(answering({ error: "secret <b>" }, 403).token(false)).rejects.toThrow("HTTP status 403.");
+  for (const none of [{}, { access_token: "" }, { ...token, expires_in: -1 }])
+    await expect(answering(none, 200).token(false)).rejects.toMatchObject({ code: "unavailable" });
+});

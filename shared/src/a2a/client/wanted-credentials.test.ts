@@ -35,6 +35,8 @@ const given = {
   "a header": { identity: { kind: "api_key", header: "Authorization", key: { text: "Basic x" } } },
   "a certificate": { tls: { cert: "c.pem", key: "k.pem" } },
   "an authority": { tls: { ca: "ca.pem" } },
+  "half a certificate": { tls: { cert: "c.pem" } },
+  "the other half": { tls: { key: "k.pem" } },
 } as unknown as Readonly<Record<string, Credentials | undefined>>;
 
 /** Which of the credentials are enough for each scheme alone. */
@@ -60,4 +62,20 @@ test("one whole alternative is enough, a part of each is not, and a card may req
     "It requires a client certificate, or an API key (header X-Key), which is not configured here.",
   );
   expect(missingCredentials(cardOf(), undefined)).toBeUndefined();
+});
+
+test.each([
+  [{ scheme: "Bearer" }, "a bearer token", 'kind = "bearer"'],
+  [{ scheme: "bEARER" }, "a bearer token", 'kind = "bearer"'],
+  [{ scheme: "Ba sic\n" }, "HTTP Basic", 'kind = "api_key" with header = "Authorization"'],
+  [{ scheme: "x".repeat(99) }, `HTTP ${"x".repeat(60)}`, 'kind = "api_key" with header = "Authorization"'],
+  [schemes.key, "an API key (header X-Key)", 'kind = "api_key" with header = "X-Key"'],
+  [schemes.openId, "an OpenID Connect token", 'kind = "oauth" (or "token_exchange", or "bearer")'],
+  [schemes.certificate, "a client certificate", "cert and key"],
+])("of a scheme it is said what it wants and which setting gives that: %#", (scheme, words, setting) => {
+  const described = scheme && "scheme" in scheme ? { $case: "httpAuthSecurityScheme", value: scheme } : scheme;
+  const card = { ...cardOf(["it"]), securitySchemes: { it: { scheme: described } } } as unknown as AgentCard;
+  expect(missingCredentials(card, undefined)).toBe(
+    `It requires ${words}, which is not configured here. Set ${setting} in [agents.NAME.auth] or [peers.NAME.auth].`,
+  );
 });

@@ -3,9 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SignJWT } from "jose";
+import { AppError } from "../../core/errors.ts";
 import { type KeyRing, openHomeKeys } from "./home-keys.ts";
 import { createKeySets } from "./key-sets.ts";
-import { checkNotification, signNotification } from "./notification-signature.ts";
+import { checkNotification, signatureHeader, signatureOf, signNotification } from "./notification-signature.ts";
 import { keySetPath } from "./public-key.ts";
 
 const body = '{"task":{"id":"t1"}}';
@@ -61,4 +62,36 @@ test("a sender that publishes no keys has nothing to prove", async () => {
   published = false;
   await check(await signed({}));
   published = true;
+});
+
+test.each([
+  [{}, undefined],
+  [{ [signatureHeader]: "a.b.c" }, "a.b.c"],
+  [{ Authorization: "bearer a.b.c" }, "a.b.c"],
+  [{ Authorization: "Bearer  a.b.c" }, "a.b.c"],
+  [{ [signatureHeader]: "a.b.c", Authorization: "Bearer d.e.f" }, "a.b.c"],
+  [{ Authorization: "Bearer token" }, undefined],
+  [{ Authorization: "Basic a.b.c" }, undefined],
+  [{ Authorization: "Bearer a.b.c d" }, undefined],
+  [{ [signatureHeader]: "a.b" }, undefined],
+  [{ [signatureHeader]: "a.b.c.d" }, undefined],
+])("of a notification with %j the signature is %p", (headers, jwt) => {
+  expect(signatureOf(new Headers(headers as Record<string, string>))).toBe(jwt as string);
+});
+
+test.each([
+  ["not_found", "accepted"],
+  ["unavailable", "unavailable"],
+  ["forbidden", "unauthorized"],
+  ["unauthorized", "unauthorized"],
+] as const)("a signature whose key is %s is %s", async (code, outcome) => {
+  const find = () => Promise.reject(new AppError(code, "No."));
+  const header = Buffer.from(JSON.stringify({ alg: "ES256", kid: "k" })).toString("base64url");
+  const checked = checkNotification(`${header}.e30.AA`, "{}", "http://a.example", { find });
+  expect(
+    await checked.then(
+      () => "accepted",
+      (error: AppError) => error.code,
+    ),
+  ).toBe(outcome);
 });

@@ -36,8 +36,10 @@ test("a worker that is silent for a lease is declared dead, and its runs are rel
   const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
   using other = otherWorker(store.path);
   const own = heartbeat(writer);
+  const from = performance.now();
   own.start();
   await until(() => !other.isThere());
+  expect(performance.now() - from).toBeGreaterThanOrEqual(leaseMs);
   expect(other.run()).toEqual({ status: "queued", owner: null });
   await own.stop();
   await writer.close(1000);
@@ -98,6 +100,61 @@ test("a worker silent while the storage failed is not declared dead when the sto
   const before = looks;
   await until(() => looks >= before + 6);
   expect([other.isThere(), other.run()]).toEqual([true, { status: "running", owner: "other" }]);
+  await own.stop();
+  await writer.close(1000);
+});
+
+test("a worker shows life at every fourth look at the others, and once it has stopped it does neither and is gone", async () => {
+  using store = scratch();
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
+  const seen = { looks: 0, beats: 0 };
+  const { read, offer } = { read: writer.read.bind(writer), offer: writer.offer.bind(writer) };
+  writer.read = (run) => {
+    seen.looks++;
+    return read(run);
+  };
+  writer.offer = (run) => {
+    seen.beats++;
+    return offer(run);
+  };
+  const own = heartbeat(writer);
+  expect(own.id).toBeUndefined();
+  own.start();
+  await until(() => seen.looks >= 12);
+  expect(own.id).toBeDefined();
+  // The first beat registers the worker.
+  expect(seen.beats).toBeGreaterThanOrEqual(3);
+  expect(seen.beats / seen.looks).toBeLessThan(0.5);
+  await own.stop();
+  const workers = await read((tables) => tables.workers.all());
+  expect(workers).toEqual([]);
+  const before = { ...seen };
+  await Bun.sleep(leaseMs);
+  expect(seen).toEqual(before);
+  await writer.close(1000);
+});
+
+test("a worker that was declared dead gives up its runs, and begins again under another id", async () => {
+  using store = scratch();
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
+  const told = { dead: 0, claimable: 0 };
+  const own = new Heartbeat({
+    writer,
+    log: silentLog,
+    clock: new RunClock(machineClock(), silentLog),
+    leaseMs,
+    onDeclaredDead: () => void told.dead++,
+    onClaimable: () => void told.claimable++,
+  });
+  own.start();
+  await until(() => own.id !== undefined);
+  expect(told).toEqual({ dead: 0, claimable: 1 });
+  const first = own.id ?? "";
+  await writer.offer((tables) => tables.workers.remove(first));
+  await until(() => told.claimable > 1);
+  expect(told).toEqual({ dead: 1, claimable: 2 });
+  expect([own.id === first, typeof own.id]).toEqual([false, "string"]);
+  expect((await writer.read((tables) => tables.workers.all())).map(({ id }) => id)).toEqual([own.id ?? ""]);
   await own.stop();
   await writer.close(1000);
 });

@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import { anyCard, type CardPolicy } from "manyhands/internal/a2a/signing/card-policy";
+import { AppError } from "manyhands/internal/core/errors";
+import { serveCard } from "../testing/card-server.ts";
+import { knownAgent } from "./known-agent.ts";
+
+const live = AbortSignal.timeout(60_000);
+
+/** An agent on a server of cards, with a breaker that opens at the first failure. */
+function met(url: string, policy: CardPolicy = anyCard) {
+  const breaker = { failures: 1, pauseMs: 60_000, maxPauseMs: 60_000 };
+  return knownAgent({ name: "greeter", url, source: "registered" }, { policy, inside: (one) => one, breaker });
+}
+const broken = () => new Response("", { status: 500 });
+
+test("before its first check nothing is known of an agent, after it when it was", async () => {
+  await using server = serveCard("Greeter");
+  const agent = met(server.url);
+  expect(agent.state()).toEqual({
+    name: "greeter",
+    url: server.url,
+    source: "registered",
+    health: "unknown",
+    breaker: "closed",
+    changes: [],
+  });
+  expect(agent.unseenMs()).toBe(Number.POSITIVE_INFINITY);
+  const before = Date.now();
+  await agent.look(live);
+  expect(agent.state()).toMatchObject({ health: "up", card: { name: "Greeter" }, changes: [] });
+  expect(agent.state().checkedAt).toBeGreaterThanOrEqual(before);
+  expect(agent.unseenMs()).toBeLessThan(60_000);
+});
+
+test("a server that was down and has its card again is back; calls that failed are not mended by a card", async () => {
+  await using server = serveCard("Greeter");
+  const agent = met(server.url);
+  server.answer = broken;
+  await agent.look(live);
+  expect(agent.state()).toMatchObject({ health: "down", breaker: "open", reason: expect.any(String) });
+  await expect(agent.connect(live)).rejects.toMatchObject({ code: "unavailable" });
+  server.answer = undefined;
+  await agent.look(live);
+  expect(agent.state()).toMatchObject({ health: "up", breaker: "closed" });
+  expect(agent.state()).not.toHaveProperty("reason");
+  const client = await agent.connect(live);
+  server.answer = broken;
+  await expect(client.get("t", { signal: live })).rejects.toMatchObject({ code: "unavailable" });
+  server.answer = undefined;
+  await agent.look(live);
+  expect(agent.state()).toMatchObject({ health: "up", breaker: "open", reason: expect.any(String) });
+});
+
+test("an agent whose card is refused is not used, but not broken either, and the reason goes with the refusal", async () => {
+  await using server = serveCard("Greeter");
+  let refuses = true;
+  const agent = met(server.url, async () => {
+    if (refuses) throw new AppError("forbidden", "It is not signed.");
+  });
+  await agent.look(live);
+  expect(agent.state()).toMatchObject({ health: "refused", reason: "It is not signed.", breaker: "closed" });
+  const asked = server.asked();
+  await expect(agent.connect(live)).rejects.toThrow("greeter may not be used: It is not signed.");
+  expect(server.asked()).toBe(asked);
+  refuses = false;
+  await agent.look(live);
+  expect(agent.state().health).toBe("up");
+});
+
+test("the same card keeps its client; of a card that changes the newest twenty changes are told, the newest last", async () => {
+  await using server = serveCard("Greeter");
+  const agent = met(server.url);
+  const first = await agent.connect(live);
+  await agent.look(live);
+  expect(await agent.connect(live)).toBe(first);
+  for (let n = 1; n <= 21; n++) {
+    server.card = { ...server.card, version: `2.0.${n}` };
+    await agent.look(live);
+  }
+  const told = agent.state().changes.map(({ what }) => what.join());
+  expect(told).toHaveLength(20);
+  expect([told[0], told.at(-1)]).toEqual(['version was "2.0.1", is "2.0.2"', 'version was "2.0.20", is "2.0.21"']);
+  expect((await agent.connect(live)).card.version).toBe("2.0.21");
+});
+
+test("a check that is given up says nothing about the agent", async () => {
+  await using server = serveCard("Greeter");
+  const agent = met(server.url);
+  await expect(agent.look(AbortSignal.abort(new Error("closing")))).rejects.toThrow("closing");
+  expect(agent.state()).toMatchObject({ health: "unknown", breaker: "closed" });
+  expect(agent.state()).not.toHaveProperty("checkedAt");
+});

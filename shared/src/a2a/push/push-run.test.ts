@@ -1,0 +1,118 @@
+import { expect, test } from "bun:test";
+import type { Engine, FollowItem, RunRecord } from "../../core/engine.ts";
+import type { Run, RunEvent } from "../../core/run.ts";
+import { gaveUp, type PushInput, pushRun } from "./push-run.ts";
+import type { Refusal, Webhooks } from "./webhooks.ts";
+
+const bounds = { firstPauseMs: 10, longestPauseMs: 35, patienceMs: 100, keptMs: 7_000 };
+const received: RunEvent = { type: "message-received", messageId: "m", parts: [] };
+const step: RunEvent = { type: "step-started", step: 1, maxSteps: 99 };
+const ended: RunEvent = { type: "run-ended", status: "completed" };
+const later: Refusal = { reason: "it is down", final: false };
+
+/** What a receiver is told of a task with these events, and how long its run sleeps in between. */
+async function notify(
+  events: readonly RunEvent[],
+  answers: readonly (Refusal | undefined)[],
+  over: Partial<PushInput> = {},
+  isThere = true,
+) {
+  const told: (number | "task")[] = [];
+  const slept: number[] = [];
+  const emitted: RunEvent[] = [];
+  const reads: number[] = [];
+  const steps: string[] = [];
+  const stored = events.map((event, at) => ({ runId: "t", seq: at + 1, at: 0, event }));
+  async function* follow(_: string, { after = 0 }): AsyncGenerator<FollowItem> {
+    yield { kind: "progress", event: { type: "text-delta", text: "x" } };
+    for (const one of stored.slice(after)) yield { kind: "event", ...one };
+  }
+  const engine = {
+    get: async () => (isThere ? ({ id: "t", contextId: "c" } as RunRecord) : undefined),
+    events: async (_: string, after = 0) => {
+      reads.push(after);
+      return stored.slice(after);
+    },
+    follow,
+  } as unknown as Engine;
+  const left = [...answers];
+  const webhooks: Webhooks = {
+    admit: async () => undefined,
+    async post(_, { body }) {
+      const { task: whole, statusUpdate, artifactUpdate } = JSON.parse(body);
+      told.push(whole ? "task" : (statusUpdate ?? artifactUpdate).metadata["manyhands/seq"]);
+      return left.shift();
+    },
+  };
+  const { signal } = new AbortController();
+  const run = {
+    step: (name: string, work: (context: object) => Promise<unknown>) => {
+      steps.push(name);
+      return work({ signal, emit: (event: RunEvent) => emitted.push(event) });
+    },
+    sleep: async (ms: number) => void slept.push(ms),
+  } as unknown as Run;
+  const config = { id: "r", url: "https://r.example/x", token: "", wire: "1.0" } as const;
+  const input: PushInput = { taskId: "t", config, after: 0, snapshot: false, ...over };
+  const outcome = await pushRun({ kind: "k", engine, webhooks, publicUrl: "http://a.example", bounds })
+    .execute(run, input as never)
+    .catch((error: unknown) => error as Error & { code: string });
+  return { told, slept, emitted, reads, steps, outcome };
+}
+
+test("every event is told once and in order, and the receiver is kept for its time after the end", async () => {
+  const { told, slept, emitted } = await notify([received, step, ended], []);
+  expect(told).toEqual([1, 2, 3]);
+  expect(slept).toEqual([bounds.keptMs]);
+  expect(emitted).toEqual([]);
+});
+
+test("a receiver that has heard the end hears nothing again, and one of a task that is gone nothing at all", async () => {
+  expect((await notify([received, ended], [], { after: 2 })).told).toEqual([]);
+  expect(await notify([received], [], {}, false)).toMatchObject({ told: [], slept: [bounds.keptMs] });
+});
+
+test("a receiver that registers late gets the task as it is, once, also if it does not take it at first", async () => {
+  expect((await notify([received, step, ended], [], { after: 2, snapshot: true })).told).toEqual(["task", 3]);
+  expect((await notify([received, ended], [], { after: 2, snapshot: true })).told).toEqual(["task"]);
+  const refused = await notify([received, step, ended], [later], { after: 2, snapshot: true });
+  expect(refused.told).toEqual(["task", "task", 3]);
+  expect(
+    (await notify([received, step, ended], [undefined, undefined, later], { after: 1, snapshot: true })).told,
+  ).toEqual(["task", 2, 3, 3]);
+});
+
+test("each refusal in a row doubles the pause up to its limit, and one that is accepted starts it afresh", async () => {
+  const inARow = await notify([received, ended], [later, later, later, later]);
+  expect(inARow.told).toEqual([1, 1, 1, 1, 1, 2]);
+  expect(inARow.slept).toEqual([10, 20, 35, 35, bounds.keptMs]);
+  const between = await notify([received, step, ended], [later, later, undefined, later, later]);
+  expect(between.told).toEqual([1, 1, 1, 2, 2, 2, 3]);
+  expect(between.slept).toEqual([10, 20, 10, 20, bounds.keptMs]);
+});
+
+test("patience ends once the pauses in a row have reached it, with the place that was told last", async () => {
+  const { slept, emitted, outcome, told } = await notify([received, step, ended], [undefined, ...Array(9).fill(later)]);
+  expect(slept).toEqual([10, 20, 35, 35]);
+  expect(told).toEqual([1, 2, 2, 2, 2, 2]);
+  expect(emitted).toEqual([{ type: gaveUp, after: 1 }]);
+  expect(outcome).toMatchObject({
+    code: "unavailable",
+    message: "r.example was not notified of task t: it is down",
+  });
+});
+
+test("a final refusal ends it at once", async () => {
+  const { slept, emitted, outcome } = await notify([received, ended], [{ reason: "it is gone", final: true }]);
+  expect([slept, emitted]).toEqual([[], [{ type: gaveUp, after: 0 }]]);
+  expect(outcome).toMatchObject({ code: "rejected", message: "r.example was not notified of task t: it is gone" });
+});
+
+test("the place is recorded after twenty notifications, and what a process knows already it does not read again", async () => {
+  const events = [received, ...Array.from({ length: 39 }, () => step), ended];
+  const { told, reads, steps } = await notify(events, []);
+  expect(told).toEqual(events.map((_, at) => at + 1));
+  expect(steps).toEqual(["tell", "tell", "tell"]);
+  expect(reads).toEqual([]);
+  expect((await notify(events, [], { after: 30 })).reads).toEqual([0]);
+});

@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import { ListTasksRequest } from "@a2a-js/sdk";
+import type { Engine, ListFilter, RunRecord, RunStatus } from "../../core/engine.ts";
+import { emptyProjection } from "../../runs/projection.ts";
+import { listTasks } from "./list-tasks.ts";
+import type { TaskDeps } from "./task-access.ts";
+
+/** Tasks whose letters say how each is: r(unning), q(uestion open), c(ompleted), f(ailed), x (rejected). */
+function agent(letters: string) {
+  const asked: ListFilter[] = [];
+  const statuses: Record<string, RunStatus> = { r: "running", q: "waiting", c: "completed", f: "failed", x: "failed" };
+  const records = [...letters].map(
+    (letter, at) => ({ id: `${at}${letter}`, contextId: "c", status: statuses[letter], updatedAt: 0 }) as RunRecord,
+  );
+  const ends: Record<string, object> = {
+    q: { question: "question" },
+    c: { end: { type: "run-ended", status: "completed" } },
+    f: { end: { type: "run-ended", status: "failed" } },
+    x: { end: { type: "run-ended", status: "failed", error: { code: "rejected", message: "" } } },
+  };
+  const deps = {
+    kind: "swe",
+    publicUrl: "http://a.example",
+    engine: {
+      async list(filter: ListFilter) {
+        asked.push(filter);
+        const fitting = records.filter(({ status }) => filter.statuses?.includes(status) ?? true);
+        const from = Number(filter.cursor ?? 0);
+        const next = from + filter.limit;
+        return {
+          runs: fitting.slice(from, next),
+          total: fitting.length,
+          ...(next < fitting.length && { nextCursor: String(next) }),
+        };
+      },
+    } as unknown as Engine,
+    projections: {
+      current: async ({ id }: RunRecord) => ({ ...emptyProjection, ...ends[id.at(-1) ?? ""], artifacts: [] }),
+    },
+  } as unknown as TaskDeps;
+  return {
+    asked,
+    async list(request: object) {
+      const page = await listTasks(deps, ListTasksRequest.fromJSON(request), { principal: "ann", hitl: false });
+      return { ...page, ids: page.tasks.map(({ id }) => id).join(" ") };
+    },
+  };
+}
+
+test.each([
+  ["TASK_STATE_WORKING", "0r 4r"],
+  ["TASK_STATE_INPUT_REQUIRED", "1q"],
+  ["TASK_STATE_COMPLETED", "2c"],
+  ["TASK_STATE_FAILED", "3f"],
+  ["TASK_STATE_REJECTED", "5x"],
+  ["TASK_STATE_CANCELED", ""],
+  ["TASK_STATE_UNSPECIFIED", "0r 1q 2c 3f 4r 5x"],
+])("tasks that are %s are listed as they show themselves, not as the store has them", async (status, ids) => {
+  expect((await agent("rqcfrx").list({ status })).ids).toBe(ids);
+});
+
+test("a page goes on reading until it is full, and the next one continues after its last task", async () => {
+  const { list, asked } = agent("rrqrqqrq");
+  const request = { status: "TASK_STATE_INPUT_REQUIRED", pageSize: 2 };
+  const first = await list(request);
+  expect([first.ids, first.pageSize, first.totalSize]).toEqual(["2q 4q", 2, 8]);
+  const second = await list({ ...request, pageToken: first.nextPageToken });
+  expect([second.ids, second.nextPageToken]).toEqual(["5q 7q", ""]);
+  expect(asked[0]).toEqual({
+    principal: "ann",
+    kind: "swe",
+    limit: 2,
+    statuses: ["queued", "running", "waiting", "paused"],
+  });
+});
+
+test("one page reads twenty of the store's at most, and says where it stopped", async () => {
+  const { list, asked } = agent("r".repeat(50));
+  const page = await list({ status: "TASK_STATE_INPUT_REQUIRED", pageSize: 1 });
+  expect([page.ids, asked.length, page.nextPageToken]).toEqual(["", 20, "20"]);
+});
+
+test("a list is of one conversation, and since a moment, if the caller says so; of fifty tasks otherwise", async () => {
+  const { list, asked } = agent("c".repeat(51));
+  expect((await list({})).tasks).toHaveLength(50);
+  await list({ contextId: "c", statusTimestampAfter: "1970-01-01T00:00:01Z", pageSize: 1 });
+  expect(asked).toEqual([
+    { principal: "ann", kind: "swe", limit: 50 },
+    { principal: "ann", kind: "swe", limit: 1, contextId: "c", updatedSince: 1_000 },
+  ]);
+});

@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import type { StreamResponse } from "@a2a-js/sdk";
+import type { Engine, FollowItem, RunRecord } from "../../core/engine.ts";
+import type { RunEvent } from "../../core/run.ts";
+import { createProjectionCache } from "../../runs/projection-cache.ts";
+import type { TaskDeps } from "./task-access.ts";
+import { type WatchOptions, watchTask } from "./watch-task.ts";
+
+const received = { type: "message-received", messageId: "m", parts: [] };
+const step = { type: "step-started", step: 1, maxSteps: 2 };
+const asked = (kind = "question") => ({ type: "question-asked", question: "Which?", kind });
+const ended = { type: "run-ended", status: "completed" };
+const delta = (text: string, at: number) => ({ type: "text-delta", text, at });
+
+/** What a reader sees of a task that has `before` when it comes; then `later` happens, live text among it. */
+async function watch(
+  before: readonly RunEvent[],
+  later: readonly RunEvent[],
+  { input = {}, ...over }: Partial<WatchOptions> & { readonly input?: object } = {},
+) {
+  const stored = [...before, ...later.filter(({ type }) => type !== "text-delta")];
+  const events = stored.map((event, at) => ({ runId: "r", seq: at + 1, at: 0, event }));
+  async function* follow(_: string, { after = 0 }): AsyncGenerator<FollowItem> {
+    let seq = after;
+    for (const event of [...before.slice(after), ...later.slice(Math.max(0, after - before.length))]) {
+      const item = event.type === "text-delta" ? undefined : events[seq++];
+      yield item === undefined ? { kind: "progress", event } : { kind: "event", ...item };
+    }
+  }
+  const engine = { follow, events: async (_: string, after = 0) => events.slice(after) } as unknown as Engine;
+  const deps = { engine, projections: createProjectionCache(engine), publicUrl: "http://a.example", draft: "replies" };
+  const run = { id: "r", contextId: "c", status: "running", lastEvent: before.length, input, updatedAt: 0 };
+  const options = {
+    signal: new AbortController().signal,
+    journal: false,
+    hitl: false,
+    until: "task",
+    ...over,
+  } as const;
+  return (await Array.fromAsync(watchTask(deps as unknown as TaskDeps, run as unknown as RunRecord, options))).map(
+    shown,
+  );
+}
+
+/** A task with its place, an event by its place, live text as it is. */
+function shown({ payload }: StreamResponse): string | number {
+  const seq = (metadata: Record<string, unknown> | undefined) => Number(metadata?.["manyhands/seq"]);
+  if (payload?.$case === "task") return `task ${seq(payload.value.metadata)}`;
+  if (payload?.$case === "artifactUpdate")
+    return `text ${payload.value.artifact?.parts.map(({ content }) => content?.value).join("")}`;
+  const metadata = payload?.$case === "statusUpdate" ? payload.value.metadata : undefined;
+  return metadata?.["manyhands/progress"] === undefined ? seq(metadata) : "progress";
+}
+
+test("a reader sees the task as it is and then every event, once and in order, to the end", async () => {
+  expect(await watch([received], [step, ended, step])).toEqual(["task 1", 2, 3]);
+  expect(await watch([received, ended], [step])).toEqual(["task 2"]);
+});
+
+test("who comes back sees the task as of the last event it has, and the rest, also of a task that has ended", async () => {
+  expect(await watch([received, step, step], [ended], { after: 1 })).toEqual(["task 1", 2, 3, 4]);
+  expect(await watch([received, step, ended], [], { after: 1 })).toEqual(["task 1", 2, 3]);
+  expect(await watch([received, step], [ended], { after: 0 })).toEqual(["task 0", 1, 2, 3]);
+  // Who has them all, or claims more than there are, has missed nothing.
+  for (const after of [2, 9]) expect(await watch([received, step], [ended], { after })).toEqual(["task 2", 3]);
+  expect(await watch([received, ended], [], { after: 2 })).toEqual(["task 2"]);
+});
+
+test.each([
+  ["turn", "question", [1, 2]],
+  ["turn", "approval", [1, 2]],
+  // Once authorized it continues by itself.
+  ["turn", "authorization", [1, 2, 3, 4]],
+  ["task", "question", [1, 2, 3, 4]],
+] as const)("who watches a %s is done, or is not, when the task asks: %s", async (until, kind, seen) => {
+  const places = (await watch([received], [asked(kind), step, ended], { until })).slice(1);
+  expect([1, ...places]).toEqual([...seen]);
+  const already = await watch([received, asked(kind)], [step, ended], { until });
+  expect(already).toEqual(seen.length === 2 ? ["task 2"] : ["task 2", 3, 4]);
+});
+
+test("live text is shown as the growing answer, as progress to readers of the journal, and not where data is wanted", async () => {
+  const live = [delta("Hm", 0), step, ended];
+  expect(await watch([received], live)).toEqual(["task 1", "text ", "text Hm", 2, 3]);
+  expect(await watch([received], live, { journal: true })).toEqual(["task 1", "progress", 2, 3]);
+  expect(await watch([received], live, { input: { answerAs: "data" } })).toEqual(["task 1", 2, 3]);
+  expect(await watch([received], [delta("Hm", 0), asked(), ended])).toEqual([
+    "task 1",
+    "text ",
+    "text Hm",
+    "text ",
+    2,
+    3,
+  ]);
+});

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { Hono } from "hono";
+import { AppError } from "../core/errors.ts";
+import { jsonBody, limitedBody, longestBody, refuseBrokenOff } from "./request-body.ts";
+
+const app = new Hono();
+app.use("/limited", limitedBody());
+app.use("/json", jsonBody);
+app.post("/limited", async (c) => c.text(String((await c.req.arrayBuffer()).byteLength)));
+app.post("/json", (c) => c.text("read"));
+app.onError((error, c) => c.text(error instanceof AppError ? error.code : error.name, 400));
+
+const post = async (
+  path: string,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream,
+  headers: Record<string, string> = {},
+) => (await app.request(path, { method: "POST", body, headers })).text();
+
+function stream(length: number) {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(new Uint8Array(length - 1));
+      controller.enqueue(new Uint8Array(1));
+      controller.close();
+    },
+  });
+}
+
+test("a body of 10 MB is read, one byte more is refused, whether or not its length is announced", async () => {
+  const announced = (length: number) => post("/limited", new Uint8Array(length), { "Content-Length": `${length}` });
+  expect(await announced(longestBody)).toBe("10485760");
+  expect(await announced(longestBody + 1)).toBe("too_large");
+  expect(await post("/limited", stream(longestBody))).toBe("10485760");
+  expect(await post("/limited", stream(longestBody + 1))).toBe("too_large");
+});
+
+test("only a client that went away is told that its request broke off", () => {
+  expect(() => refuseBrokenOff(new DOMException("gone", "AbortError"))).toThrow(AppError);
+  refuseBrokenOff(new DOMException("late", "TimeoutError"));
+  refuseBrokenOff(Object.assign(new Error("gone"), { name: "AbortError" }));
+});
+
+test.each([
+  ["application/json", true],
+  ["Application/JSON; charset=utf-8", true],
+  ["application/json ;charset=utf-8", true],
+  ["application/a2a+json", true],
+  ["application/vnd.x-y.z+json", true],
+  ["text/plain", false],
+  ["text/plain; application/json", false],
+  ["text/application/json", false],
+  ["application/jsonp", false],
+  ["application/json-seq", false],
+  ["application/x-www-form-urlencoded", false],
+])("a body of the type %s is read as JSON: %p", async (type, read) => {
+  expect(await post("/json", "{}", { "Content-Type": type })).toBe(read ? "read" : "ContentTypeNotSupportedError");
+});
+
+test("a body whose type nobody named is read as JSON", async () => {
+  const response = await app.request("/json", { method: "POST", body: new Uint8Array([0x7b, 0x7d]) });
+  expect(await response.text()).toBe("read");
+});

@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { callerNamed, type Scope } from "../core/caller.ts";
+import type { EngineHealth } from "../core/engine.ts";
+import { AppError } from "../core/errors.ts";
+import { statusApp } from "./status-routes.ts";
+
+function appWith(storage: EngineHealth, granted: readonly Scope[] = [], facts = {}) {
+  const app = statusApp({
+    agent: "swe",
+    version: "1.2.3",
+    facts,
+    engine: { health: () => storage },
+    metrics: { text: async () => "runs 1\n" } as never,
+    identify: () => callerNamed("alice", granted),
+  });
+  app.onError((error, c) => c.text(error instanceof AppError ? error.code : "bug", 400));
+  return async (path: string) => {
+    const response = await app.request(path);
+    const text = await response.text();
+    return [response.status, text.startsWith("{") ? JSON.parse(text) : text] as const;
+  };
+}
+
+test("a server whose storage fails is neither healthy nor ready, and says why only where health is asked for", async () => {
+  const get = appWith({ ok: false, reason: "The disk is full." });
+  const about = { agent: "swe", version: "1.2.3" };
+  expect(await get("/healthz")).toEqual([
+    503,
+    { ok: false, ...about, storage: { ok: false, reason: "The disk is full." } },
+  ]);
+  expect(await get("/readyz")).toEqual([503, { ready: false }]);
+  const healthy = appWith({ ok: true }, [], { sandbox: "bwrap", model: { name: "m" }, mcp: () => ({ files: "up" }) });
+  const told = { ...about, sandbox: "bwrap", model: { name: "m" }, mcp: { files: "up" } };
+  expect(await healthy("/healthz")).toEqual([200, { ok: true, ...told, storage: { ok: true } }]);
+  expect(await healthy("/readyz")).toEqual([200, { ready: true }]);
+});
+
+test("the metrics are for callers that may read", async () => {
+  expect(await appWith({ ok: true }, ["read"])("/metrics")).toEqual([200, "runs 1\n"]);
+  expect(await appWith({ ok: true }, ["run"])("/metrics")).toEqual([400, "forbidden"]);
+});
