@@ -140,3 +140,19 @@ test("a caller that has given up already is not admitted", async () => {
   expect(await limiter.enter(1, AbortSignal.abort("gone")).catch((reason: unknown) => reason)).toBe("gone");
   (await limiter.enter(1, never)).end(1);
 });
+
+test("once the oldest call has left the minute, those after it still count", async () => {
+  let now = 1_000_000;
+  const slept: number[] = [];
+  const sleep = async (ms: number) => {
+    slept.push(ms);
+    now += ms;
+  };
+  const limiter = createLimiter({ concurrency: 9, tokensPerMinute: 1000 }, { now: () => now, sleep });
+  (await limiter.enter(600, never)).end(600);
+  now += 30_000;
+  (await limiter.enter(400, never)).end(400);
+  now += 31_000;
+  await limiter.enter(900, never);
+  expect(slept).toEqual([29_000]);
+});

@@ -48,6 +48,13 @@ test("the summary stands between what stays word for word and the newest message
     summary,
     asks("newest"),
   ]);
+  const two = user("two");
+  expect(compacted([...messages, two], goal, { summary: "S", kept: 1, pinned: 2 })).toEqual([
+    goal,
+    user("one"),
+    summary,
+    two,
+  ]);
   expect(compacted(messages, goal, { summary: "S", kept: 0 })).toEqual([goal, summary]);
 });
 

@@ -267,3 +267,32 @@ test("a question of known words costs a choice among them for each word, whateve
   expect(priceOfQuery("2026 COMPARE", now)?.bits).toBe(4);
   expect(priceOfQuery("", now)?.bits).toBe(0);
 });
+
+test.each<[string, Partial<Scope>, number | undefined]>([
+  // One address in a list of 7, opened as it is.
+  ["https://a.example/x/y/z", { shown: new Map([["https://a.example/x/y/z", 7]]) }, 7],
+  // Cut short, it also tells where it was cut: at one of three places.
+  ["https://a.example/x/y", { shown: new Map([["https://a.example/x/y/z", 7]]) }, 7 * 3],
+  ["https://a.example/x", { shown: new Map([["https://a.example/x?q", 0]]) }, 2],
+  // The cheapest of several ways counts.
+  [
+    "https://a.example/x",
+    {
+      shown: new Map([
+        ["https://a.example/x?q", 9],
+        ["https://a.example/x#p", 3],
+      ]),
+    },
+    6,
+  ],
+  ["https://a.example/x", { given: ["https://a.example/x", "https://b.example/"] }, 2],
+  ["https://a.example/x", { shown: new Map([["http://evil.example/?https://a.example/x", 1]]) }, undefined],
+])("opening %s reveals which of the addresses given it is, and where it was cut", (url, rest, ways) => {
+  const found = bits(url, rest);
+  if (ways === undefined) expect(found).toBeUndefined();
+  else expect(found).toBeCloseTo(Math.log2(ways + 1), 6);
+});
+
+test("a question's words count in any of their written forms", () => {
+  expect(priceOfQuery("ｒｅｔａｉｌ ﬁgures", scope({ said: ["Retail figures"], private: true }))).toBeDefined();
+});
