@@ -3,12 +3,14 @@ import type { Part } from "../../core/message.ts";
 import type { Run } from "../../core/run.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { unchangedSinceBaseline } from "../../machine/workspace/baseline.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { gateForTest } from "../../testing/agent/gate-tool.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { askHuman } from "../../tools/human/ask-human.ts";
 import { terminate } from "../../tools/human/terminate.ts";
-import { placeFiles } from "./receive.ts";
+import type { AgentState } from "./agent-state.ts";
+import { placeFiles, receive, receiveMessages } from "./receive.ts";
 
 const names = [
   "mcp.json",
@@ -222,3 +224,63 @@ test("what the user sent is recorded as received with the name it has there; a l
   ]);
   expect([...received]).toEqual([["in.txt", file.sha256]]);
 });
+
+test("a file counts as unchanged since it came if the user sent it, not if another agent made it for the task", async () => {
+  await using room = await placing();
+  await room.place([{ type: "file", ...(await room.store("sent.txt")) }], new Map());
+  await room.place([{ type: "file", ...(await room.store("made.txt")) }]);
+  const isUnchanged = await unchangedSinceBaseline(room.workspace);
+  expect([await isUnchanged("sent.txt"), await isUnchanged("made.txt")]).toEqual([true, false]);
+});
+
+/** A run that keeps what it emits, and has these messages waiting at each poll. */
+function hearing(...polls: { messageId: string; parts: Part[] }[][]) {
+  const heard: object[] = [];
+  const run = {
+    emit: (event: object) => void heard.push(event),
+    poll: async () => polls.shift() ?? [],
+  } as unknown as Run;
+  return { run, heard };
+}
+const deps = {} as Parameters<typeof receive>[3];
+const text = (it: string): Part => ({ type: "text", text: it });
+
+test("what a message's sender had taken in is recorded with it, and counts with what it holds itself", async () => {
+  const { run, heard } = hearing();
+  const task = { received: new Map(), takenIn: new Set<string>() };
+  await receive(run, { messageId: "m1", parts: [text("plain")] }, task, deps);
+  await receive(run, { messageId: "m2", parts: [text("x"), { type: "data", data: 1 }] }, task, deps, ["web"]);
+  expect(heard).toEqual([
+    { type: "message-heard", messageId: "m1", as: "message" },
+    { type: "message-heard", messageId: "m2", as: "message", takenIn: ["web"] },
+  ]);
+  expect([...task.takenIn]).toEqual(["web", "data"]);
+});
+
+test.each([
+  ["continue", 1, 0, "continue"],
+  ["continue", 1, 1, "continue"],
+  ["done", 1, 0, "done"],
+  ["done", 1, 1, "continue"],
+  ["done", 3, 1, "done"],
+] as const)(
+  "a turn that ends with %s, the %d. of three, while %d messages came is: %s",
+  async (end, step, came, result) => {
+    const message = { messageId: "late", parts: [text("late")] };
+    const { run } = hearing([{ messageId: "early", parts: [text("early")] }], came > 0 ? [message] : []);
+    const outcome = { status: "success", summary: "x" };
+    const task = {
+      ...{ run, step, limits: { steps: 3 }, messages: [], pendingMessages: [], received: new Map() },
+      ...{ takenIn: new Set(), outcome: undefined },
+    } as unknown as AgentState;
+    const read: number[] = [];
+    const turn = receiveMessages(async (now) => {
+      read.push(now.messages.length);
+      Object.assign(now, { outcome });
+      return end;
+    }, deps);
+    expect(await turn(task)).toBe(result);
+    expect(read).toEqual([1]);
+    if (end === "done") expect(task.outcome).toEqual((result === "done" ? outcome : undefined) as typeof task.outcome);
+  },
+);

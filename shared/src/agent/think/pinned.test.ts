@@ -68,3 +68,17 @@ test("the user's newest messages stay as long as they take three tenths of the w
   expect(pinnable(messages.slice(1), goal, windowFor(a + b))).toEqual({ count: 2, tokens: a + b });
   expect(pinnable(messages, goal, 1)).toEqual({ count: 0, tokens: g });
 });
+
+test("the goal stays wherever it stands, and takes no other message's place", () => {
+  const [before, after] = [user("before"), user("after")];
+  expect(pinned([before, goal, after], goal, 1)).toEqual([goal, after]);
+  expect(pinned([before, after, goal], goal, 1)).toEqual([after, goal]);
+  expect(pinnable([before, goal, after], goal, 1_000_000).count).toBe(2);
+});
+
+test("a turn that only asked what is answered stays the same message; its words, and turns without any call, do not", () => {
+  const [alone, worded] = [asks("", "a"), asks("Let me ask.", "b")];
+  const staying = pinned([goal, asks(""), alone, answer("a"), worded, answer("b")], goal, 2);
+  expect(staying).toEqual([goal, alone, answer("a"), asks("", "b"), answer("b")]);
+  expect(staying[1]).toBe(alone);
+});
