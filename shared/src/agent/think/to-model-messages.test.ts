@@ -35,6 +35,11 @@ test("a user's message between a call and its result is placed after the result"
   expect(pairSafe([asks("a"), user("hurry"), result("a")])).toEqual([asks("a"), result("a"), user("hurry")]);
 });
 
+test("a result that comes after the next turn is not the call's any more", () => {
+  const [, missing] = pairSafe([asks("a"), user("on"), asks("b"), result("a"), result("b")]);
+  expect(missing).toMatchObject({ callId: "a", text: "(no result: the call was canceled)" });
+});
+
 test("results follow in the order of the calls, each once", () => {
   const safe = pairSafe([asks("a", "b"), result("b"), result("a", "first"), result("a", "again")]);
   expect(safe.slice(1)).toEqual([result("a", "first"), result("b")]);
@@ -115,6 +120,8 @@ test("data, addresses, summaries, invalid names and images that are not shown ar
       ],
     },
     { role: "summary", text: "S" },
+    { role: "assistant", text: "x", toolCalls: [{ id: "b", name: "", arguments: "{}" }] },
+    result("b"),
     { role: "assistant", text: "x", toolCalls: [{ id: "a", name: `my tool.${"n".repeat(80)}`, arguments: "{}" }] },
     withImages(picture("one")),
   ];
@@ -122,6 +129,8 @@ test("data, addresses, summaries, invalid names and images that are not shown ar
   expect(blind).toMatchObject([
     { parts: [text('Data:\n{"a":1}'), text("[file A at https://a.example/]")] },
     { parts: [text("Summary of the work so far:\nS")] },
+    { toolCalls: [{ id: "b", name: "unnamed", arguments: "{}" }] },
+    { callId: "b", text: "b" },
     { toolCalls: [{ id: "a", name: `my_tool_${"n".repeat(56)}`, arguments: "{}" }] },
     { callId: "a", text: expect.stringContaining("The image is not shown to you") },
   ]);
