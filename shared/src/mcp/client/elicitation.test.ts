@@ -112,6 +112,7 @@ test.each<[object, string, unknown]>([
   [{ type: "number" }, "x: ", 'x cannot be "".'],
   [{ type: "string", enum: ["Red", "Blue"] }, "red", "Red"],
   [{ type: "string", enum: ["Red", "Blue"] }, "green", 'x cannot be "green".'],
+  [{ type: "integer", enum: [1, 2] }, "2", "2"],
   [{ type: "string", oneOf: [{ const: "a" }, { const: "b" }] }, "B", "b"],
   [{ type: "array" }, "one, two", ["one", "two"]],
   [{ type: "array" }, '{"x": ["one", 2]}', ["one", "2"]],

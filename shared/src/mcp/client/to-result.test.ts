@@ -1,9 +1,27 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { AppError } from "../../core/errors.ts";
+import { listFiles } from "../../machine/workspace/list-files.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { toResult } from "./to-result.ts";
 
 type Content = Parameters<typeof toResult>[0]["content"];
+type Target = Parameters<typeof toResult>[1];
+
+/** What a server's content becomes in files: their paths and texts, with the words that name them. */
+async function saved(content: Content, read?: Target["read"]) {
+  await using room = await workspaceForTest();
+  const target = { server: "my server", tool: "fetch it", workspace: room.workspace, ...(read && { read }) };
+  const { text } = await toResult({ content }, target);
+  const { files } = await listFiles(room.workspace);
+  const texts = await Promise.all(
+    files.map(async ({ path }) => [
+      path.replace(/-[\da-f]{8}(?=\.)/, ""),
+      await Bun.file(join(room.workspace.root, path)).text(),
+    ]),
+  );
+  return { text, files: Object.fromEntries(texts) };
+}
 
 /** What a server's content becomes, without the line that says whose it is. */
 async function inWords(content: Content, more: object = {}, read?: (uri: string) => Promise<never[]>) {
@@ -70,4 +88,45 @@ test("structured content is shown unless the text says the same", async () => {
   );
   const same = [{ type: "text" as const, text: JSON.stringify(structuredContent) }];
   expect((await inWords(same, { structuredContent })).words).toBe('{"a":1}');
+});
+
+test.each([
+  ["text/plain", "mcp/my_server/fetch_it.txt"],
+  ["application/pdf", "mcp/my_server/fetch_it.pdf"],
+  ["application/x-tar", "mcp/my_server/fetch_it.tar"],
+  ["application/octet-stream", "mcp/my_server/fetch_it.bin"],
+  ["nonsense", "mcp/my_server/fetch_it.bin"],
+])("audio of the type %s is saved as %s and named", async (mimeType, path) => {
+  const { text, files } = await saved([{ type: "audio", data: btoa("sound"), mimeType }]);
+  expect(files).toEqual({ [path]: "sound" });
+  expect(text).toContain(`[${mimeType}, 5 bytes, saved as ${path.slice(0, path.lastIndexOf("."))}-`);
+});
+
+test("a resource is text, or a file under its own name if it is binary", async () => {
+  const uri = "s://x/y/The report.v2.csv?z=1#a";
+  const { text, files } = await saved([
+    { type: "resource", resource: { uri, text: "a,b" } },
+    { type: "resource", resource: { uri, blob: btoa("bytes"), mimeType: "text/plain" } },
+    { type: "resource", resource: { uri: "s://x/no-ending", blob: btoa("more") } },
+  ]);
+  expect(text).toContain(`Resource ${uri}:\na,b`);
+  expect(files).toEqual({ "mcp/my_server/The_report_v2.csv": "bytes", "mcp/my_server/no-ending.bin": "more" });
+  expect(text).toContain("application/octet-stream, 4 bytes, saved as");
+});
+
+test("what a link leads to is saved, text and bytes, and named with the link", async () => {
+  const read = async () => [
+    { uri: "a", text: "words" },
+    { uri: "b", blob: btoa("bytes"), mimeType: "application/pdf" },
+  ];
+  const about = { type: "resource_link" as const, uri: "s://1", name: "n", title: "T", mimeType: "text/plain" };
+  const { text, files } = await saved([{ ...about, description: "D" }], read);
+  expect(files).toEqual({ "mcp/my_server/n.pdf": "bytes", "mcp/my_server/n.txt": "words" });
+  expect(text).toContain("[Resource s://1: T, text/plain, D; text/plain, 5 bytes, saved as mcp/my_server/n-");
+  expect(text).toContain("; application/pdf, 5 bytes, saved as mcp/my_server/n-");
+});
+
+test("one text of several that says the same as the structured content is enough", async () => {
+  const content = ["before", '{"a":1}', "after"].map((text) => ({ type: "text" as const, text }));
+  expect((await inWords(content, { structuredContent: { a: 1 } })).words).not.toContain("Structured result:");
 });
