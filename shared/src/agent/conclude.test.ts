@@ -191,7 +191,11 @@ test("what an agent adds at the end comes after the files, and knows what the ta
 test.each([
   [[call("terminate", { status: "success", summary: "S" })], ["answer"], undefined],
   [[call("terminate", { status: "failure", summary: "No way." })], [], "No way."],
-  [[{ text: "So far.", ...call("terminate", { status: "failure", summary: "No way." }) }], ["partial-answer"], "No way."],
+  [
+    [{ text: "So far.", ...call("terminate", { status: "failure", summary: "No way." }) }],
+    ["partial-answer"],
+    "No way.",
+  ],
   [[{ text: "No way.", ...call("terminate", { status: "failure", summary: "No way." }) }], [], "No way."],
   [[call("terminate", { status: "failure", summary: "" })], [], "The agent gave up without saying why."],
 ])("what a task leaves and why it failed: %#", async (script, names, reason) => {

@@ -60,7 +60,9 @@ const kinds: Record<string, readonly string[]> = {
   token_exchange: ['subject = "u"', url, 'secret = "s"', 'client_id = "me"', 'scopes = ["ask"]', 'audience = "a"'],
 };
 const lines = [...new Set(Object.values(kinds).flat())];
-const cases = Object.entries(kinds).flatMap(([kind, own]) => lines.map((line) => [kind, line, own.includes(line)] as const));
+const cases = Object.entries(kinds).flatMap(([kind, own]) =>
+  lines.map((line) => [kind, line, own.includes(line)] as const),
+);
 
 test.each(cases)("of kind %s, `%s` belongs to an agent's credentials: %p", async (kind, line, belongs) => {
   const needed = { bearer: 1, api_key: 1, oauth: 3, token_exchange: 2 }[kind];
