@@ -49,3 +49,52 @@ test("a path can name the whole data, fields and list positions", () => {
   expect(valueAt({ a: [1, { b: 0 }] }, "$.a[1].b")).toBe(0);
   expect(valueAt([["x"]], "[0][0]")).toBe("x");
 });
+
+const link = { type: "url", url: "https://a.example/x/Plan.PDF", mediaType: "Application/PDF" } as const;
+const untyped = { type: "url", url: "https://a.example/y/notes.txt" } as const;
+
+test.each([
+  [{ file: "*.CSV" }, true],
+  [{ file: "plan.pdf" }, true],
+  [{ file: "application/*" }, true],
+  [{ file: "notes.txt" }, true],
+  [{ file: "https*" }, false],
+  [{ file: "Text/CSV" }, true],
+  [{ data: { path: "$.order.total", below: 12 } }, false],
+  [{ data: { path: "$.order.total", below: 12.5 } }, true],
+  [{ data: { path: "$.order.total", above: 11.5 } }, true],
+  [{ data: { path: "$.order.total", above: 13, below: 14 } }, false],
+  [{ data: { path: "$.order.total", above: 11, below: 12 } }, false],
+  [{ data: { path: "$.text", above: 1 } }, false],
+  [{ data: { path: "$.text", below: 100 } }, false],
+  [{ data: { path: " $.text ", equals: "7" } }, true],
+  [{ data: { path: "$.empty.x" } }, false],
+  [{ data: { path: "$.text.length" } }, false],
+  [{ data: { path: "$.order.total", equals: 12, above: 12 } }, false],
+  [{ data: { path: "$.order.total", equals: 11, above: 10 } }, false],
+])("the rule %j matches: %p", (given, matches) => {
+  const more = { type: "data", data: { text: "7", order: { total: 12 }, empty: null } } as const;
+  const parsed = rule.parse(given);
+  const reason = ruleReason(parsed, { goal: "", files: [{ type: "text", text: "x" }, orders, link, untyped, more] });
+  expect(reason !== undefined).toBe(matches);
+});
+
+test("of several conditions each must hold, and the reasons are given in order", () => {
+  const all = { keywords: ["crash"], regex: "fix", file: "*.csv", data: { path: "$.order.total" } };
+  expect(reason(all)).toBe('The task says "crash". The task fits fix. Orders.CSV fits *.csv. $.order.total is 12.');
+  for (const wrong of [{ keywords: ["x"] }, { regex: "x{9}" }, { file: "x" }, { data: { path: "$.x" } }])
+    expect([wrong, reason({ ...all, ...wrong })]).toEqual([wrong, undefined]);
+});
+
+test("rules read the first 100,000 characters of a task, and show 100 of a value", () => {
+  const long = (characters: number) => ({ goal: `${" ".repeat(characters - 4)}word`, files: [] });
+  expect(ruleReason(rule.parse({ keywords: ["word"] }), long(100_000))).toBeDefined();
+  expect(ruleReason(rule.parse({ keywords: ["word"] }), long(100_001))).toBeUndefined();
+  const files = [{ type: "data", data: { a: "x".repeat(200) } } as const];
+  expect(ruleReason(rule.parse({ data: { path: "a" } }), { goal: "", files })).toBe(`a is "${"x".repeat(99)}.`);
+});
+
+test("the first data that has what the rule wants is enough, whatever came before it", () => {
+  const files = [{ a: 1 }, { b: 1 }, { a: 5 }].map((value) => ({ type: "data", data: value }) as const);
+  expect(ruleReason(rule.parse({ data: { path: "$.a", above: 4 } }), { goal: "", files })).toBe("$.a is 5.");
+});

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import type { Flow } from "manyhands/flows";
 import { entryForTest } from "manyhands/internal/testing/flow";
-import { readAnswer } from "./approve-plan.ts";
+import { approvePlan, readAnswer } from "./approve-plan.ts";
 
 const agents = [entryForTest("swe", "http://a"), entryForTest("data-analysis", "http://b")];
 const read = (text: string) => readAnswer(text, { agents, finished: [], mostSteps: 5 });
@@ -55,4 +56,66 @@ test("a plan that cannot be carried out is refused with the reason", () => {
   expect(fault("1. [swe] A (after 2)\n2. [swe] B (after 1)")).toContain("wait for each other");
   expect(fault('{"steps": [{"agent": "swe"}]}')).toContain("cannot be read");
   expect(fault('{"steps": [')).toContain("cannot be read");
+});
+
+const step = (id: string, more: object = {}) => ({
+  ...{ id, text: `Do ${id}`, agent: "swe", dependsOn: [], expected: "", delivers: [] },
+  ...more,
+});
+const plan = {
+  id: "p",
+  title: "The plan",
+  steps: [step("1"), step("2", { dependsOn: ["1"], delivers: ["a.md"], expected: "it is there" })],
+};
+
+/** Has the plan approved by a person who gives these answers, and then only asks back. */
+function approving(...answers: readonly string[]) {
+  const questions: string[] = [];
+  const flow = {
+    run: { id: "r" },
+    files: [],
+    tell: () => undefined,
+    askPerson: async (question: string) => {
+      questions.push(question);
+      return answers[questions.length - 1] ?? "";
+    },
+    decide: async ({ text }: { readonly text: string }) => ({
+      title: text.includes("in French") ? "Un plan" : "Another",
+      steps: [{ id: "1", text: "Autre", agent: "swe", depends_on: [], expected: "", delivers: [] }],
+    }),
+  } as unknown as Flow;
+  return { questions, done: approvePlan(flow, plan, { goal: "G", agents, mostSteps: 5 }) };
+}
+
+test("a person reads the plan as lines that they could send back", async () => {
+  const { questions, done } = approving("yes");
+  expect(await done).toEqual({ plan, goal: "G" });
+  expect(questions[0]).toStartWith(
+    "This is the plan:\n\nThe plan\n1. [swe] Do 1\n2. [swe] Do 2 (after 1) (delivers a.md) => it is there\n\nAnswer yes",
+  );
+  const lines = questions[0]?.split("\n").slice(3, 5).join("\n") ?? "";
+  expect(read(lines)).toEqual({ verdict: "edited", steps: plan.steps });
+});
+
+test("a no stops the flow, an edit is taken as it is, and an unclear answer is asked about once, with the reason", async () => {
+  await expect(approving("no").done).rejects.toMatchObject({ code: "rejected" });
+  const edited = await approving("1. [swe] Something else").done;
+  expect(edited).toMatchObject({ goal: "G", plan: { id: "p", steps: [{ text: "Something else" }] } });
+  const { questions, done } = approving("1. [cook] Cook", "", "yes");
+  await done;
+  expect(questions[1]).toStartWith('Step 1: there is no agent "cook"');
+  expect(questions[2]).toStartWith("There was no text in the answer.");
+});
+
+test("a wish makes another plan, is part of the task from then on, and leaves no fault behind", async () => {
+  const { questions, done } = approving("", "in French", "yes");
+  const { plan: second, goal } = await done;
+  expect([second.title, goal]).toEqual(["Un plan", "G\n\nThe user said of a first plan for it:\nin French"]);
+  expect(questions[2]).toStartWith("This is the plan:\n\nUn plan\n1. [swe] Autre");
+});
+
+test("a plan is put before a person ten times", async () => {
+  const { questions, done } = approving();
+  await expect(done).rejects.toMatchObject({ code: "rejected", message: expect.stringContaining("too often") });
+  expect(questions).toHaveLength(10);
 });

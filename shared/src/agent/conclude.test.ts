@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chown, link, rm, writeFile } from "node:fs/promises";
+import { chown, link, open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { defineTool } from "../core/define-tool.ts";
@@ -133,4 +133,74 @@ test("a file the user sent is not an artifact even if its arrival was not record
   const file = await agent.artifacts.put(new TextEncoder().encode("hello"), { name: "in.txt" });
   const { events } = await agent.run("Read it.", { parts: [{ type: "file", ...file }] });
   expect(artifacts(events).map(({ name }) => name)).toEqual(["answer"]);
+});
+
+test("of many files fifty are returned, none larger than 100 MB, and none that would take effect elsewhere", async () => {
+  const make = defineTool({
+    name: "make",
+    description: "Makes files of certain sizes.",
+    input: z.strictObject({}),
+    effect: "once",
+    async run(_, { workspace }) {
+      const sized = async (name: string, bytes: number) => {
+        await using file = await open(join(workspace.root, name), "w");
+        await file.truncate(bytes);
+      };
+      await sized("0-largest", 100 * 1024 * 1024);
+      await sized("0-too-large", 100 * 1024 * 1024 + 1);
+      await sized(".bashrc", 1);
+      for (let n = 1; n <= 50; n++) await sized(`n${n}`, n);
+      return "made";
+    },
+  });
+  await using agent = await agentForTest({ script: [call("make", {}), { text: "Done." }], tools: [make] });
+  const { events } = await agent.run("Make.");
+  const names = artifacts(events).map(({ name }) => name);
+  expect(names).toEqual(["0-largest", ...Array.from({ length: 49 }, (_, n) => `n${n + 1}`), "answer"]);
+}, 60_000);
+
+test("what an agent adds at the end comes after the files, and knows what the task made and removed", async () => {
+  const seen: object[] = [];
+  const swap = defineTool({
+    name: "swap",
+    description: "Replaces one file by another.",
+    input: z.strictObject({}),
+    effect: "once",
+    async run(_, { workspace }) {
+      await rm(join(workspace.root, "old.txt"));
+      await saveFile(workspace, "new.txt", new TextEncoder().encode("new"));
+      return "swapped";
+    },
+  });
+  await using agent = await agentForTest({
+    script: [call("swap", {}), { text: "Done." }],
+    tools: [swap],
+    agent: {
+      finish: async (_, changes) => {
+        seen.push(changes);
+        return [{ name: "changes.patch", mediaType: "text/x-diff", content: "+new" }];
+      },
+    },
+  });
+  await writeFile(await agent.workspace.resolve("old.txt"), "old");
+  const { events } = await agent.run("Swap.");
+  expect(seen).toEqual([{ made: ["new.txt"], removed: ["old.txt"] }]);
+  expect(artifacts(events).map(({ name }) => name)).toEqual(["new.txt", "changes.patch", "answer"]);
+});
+
+test.each([
+  [[call("terminate", { status: "success", summary: "S" })], ["answer"], undefined],
+  [[call("terminate", { status: "failure", summary: "No way." })], [], "No way."],
+  [
+    [{ text: "So far.", ...call("terminate", { status: "failure", summary: "No way." }) }],
+    ["partial-answer"],
+    "No way.",
+  ],
+  [[{ text: "No way.", ...call("terminate", { status: "failure", summary: "No way." }) }], [], "No way."],
+  [[call("terminate", { status: "failure", summary: "" })], [], "The agent gave up without saying why."],
+])("what a task leaves and why it failed: %#", async (script, names, reason) => {
+  await using agent = await agentForTest({ script, tools: [terminate] });
+  const { record, events } = await agent.run("Go.");
+  expect(artifacts(events).map(({ name }) => name)).toEqual(names);
+  expect(record.error?.message).toBe(reason as string);
 });

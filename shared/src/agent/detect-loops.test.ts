@@ -51,3 +51,64 @@ test("polling something whose answer stays the same for long is not a loop", asy
   for (let turn = 0; turn < 20; turn++) expect(await patient(task)).toBe("continue");
   expect(task.hints).toEqual([]);
 });
+
+/** A task that makes these calls of one tool, one a turn, each of which takes so long. */
+function turning(calls: readonly string[], milliseconds = 0) {
+  const notices: string[] = [];
+  const task = {
+    messages: [],
+    recentTurns: [],
+    hints: [],
+    callsMs: 0,
+    run: { emit: ({ text }: { readonly text: string }) => void notices.push(text) },
+  } as unknown as AgentState;
+  const left = [...calls];
+  const turn = detectLoops(async ({ messages }) => {
+    const name = left.shift() ?? "";
+    messages.push({ role: "assistant", text: "", toolCalls: [{ id: crypto.randomUUID(), name, arguments: "{ }" }] });
+    messages.push({ role: "tool", callId: "1", name, text: "same", isError: false });
+    task.callsMs += milliseconds;
+    return "continue";
+  });
+  return { task, notices, turn };
+}
+
+test("the third time is told, the fourth asks for another strategy, the fifth ends the task", async () => {
+  const { task, notices, turn } = turning(["a", "a", "a", "a", "a"]);
+  await turn(task);
+  await turn(task);
+  expect([notices, task.hints]).toEqual([[], []]);
+  await turn(task);
+  expect(notices).toEqual(["The same turn was repeated 3 times: a({ })."]);
+  expect(task.hints).toEqual([expect.stringContaining("You did the same thing 3 times with the same result: a({ })")]);
+  await turn(task);
+  expect(task.hints[1]).toContain("You are going in circles: a({ }), 4 times.");
+  await expect(turn(task)).rejects.toMatchObject({ code: "stuck" });
+});
+
+test("turns are compared with the newest ten, in any order", async () => {
+  const { task, notices, turn } = turning(["a", "a", ..."bcdefghi", "a", "a"]);
+  for (let n = 0; n < 11; n++) await turn(task);
+  // The first of them is the eleventh from the end by now.
+  expect(notices).toHaveLength(0);
+  await turn(task);
+  expect(notices).toHaveLength(0);
+  const within = turning(["a", ..."bcdefgh", "a", "a"]);
+  for (let n = 0; n < 10; n++) await within.turn(within.task);
+  expect(within.notices).toHaveLength(1);
+});
+
+test.each([
+  [4_999, 1],
+  [5_000, 0],
+])("three turns of %d ms each bring %d notices", async (milliseconds, told) => {
+  const { task, notices, turn } = turning(["a", "a", "a"], milliseconds);
+  for (let n = 0; n < 3; n++) await turn(task);
+  expect(notices).toHaveLength(told);
+});
+
+test("the turn that ends a task is never one too many", async () => {
+  const task = { messages: [], recentTurns: [], hints: [], callsMs: 0 } as unknown as AgentState;
+  const ending = detectLoops(async () => "done");
+  for (let n = 0; n < 6; n++) expect(await ending(task)).toBe("done");
+});

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { type Engine, terminalStatuses } from "../core/engine.ts";
 import type { ReadEvent } from "../core/events.ts";
-import { projectMessages } from "./earlier.ts";
+import type { Run } from "../core/run.ts";
+import { earlierTasks, projectMessages, readEarlier } from "./earlier.ts";
 
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null, source: "provider" } as const;
 const said = (text: string): ReadEvent => ({
@@ -88,4 +90,79 @@ test("two messages with one id are both told, in their order, whether they were 
     "three",
     "[The task above ended here; it was canceled]",
   ]);
+});
+
+test("the ended tasks of a conversation are found on all pages, oldest first, for this principal and kind only", async () => {
+  const asked: object[] = [];
+  const pages = [
+    {
+      runs: [
+        { id: "c", createdAt: 3 },
+        { id: "a", createdAt: 1 },
+      ],
+      nextCursor: "2",
+    },
+    {
+      runs: [
+        { id: "d", createdAt: 4 },
+        { id: "b", createdAt: 2 },
+      ],
+    },
+  ];
+  const engine = {
+    list: async (query: object) => {
+      asked.push(query);
+      return pages[asked.length - 1] ?? { runs: [] };
+    },
+  } as unknown as Engine;
+  const run = { contextId: "c1", principal: "alice" } as Run;
+  expect(await earlierTasks(run, "swe", engine)).toEqual(["a", "b", "c", "d"]);
+  const query = { contextId: "c1", principal: "alice", kind: "swe", statuses: terminalStatuses, limit: 100 };
+  expect(asked).toEqual([query, { ...query, cursor: "2" }]);
+});
+
+test("what earlier tasks left is their conversation in order, and the sources of all that they took in", async () => {
+  const journals: Record<string, object[]> = {
+    a: [
+      { ...said("one"), parts: [{ type: "data", data: 1 }] },
+      { ...heard("one"), takenIn: ["agent"] },
+      { ...ended("1"), takenIn: ["shop"] },
+      { type: "artifact-added", artifactId: "x", name: "answer", parts: [], takenIn: ["web"] },
+      { type: "artifact-added", artifactId: "y", name: "f", parts: [] },
+    ],
+    b: [said("two"), heard("two"), { ...ended("2"), name: "ask_human" }, replied("done")],
+  };
+  const engine = {
+    events: async (id: string) => (journals[id] ?? []).map((event) => ({ event })),
+  } as unknown as Pick<Engine, "events">;
+  const { messages, takenIn } = await readEarlier(["a", "b"], engine);
+  expect(texts(messages)).toEqual(["false", "result 1", "two", "result 2", "done"]);
+  expect([...takenIn].toSorted()).toEqual(["agent", "data", "shop", "web"]);
+});
+
+test.each([
+  ["completed", undefined, undefined],
+  ["canceled", undefined, "[The task above ended here; it was canceled]"],
+  ["failed", { code: "timeout", message: "too late" }, "[The task above ended here; it failed: too late]"],
+  ["failed", undefined, "[The task above ended here; it failed: unknown reason]"],
+] as const)("a task that %s with %j leaves the note %p, which is nobody's words", (status, error, note) => {
+  const end = { type: "run-ended", status, ...(error && { error }) } as ReadEvent;
+  const added = projectMessages([], [said("go"), heard("go"), end]).slice(1);
+  expect(added).toEqual(
+    note === undefined ? [] : [{ role: "user", parts: [{ type: "text", text: note }], note: true }],
+  );
+});
+
+test("images of results come along, and a compaction before any message changes nothing", () => {
+  const images = [{ name: "p", mediaType: "image/png", size: 1, sha256: "0" }];
+  const events = [
+    { type: "context-compacted", summary: "s", kept: 0 },
+    said("go"),
+    heard("go"),
+    { ...ended("1"), images },
+  ];
+  const [goal, result] = projectMessages([], events as ReadEvent[]);
+  expect(goal).toMatchObject({ role: "user" });
+  expect(result).toMatchObject({ role: "tool", images });
+  expect(projectMessages([], [ended("1")])[0]).not.toHaveProperty("images");
 });

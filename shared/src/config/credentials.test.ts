@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "./config.ts";
+import { ownCredentials } from "./credentials.ts";
 
 const cwd = await mkdtemp(join(tmpdir(), "credentials-config-"));
 afterAll(() => rm(cwd, { recursive: true }));
@@ -49,4 +50,47 @@ test("keys that do not belong together are refused with the place, and no messag
     expect(error).toContain("manyhands.toml, line");
     expect(error).not.toContain(secret);
   }
+});
+
+const url = 'token_url = "https://login.example/token"';
+const kinds: Record<string, readonly string[]> = {
+  bearer: ['secret = "s"'],
+  api_key: ['secret = "s"', 'header = "X-Key"'],
+  oauth: ['secret = "s"', url, 'client_id = "me"', 'scopes = ["ask"]', 'audience = "a"'],
+  token_exchange: ['subject = "u"', url, 'secret = "s"', 'client_id = "me"', 'scopes = ["ask"]', 'audience = "a"'],
+};
+const lines = [...new Set(Object.values(kinds).flat())];
+const cases = Object.entries(kinds).flatMap(([kind, own]) =>
+  lines.map((line) => [kind, line, own.includes(line)] as const),
+);
+
+test.each(cases)("of kind %s, `%s` belongs to an agent's credentials: %p", async (kind, line, belongs) => {
+  const needed = { bearer: 1, api_key: 1, oauth: 3, token_exchange: 2 }[kind];
+  const rest = (kinds[kind] ?? []).slice(0, needed).filter((one) => one !== line);
+  const error = await load([`kind = "${kind}"`, ...rest, line].join("\n")).then(() => undefined, String);
+  if (belongs) expect(error).toBeUndefined();
+  else expect(error).toContain(`of kind "${kind}" has no ${line.split(" ")[0]}`);
+});
+
+test("every key of a kind reaches its credentials", async () => {
+  const [own, away] = [kinds.token_exchange ?? [], kinds.api_key ?? []];
+  expect(await load(['kind = "token_exchange"', ...own, 'ca = "ca.pem"'].join("\n"))).toEqual({
+    identity: {
+      ...{ kind: "token_exchange", subject: { text: "u" }, secret: { text: "s" }, clientId: "me", audience: "a" },
+      ...{ tokenUrl: "https://login.example/token", scopes: ["ask"] },
+    },
+    tls: { cert: undefined, key: undefined, ca: join(cwd, "ca.pem") },
+  });
+  expect(await load(['kind = "api_key"', ...away].join("\n"))).toEqual({
+    identity: { kind: "api_key", secret: { text: "s" }, header: "X-Key" },
+  });
+});
+
+test("our own servers are shown the token, the certificate, both or nothing", () => {
+  const client = { cert: "c.pem", key: "k.pem", ca: undefined };
+  const none = { token: undefined, tls: undefined };
+  expect(ownCredentials(none)).toBeUndefined();
+  expect(ownCredentials({ ...none, tls: { client } })).toEqual({ tls: client });
+  expect(Object.keys(ownCredentials({ ...none, token: "t" }) ?? {})).not.toContain("tls");
+  expect(ownCredentials({ token: "t", tls: { client } })).toMatchObject({ tls: client, identity: { kind: "bearer" } });
 });

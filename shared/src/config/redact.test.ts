@@ -14,3 +14,11 @@ test("an address is shown complete except for user and password, in lists too", 
 test("only the length of a secret is shown", () => {
   expect(redacted(["llm", "api_key"], "sk-0123456789")).toBe("(secret, 13 characters)");
 });
+
+test.each(["api_key", "token", "secret", "client_secret", "subject", "password", "daytona_api_key", "VNC_password"])(
+  "what is called %s is a secret, in any table",
+  (key) => {
+    expect(redacted(["peers", "far", "auth", key], "0123456789")).toBe("(secret, 10 characters)");
+    expect(redacted([key, "file"], "0123456789")).toBe("0123456789");
+  },
+);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { AgentEntry } from "../core/agent.ts";
 import { entryForTest } from "../testing/flow.ts";
-import { chooseAgents, findAgent } from "./find-agent.ts";
+import { chooseAgents, findAgent, isAddress, namedAgent } from "./find-agent.ts";
 
 const agent = (name: string, about: Partial<AgentEntry> = {}): AgentEntry => ({
   name,
@@ -78,4 +78,24 @@ test("agents with the same title can be distinguished", async () => {
     "swe-2 http://there",
     "swe-3 http://elsewhere",
   ]);
+});
+
+test("an agent that the flow works with is found by name or skill, any other known one by its name alone", () => {
+  const cook = agent("cook", { skills: [skill("bake", "Bake bread")] });
+  const other = agent("manus", { url: "http://elsewhere/manus" });
+  const both = { entries: agents, known: [other, cook] };
+  expect(namedAgent("manus", both).agent.url).toBe("http://127.0.0.1/manus");
+  expect(namedAgent(" Cook ", both)).toEqual({ agent: cook });
+  expect(namedAgent(" skill: fix_bugs ", both).agent.name).toBe("swe");
+  expect(() => namedAgent("skill:bake", both)).toThrow('No agent has a skill like "bake"; there are: manus');
+});
+
+test.each([
+  ["http://a.example", true],
+  [" HTTPS://a.example/x ", true],
+  ["ftp://a.example", false],
+  ["see http://a.example", false],
+  ["swe", false],
+])("%j is an address: %p", (reference, is) => {
+  expect(isAddress(reference)).toBe(is);
 });

@@ -54,3 +54,41 @@ test("as many asks as the flow may make are made, each with the turns that its c
 test("a flow that may spend no money asks agents that cost none", async () => {
   expect((await reserved(started({ usd: 0 }))).budget.usd).toBe(0);
 });
+
+test.each([
+  [{ expected: 1, branches: 1, underWay: 0, ownCalls: false }, 1_000],
+  [{ expected: 4, branches: 1, underWay: 0, ownCalls: false }, 250],
+  [{ expected: 4, branches: 1, underWay: 0, ownCalls: true }, 200],
+  [{ expected: 0, branches: 1, underWay: 1, ownCalls: false }, 1_000],
+  [{ expected: 0, branches: 5, underWay: 1, ownCalls: false }, 250],
+  [{ expected: 2, branches: 6, underWay: 1, ownCalls: true }, 166],
+])("of a flow with %j an ask gets %d of 1,000 tokens", async (order, tokens) => {
+  const state = started();
+  Object.assign(state, order);
+  const { budget } = await reserved(state);
+  expect(budget.tokens).toBe(tokens);
+  expect(budget.usd).toBeCloseTo((2 * tokens) / 1_000, 2);
+});
+
+test("what other asks hold is not given away, and each counts as expected once", async () => {
+  const state = started();
+  state.expected = 2;
+  const first = await reserved(state);
+  expect([first.budget.tokens, state.expected, state.underWay]).toEqual([500, 1, 1]);
+  const second = await reserved(state);
+  expect([second.budget.tokens, second.budget.usd, state.expected, state.underWay]).toEqual([500, 1, 0, 2]);
+  await expect(reserved(state)).rejects.toMatchObject({ code: "token_limit" });
+  release(state, first);
+  expect([state.underWay, state.reserved]).toEqual([1, { tokens: 500, usd: 1 }]);
+});
+
+test("an ask's own deadline counts where it is earlier, and a person's time to answer does not count as the flow's", async () => {
+  const state = started();
+  now = 50_000;
+  expect((await reserve(run, state, 5_000)).deadlineMs).toBe(5_000);
+  const patient = started();
+  patient.pausedMs = 30_000;
+  now = 50_000;
+  const { budget, deadlineMs } = await reserve(run, patient, 90_000);
+  expect([budget.wallMs, deadlineMs]).toEqual([40_000, 40_000]);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseArguments } from "./arguments.ts";
+import { isCompleteObject, parseArguments, writtenObject } from "./arguments.ts";
 
 const understood: [string, string, object][] = [
   ["an object within a string", '"{\\"n\\": 1}"', { n: 1 }],
@@ -10,6 +10,11 @@ const understood: [string, string, object][] = [
   ["unquoted keys", "{command: 'ls'}", { command: "ls" }],
   ["Python's words", '{"a": True, "b": None}', { a: true, b: null }],
   ["a code fence", '```json\n{"a": 1,}\n```', { a: 1 }],
+  ["a fence within blanks", ' \n```json\n{"a": 1,}\n``` ', { a: 1 }],
+  ["brackets within strings", `{'a': "}{", "b": '[', }`, { a: "}{", b: "[" }],
+  ["quotes within other quotes", `{'a': "it's", "b": 'a "b"',}`, { a: "it's", b: 'a "b"' }],
+  ["a string that only looks like an object", '{"a": "{"}', { a: "{" }],
+  ["a list within an object", "{'a': [1, [2]],}", { a: [1, [2]] }],
   ["a line break inside a string", '{"code": "a\nb"}', { code: "a\nb" }],
 ];
 test.each(understood)("%s is understood", (_, text, value) => {
@@ -19,6 +24,12 @@ test.each(understood)("%s is understood", (_, text, value) => {
 const refused: [string, string, string][] = [
   ["a text that stops in a string", '{"path": "a.ts", "file_text": "function a() {}', "ends before its last brace"],
   ["a text that stops between fields", '{"path": "a.ts",', "ends before its last brace"],
+  ["a text that stops in a list", "{'a': [1, 2", "ends before its last brace"],
+  ["a text that stops after a list", "{'a': [1, 2]", "ends before its last brace"],
+  ["a text that stops in single quotes", "{'a': 'x}", "ends before its last brace"],
+  ["a text that stops in a list of lists", "{'a': [[1], }", "ends before its last brace"],
+  ["a string", '"ls"', "not a string"],
+  ["a string that is JSON but no object", '"[1]"', "not a string"],
   ["an array", "[1]", "not an array"],
   ["null", "null", "not null"],
   ["a number", "7", "not a number"],
@@ -29,4 +40,25 @@ test.each(refused)("%s is refused with an actionable message", (_, text, sentenc
   if (parsed.ok) throw new Error(`understood as ${JSON.stringify(parsed.value)}`);
   expect(parsed.error).toContain(sentence);
   expect(parsed.error).toContain("Call the tool again");
+});
+
+test.each([
+  ['{"a":1}', true],
+  ["{}", true],
+  ['{"a":1', false],
+  ["[1]", false],
+  ["null", false],
+  ["", false],
+])("%j is a complete object: %p", (text, complete) => {
+  expect(isCompleteObject(text)).toBe(complete);
+});
+
+test.each([
+  ['Here: {"a": 1} there.', { a: 1 }],
+  ["```json\n{'a': 1,}\n```", { a: 1 }],
+  ["nothing", undefined],
+  ["{ not json", undefined],
+  ["{a: [1}", undefined],
+])("the object in %j is %j", (text, value) => {
+  expect(writtenObject(text)).toEqual(value as { a: number });
 });

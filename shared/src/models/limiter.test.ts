@@ -88,3 +88,71 @@ test("a small call does not overtake a big one that waits for room, even if one 
   await Promise.all([big, small]);
   expect(order).toEqual(["big", "small"]);
 });
+
+test("a call that ends makes room for exactly one that waits, and one that gives up while it waits for none", async () => {
+  const limiter = createLimiter({ concurrency: 2 }, manualClock());
+  const [first, second] = [await limiter.enter(1, never), await limiter.enter(1, never)];
+  const leaving = new AbortController();
+  const left = limiter.enter(1, leaving.signal).catch((reason: unknown) => reason);
+  await Bun.sleep(1);
+  leaving.abort("gone");
+  expect(await left).toBe("gone");
+  let admitted = 0;
+  const waiting = [1, 2].map(() =>
+    limiter.enter(1, never).then((admission) => {
+      admitted++;
+      return admission;
+    }),
+  );
+  first.end(1);
+  (await waiting[0])?.end(1);
+  await waiting[1];
+  expect(admitted).toBe(2);
+  let third = false;
+  const last = limiter.enter(1, never).then(() => {
+    third = true;
+  });
+  await Bun.sleep(1);
+  expect(third).toBe(false);
+  second.end(1);
+  await last;
+});
+
+test("tokens count for a minute, to the millisecond", async () => {
+  let now = 1_000_000;
+  const slept: number[] = [];
+  const sleep = async (ms: number) => {
+    slept.push(ms);
+    now += ms;
+  };
+  const limiter = createLimiter({ concurrency: 9, tokensPerMinute: 1000 }, { now: () => now, sleep });
+  (await limiter.enter(1000, never)).end(1000);
+  now += 59_999;
+  (await limiter.enter(1, never)).end(1);
+  expect(slept).toEqual([1]);
+  now += 60_000;
+  (await limiter.enter(1000, never)).end(1000);
+  expect(slept).toEqual([1]);
+});
+
+test("a caller that has given up already is not admitted", async () => {
+  const limiter = createLimiter({ concurrency: 1 }, manualClock());
+  expect(await limiter.enter(1, AbortSignal.abort("gone")).catch((reason: unknown) => reason)).toBe("gone");
+  (await limiter.enter(1, never)).end(1);
+});
+
+test("once the oldest call has left the minute, those after it still count", async () => {
+  let now = 1_000_000;
+  const slept: number[] = [];
+  const sleep = async (ms: number) => {
+    slept.push(ms);
+    now += ms;
+  };
+  const limiter = createLimiter({ concurrency: 9, tokensPerMinute: 1000 }, { now: () => now, sleep });
+  (await limiter.enter(600, never)).end(600);
+  now += 30_000;
+  (await limiter.enter(400, never)).end(400);
+  now += 31_000;
+  await limiter.enter(900, never);
+  expect(slept).toEqual([29_000]);
+});

@@ -80,6 +80,33 @@ test("a server with a token asks the kernel nothing", async () => {
   expect(await openLocalUsers({ token: "long-enough", tls: undefined })).toEqual({});
 });
 
+type Tls = NonNullable<Parameters<typeof openLocalUsers>[0]["tls"]>;
+const clientCa = { clientCa: "ca.pem" } as unknown as Tls;
+
+test.skipIf(!linux).each<[string | undefined, Tls | undefined, boolean]>([
+  [undefined, undefined, true],
+  [undefined, {} as Tls, true],
+  [undefined, clientCa, false],
+  ["long-enough", undefined, false],
+  ["long-enough", clientCa, false],
+])(
+  "with the token %p and the TLS settings %j the users of the machine are told apart: %p",
+  async (token, tls, apart) => {
+    expect((await openLocalUsers({ token, tls })).guard !== undefined).toBe(apart);
+  },
+);
+
+test("a server without a token answers everybody, and its card asks for a client certificate if it wants one", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-access-"));
+  const config = await loadConfig({ cwd: home, env: { MANYHANDS_HOME: home } });
+  const open = await openAuthentication(config, silentLog);
+  expect([open.store, open.facts]).toEqual([undefined, {}]);
+  const server = { ...config.server, tls: clientCa as unknown as typeof config.server.tls };
+  const { facts } = await openAuthentication({ ...config, server }, silentLog);
+  expect(Object.keys(facts.security?.securitySchemes ?? {})).toHaveLength(1);
+  await rm(home, { recursive: true });
+});
+
 test("a card names an issuer only if it takes that issuer's JWTs; signing in to the console announces none", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-access-"));
   const issuer = "https://id.example.com";

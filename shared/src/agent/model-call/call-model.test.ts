@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import type { JournalEvent } from "../../core/events.ts";
+import type { Model, ModelEvent, Usage } from "../../core/model.ts";
+import type { Progress } from "../../core/progress.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
 import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../../testing/scripted-model.ts";
@@ -46,4 +48,66 @@ test("every answer that broke off is counted, including those of a model that a 
   expect(one?.inputTokens).toBeGreaterThan(0);
   expect(two?.inputTokens).toBe(2 * (one?.inputTokens ?? 0));
   expect(two?.outputTokens).toBe(2 * (one?.outputTokens ?? 0));
+});
+
+const usage = (costUsd: number | null): Usage => ({
+  inputTokens: 10,
+  cachedInputTokens: 4,
+  outputTokens: 5,
+  costUsd,
+  source: "provider",
+});
+const reply = { text: "ab", toolCalls: [], finish: "stop", usage: usage(1), model: "m" } as const;
+
+/** What a call of a model that answers with these events told, showed and returned. */
+async function calling(events: readonly ModelEvent[]) {
+  const model = {
+    async *ask() {
+      yield* events;
+    },
+  } as unknown as Model;
+  const shown: Progress[] = [];
+  const emitted: JournalEvent[] = [];
+  const context = {
+    signal: AbortSignal.timeout(60_000),
+    emit: (event: object) => void emitted.push(event as JournalEvent),
+    progress: (event: Progress) => void shown.push(event),
+  };
+  const called = await callModel({ messages: [], tools: [], toolChoice: "none" }, model, context, (it) => ({
+    type: "model-asked",
+    callId: "c",
+    usage: it.usage,
+    model: "m",
+    milliseconds: it.milliseconds,
+  }));
+  return { called, shown, emitted };
+}
+
+test("an answer that begins anew is shown from its start, after the one before is declared void", async () => {
+  const delta = (text: string) => ({ type: "text-delta", text }) as const;
+  const retry = { type: "retry", cause: "it broke off", usage: usage(1) } as ModelEvent;
+  const { shown } = await calling([delta("abc"), delta("d"), retry, delta("ab"), delta("c"), { type: "reply", reply }]);
+  expect(shown).toEqual([
+    { type: "text-delta", text: "abc", at: 0 },
+    { type: "text-delta", text: "d", at: 3 },
+    { type: "deltas-void", cause: "it broke off" },
+    { type: "text-delta", text: "ab", at: 0 },
+    { type: "text-delta", text: "c", at: 2 },
+  ]);
+});
+
+test.each([
+  [1, 2, 3],
+  [null, 2, null],
+  [1, null, null],
+])("of two answers that broke off, at $%p and $%p, the sum costs $%p", async (first, second, sum) => {
+  const retry = (costUsd: number | null) => ({ type: "retry", cause: "x", usage: usage(costUsd) }) as ModelEvent;
+  const { called, emitted } = await calling([retry(first), retry(second), { type: "reply", reply }]);
+  const discarded = { inputTokens: 20, cachedInputTokens: 8, outputTokens: 10, costUsd: sum, source: "estimate" };
+  expect(called.discarded).toEqual(discarded as Usage);
+  expect(emitted).toMatchObject([{ usage: usage(1), discarded }]);
+});
+
+test("a model whose answer just ends has not answered", async () => {
+  await expect(calling([{ type: "text-delta", text: "ab" }])).rejects.toMatchObject({ code: "model_unavailable" });
 });

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import type { ReadEvent } from "../../core/events.ts";
+import type { Run } from "../../core/run.ts";
+import { ModelAway } from "../../models/model-failure.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import type { ScriptedReply } from "../../testing/scripted-model.ts";
+import { retryingStep } from "./retrying-step.ts";
 
 const modelPauses = { firstMs: 30, longestMs: 60 };
 const once = { maxRetries: 0 };
@@ -135,4 +138,73 @@ test("an address that has never answered is not waited for: the task fails and s
   expect(record).toMatchObject({ status: "failed", error: { code: "model_unavailable" } });
   expect(record.error?.message).toContain("llm.base_url");
   expect(waits(events)).toEqual([]);
+});
+
+/** How a step goes whose model is away for so many attempts: its pauses, or the error it ends with. */
+async function pausing(
+  { wasReached = true, hasAnswered = true, leftMs = 1e9, retryAfterMs = undefined as number | undefined },
+  attempts = 1,
+) {
+  const slept: number[] = [];
+  const notices: string[] = [];
+  let spent = 0;
+  const run = {
+    step: (_: string, work: (step: object) => Promise<unknown>) =>
+      work({ emit: ({ text }: { readonly text: string }) => void notices.push(text) }),
+    sleep: async (ms: number) => void slept.push(ms),
+  } as unknown as Run;
+  const waiting = {
+    pauses: { firstMs: 1_000, longestMs: 4_000 },
+    hasAnswered,
+    leftMs: () => leftMs,
+    spent: (ms: number) => {
+      spent += ms;
+    },
+  };
+  let left = attempts;
+  const answer = await retryingStep(run, "model", waiting, async () => {
+    if (left-- > 0) throw new ModelAway("model_unavailable", "gone...", { wasReached, retryAfterMs });
+    return { text: "here" };
+  }).then(
+    ({ text }) => text,
+    (error) => error.message,
+  );
+  return { answer, slept, spent, notices };
+}
+
+test.each([
+  [true, true, "here"],
+  [true, false, "here"],
+  [false, true, "here"],
+  [false, false, "gone..."],
+])(
+  "a model that was reached now (%p) or has answered before (%p) is waited for: %s",
+  async (wasReached, hasAnswered, end) => {
+    const { answer, slept } = await pausing({ wasReached, hasAnswered });
+    expect(answer).toBe(end);
+    expect(slept).toHaveLength(end === "here" ? 1 : 0);
+  },
+);
+
+test("pauses double from the first to the longest, with up to a fifth more, and count as time", async () => {
+  const { slept, spent, notices } = await pausing({}, 4);
+  for (const [n, least] of [1_000, 2_000, 4_000, 4_000].entries()) expect(slept[n]).toBeWithin(least, least * 1.2 + 1);
+  expect(spent).toBeGreaterThanOrEqual(slept.reduce((sum, ms) => sum + ms, 0));
+  expect(notices[0]).toBe("The model cannot answer now: gone. Retrying in 2 s.");
+});
+
+test("a pause is at least what the provider asks for, and fits into the time that is left", async () => {
+  const asked = await pausing({ retryAfterMs: 99_000 });
+  expect(asked.slept[0]).toBeWithin(99_000, 99_201);
+  expect((await pausing({ retryAfterMs: 500 })).slept[0]).toBeWithin(1_000, 1_201);
+  expect((await pausing({ retryAfterMs: 119_500 })).notices[0]).toEndWith("Retrying in 2 min.");
+  expect((await pausing({ leftMs: 1_202 })).answer).toBe("here");
+  expect((await pausing({ leftMs: 1_000 })).answer).toBe("gone...");
+});
+
+test("any other failure of the step ends it", async () => {
+  const run = { step: (_: string, work: (step: object) => Promise<unknown>) => work({}) } as unknown as Run;
+  const waiting = { hasAnswered: true, leftMs: () => 1e9, spent: () => undefined };
+  const failing = retryingStep(run, "model", waiting, () => Promise.reject(new Error("a bug")));
+  await expect(failing).rejects.toThrow("a bug");
 });

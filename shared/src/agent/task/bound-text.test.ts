@@ -22,6 +22,15 @@ test("longer text keeps its head and tail within the limit and names the file wi
   expect(spilled).toEqual([whole]);
 });
 
+test("the note says how many characters are left out and of how many; one character too many is enough", async () => {
+  const text = await boundText("x".repeat(301), 300, async () => "whole.txt");
+  expect(text).toContain("[1 of 301 characters left out here; the whole is in whole.txt]");
+  expect(text.length).toBeWithin(299, 301);
+  expect(await boundText("x".repeat(300), 10, async () => "whole.txt")).toBe(
+    "\n\n[290 of 300 characters left out here; the whole is in whole.txt]\n\n",
+  );
+});
+
 test("cutting text never splits a character", async () => {
   for (const limit of [300, 301, 302, 303]) {
     const text = await boundText(`x${"😀".repeat(400)}y`, limit, async () => "whole.txt");

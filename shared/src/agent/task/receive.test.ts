@@ -1,8 +1,16 @@
 import { expect, test } from "bun:test";
+import type { Part } from "../../core/message.ts";
+import type { Run } from "../../core/run.ts";
+import type { StoredFile } from "../../core/workspace.ts";
+import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { unchangedSinceBaseline } from "../../machine/workspace/baseline.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { gateForTest } from "../../testing/agent/gate-tool.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { askHuman } from "../../tools/human/ask-human.ts";
 import { terminate } from "../../tools/human/terminate.ts";
+import type { AgentState } from "./agent-state.ts";
+import { placeFiles, receive, receiveMessages } from "./receive.ts";
 
 const names = [
   "mcp.json",
@@ -128,3 +136,151 @@ test("a later task learns that the one before was canceled", async () => {
   const history = JSON.stringify(agent.model.requests[1]?.body.messages);
   expect(history).toMatch(/Delete everything.*was canceled.*List the files/);
 });
+
+/** Places parts in a workspace of its own, without an agent. */
+async function placing() {
+  const { workspace, home, [Symbol.asyncDispose]: dispose } = await workspaceForTest();
+  const artifacts = createArtifactStore(`${home}/artifacts`);
+  let steps = 0;
+  const run = {
+    principal: "alice",
+    contextId: "c1",
+    step: (_: string, work: () => Promise<unknown>) => {
+      steps++;
+      return work();
+    },
+  } as unknown as Run;
+  const deps = { artifacts, openWorkspace: async () => workspace };
+  return {
+    workspace,
+    steps: () => steps,
+    store: async (name: string, content = name): Promise<StoredFile> =>
+      artifacts.put(new TextEncoder().encode(content), { name }),
+    place: async (parts: readonly Part[], received?: Map<string, string>) =>
+      (await placeFiles(run, parts, received, deps)).map((part) =>
+        part.type === "file" ? part.name : part.type === "text" ? part.text : part.type,
+      ),
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+test.each([
+  ["report.pdf", "report.pdf"],
+  ["a/b/report.pdf", "a/b/report.pdf"],
+  ["a\\b\\report.pdf", "a/b/report.pdf"],
+  ["../../etc/passwd", "etc/passwd"],
+  ["/etc/./passwd", "etc/passwd"],
+  ["1/2/3/4/5/6/7/8/9/f.txt", "2/3/4/5/6/7/8/9/f.txt"],
+  ['a<b>c:d"e|f?g*h.txt', "a_b_c_d_e_f_g_h.txt"],
+  ["line\nbreak\u202e\u2066.txt", "line_break__.txt"],
+  ["...hidden.txt", "hidden.txt"],
+  ["mcp.json", "_mcp.json"],
+  ["", "file"],
+  [" / . ", "file"],
+  [`${"n".repeat(300)}.txt`, `${"n".repeat(196)}.txt`],
+  [`x.${"e".repeat(300)}`, `x.${"e".repeat(198)}`],
+])("the user's file %j is placed as %s", async (name, path) => {
+  await using room = await placing();
+  const file = { ...(await room.store("x")), name };
+  expect(await room.place([{ type: "file", ...file }])).toEqual([path]);
+});
+
+test("a name that is taken by something else gets a number, and the same file is placed once", async () => {
+  await using room = await placing();
+  const place = async (content: string) => {
+    const file = await room.store("a.b.txt", content);
+    return (await room.place([{ type: "file", ...file }]))[0];
+  };
+  expect([await place("one"), await place("two"), await place("one"), await place("too"), await place("two")]).toEqual([
+    "a.b.txt",
+    "a.b-2.txt",
+    "a.b.txt",
+    "a.b-3.txt",
+    "a.b-2.txt",
+  ]);
+});
+
+test("text of 60,000 characters stays as it is, one more goes into a file, and the rest needs no step", async () => {
+  await using room = await placing();
+  const most = { type: "text", text: "x".repeat(60_000) } as const;
+  expect(await room.place([most, { type: "data", data: 1 }])).toEqual([most.text, "data"]);
+  expect(room.steps()).toBe(0);
+  const [cut = "", data] = await room.place([
+    { type: "text", text: `${most.text}y` },
+    { type: "data", data: 1 },
+  ]);
+  expect(cut).toContain("1 of 60001 characters left out here");
+  expect([cut.length <= 60_000, data, room.steps()]).toEqual([true, "data", 1]);
+});
+
+test("what the user sent is recorded as received with the name it has there; a lost file is told", async () => {
+  await using room = await placing();
+  const file = await room.store("in.txt");
+  const received = new Map<string, string>();
+  const lost: Part = { type: "file", ...file, sha256: "0".repeat(64), name: "lost.txt" };
+  expect(await room.place([{ type: "file", ...file }, lost], received)).toEqual([
+    "in.txt",
+    "[file lost.txt was sent, but its content is no longer stored]",
+  ]);
+  expect([...received]).toEqual([["in.txt", file.sha256]]);
+});
+
+test("a file counts as unchanged since it came if the user sent it, not if another agent made it for the task", async () => {
+  await using room = await placing();
+  await room.place([{ type: "file", ...(await room.store("sent.txt")) }], new Map());
+  await room.place([{ type: "file", ...(await room.store("made.txt")) }]);
+  const isUnchanged = await unchangedSinceBaseline(room.workspace);
+  expect([await isUnchanged("sent.txt"), await isUnchanged("made.txt")]).toEqual([true, false]);
+});
+
+/** A run that keeps what it emits, and has these messages waiting at each poll. */
+function hearing(...polls: { messageId: string; parts: Part[] }[][]) {
+  const heard: object[] = [];
+  const run = {
+    emit: (event: object) => void heard.push(event),
+    poll: async () => polls.shift() ?? [],
+  } as unknown as Run;
+  return { run, heard };
+}
+const deps = {} as Parameters<typeof receive>[3];
+const text = (it: string): Part => ({ type: "text", text: it });
+
+test("what a message's sender had taken in is recorded with it, and counts with what it holds itself", async () => {
+  const { run, heard } = hearing();
+  const task = { received: new Map(), takenIn: new Set<string>() };
+  await receive(run, { messageId: "m1", parts: [text("plain")] }, task, deps);
+  await receive(run, { messageId: "m2", parts: [text("x"), { type: "data", data: 1 }] }, task, deps, ["web"]);
+  expect(heard).toEqual([
+    { type: "message-heard", messageId: "m1", as: "message" },
+    { type: "message-heard", messageId: "m2", as: "message", takenIn: ["web"] },
+  ]);
+  expect([...task.takenIn]).toEqual(["web", "data"]);
+});
+
+test.each([
+  ["continue", 1, 0, "continue"],
+  ["continue", 1, 1, "continue"],
+  ["done", 1, 0, "done"],
+  ["done", 1, 1, "continue"],
+  ["done", 3, 1, "done"],
+] as const)(
+  "a turn that ends with %s, the %d. of three, while %d messages came is: %s",
+  async (end, step, came, result) => {
+    const message = { messageId: "late", parts: [text("late")] };
+    const { run } = hearing([{ messageId: "early", parts: [text("early")] }], came > 0 ? [message] : []);
+    const outcome = { status: "success", summary: "x" };
+    const task = {
+      ...{ run, step, limits: { steps: 3 }, messages: [], pendingMessages: [], received: new Map() },
+      ...{ takenIn: new Set(), outcome: undefined },
+    } as unknown as AgentState;
+    const read: number[] = [];
+    const turn = receiveMessages(async (now) => {
+      read.push(now.messages.length);
+      Object.assign(now, { outcome });
+      return end;
+    }, deps);
+    expect(await turn(task)).toBe(result);
+    expect(read).toEqual([1]);
+    if (end === "done") expect(task.outcome).toEqual((result === "done" ? outcome : undefined) as typeof task.outcome);
+  },
+);

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import type { AgentDefinition } from "../../core/agent.ts";
 import { defineTool } from "../../core/define-tool.ts";
 import { type ChatRequest, chatText } from "../../models/chat/chat-protocol.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { terminate } from "../../tools/human/terminate.ts";
+import { toolChoiceNow, turnNotice } from "./last-turn.ts";
 
 const echo = defineTool({
   name: "echo",
@@ -89,4 +91,22 @@ test("a server that refuses to force a tool is asked without, and its text ends 
     status: "completed",
     output: { answer: "What I have." },
   });
+});
+
+const at = (step: number, steps = 10) => ({ step, limits: { steps } }) as Parameters<typeof toolChoiceNow>[1];
+const agentWith = (...tools: readonly { readonly name: string; readonly endsTask?: boolean }[]) =>
+  ({ tools, toolChoice: "required" }) as unknown as AgentDefinition;
+const two = agentWith({ name: "end", endsTask: true }, { name: "answer", endsTask: true }, { name: "echo" });
+
+test("only in the last turn is a tool forced: of those that end the task the one added last, or none", () => {
+  expect([8, 9, 10].map((step) => toolChoiceNow(two, at(step)))).toEqual(["required", "required", { name: "answer" }]);
+  expect(toolChoiceNow(agentWith({ name: "echo" }), at(10))).toBe("none");
+});
+
+test("from the eighth of ten turns on the model is told the turn, and in the last how to end", () => {
+  expect(turnNotice(two, at(7))).toBeUndefined();
+  expect(turnNotice(two, at(8))).toStartWith("Turn 8 of 10: after this one 2 are left");
+  expect(turnNotice(two, at(9))).toStartWith("Turn 9 of 10: after this one 1 is left");
+  expect(turnNotice(two, at(10))).toContain("Call answer now, with");
+  expect(turnNotice(agentWith(), at(10))).toContain("Answer now, in text, with");
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import type { ArtifactStore, StoredFile } from "../../core/workspace.ts";
 import type { TaskMessage } from "../task/agent-state.ts";
-import { pairSafe } from "./to-model-messages.ts";
+import { pairSafe, tailMessage, toModelMessages } from "./to-model-messages.ts";
 
 const user = (text: string): TaskMessage => ({ role: "user", parts: [{ type: "text", text }] });
 const asks = (...ids: string[]): TaskMessage => ({
@@ -34,7 +35,104 @@ test("a user's message between a call and its result is placed after the result"
   expect(pairSafe([asks("a"), user("hurry"), result("a")])).toEqual([asks("a"), result("a"), user("hurry")]);
 });
 
+test("a result that comes after the next turn is not the call's any more", () => {
+  const [, missing] = pairSafe([asks("a"), user("on"), asks("b"), result("a"), result("b")]);
+  expect(missing).toMatchObject({ callId: "a", text: "(no result: the call was canceled)" });
+});
+
 test("results follow in the order of the calls, each once", () => {
   const safe = pairSafe([asks("a", "b"), result("b"), result("a", "first"), result("a", "again")]);
   expect(safe.slice(1)).toEqual([result("a", "first"), result("b")]);
+});
+
+const artifacts = {
+  get: async (id: string) => (id === "lost" ? undefined : new Blob([id])),
+} as unknown as ArtifactStore;
+const picture = (sha256: string, mediaType = "image/png"): StoredFile => ({ name: "p", mediaType, size: 1, sha256 });
+const shown = (sha256: string, mediaType = "image/png") => ({
+  type: "image" as const,
+  mediaType,
+  data: Buffer.from(sha256).toString("base64"),
+});
+const text = (it: string) => ({ type: "text", text: it }) as const;
+const seeing = { vision: true, artifacts, hints: [] };
+const withImages = (...images: StoredFile[]) => ({ ...result("a"), name: "look", images }) as TaskMessage;
+
+test("the end of a prompt is what is seen, then the hints, then the newest image", async () => {
+  const messages = [asks("a"), withImages(picture("old")), asks("b"), withImages(picture("one"), picture("two"))];
+  const observation = { text: "SIGHT", images: [shown("now")] };
+  const tail = { ...seeing, observation, hints: ["h1", "h2"] };
+  expect(await tailMessage(messages, tail)).toEqual({
+    role: "user",
+    parts: [
+      text("SIGHT"),
+      shown("now"),
+      text("h1"),
+      text("h2"),
+      text("The newest image from look:"),
+      shown("one"),
+      shown("two"),
+    ],
+  });
+  expect(await tailMessage(messages, { ...tail, vision: false })).toEqual({
+    role: "user",
+    parts: [text("SIGHT"), text("h1"), text("h2")],
+  });
+  expect(await tailMessage([user("go")], seeing)).toBeUndefined();
+});
+
+test("the newest image is shown while fewer than five turns have followed", async () => {
+  const messages = [asks("a"), withImages(picture("one"))];
+  const after = (turns: number) =>
+    tailMessage([...messages, ...Array.from({ length: turns }, () => asks()), user("on")], seeing);
+  expect(await after(4)).toMatchObject({ parts: [text("The newest image from look:"), shown("one")] });
+  expect(await after(5)).toBeUndefined();
+});
+
+test.each(["image/png", "image/jpeg", "image/gif", "image/webp"])(
+  "%s from the user is shown and named",
+  async (type) => {
+    const parts = [{ type: "file", ...picture("one", type) }] as const;
+    const named = text(`[file in the workspace: p, ${type}, 1 bytes]`);
+    const said = [{ role: "user", parts }] as const;
+    expect(await toModelMessages(said, seeing)).toEqual([{ role: "user", parts: [named, shown("one", type)] }]);
+    expect(await toModelMessages(said, { ...seeing, vision: false })).toEqual([{ role: "user", parts: [named] }]);
+  },
+);
+
+test("files that are no image a model takes, or are no longer stored, are named", async () => {
+  for (const file of [picture("one", "image/svg+xml"), picture("one", "text/plain"), picture("lost")]) {
+    const [message] = await toModelMessages([{ role: "user", parts: [{ type: "file", ...file }] }], seeing);
+    expect(message).toEqual({
+      role: "user",
+      parts: [text(`[file in the workspace: p, ${file.mediaType}, 1 bytes]`)],
+    });
+  }
+});
+
+test("data, addresses, summaries, invalid names and images that are not shown are put in words", async () => {
+  const messages: TaskMessage[] = [
+    {
+      role: "user",
+      parts: [
+        { type: "data", data: { a: 1 } },
+        { type: "url", url: "https://a.example/", name: "A" },
+      ],
+    },
+    { role: "summary", text: "S" },
+    { role: "assistant", text: "x", toolCalls: [{ id: "b", name: "", arguments: "{}" }] },
+    result("b"),
+    { role: "assistant", text: "x", toolCalls: [{ id: "a", name: `my tool.${"n".repeat(80)}`, arguments: "{}" }] },
+    withImages(picture("one")),
+  ];
+  const blind = await toModelMessages(messages, { ...seeing, vision: false });
+  expect(blind).toMatchObject([
+    { parts: [text('Data:\n{"a":1}'), text("[file A at https://a.example/]")] },
+    { parts: [text("Summary of the work so far:\nS")] },
+    { toolCalls: [{ id: "b", name: "unnamed", arguments: "{}" }] },
+    { callId: "b", text: "b" },
+    { toolCalls: [{ id: "a", name: `my_tool_${"n".repeat(56)}`, arguments: "{}" }] },
+    { callId: "a", text: expect.stringContaining("The image is not shown to you") },
+  ]);
+  expect((await toModelMessages(messages, seeing)).at(-1)).toMatchObject({ text: "a" });
 });

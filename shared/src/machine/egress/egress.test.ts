@@ -17,12 +17,18 @@ const server = Bun.serve({
       authorization: request.headers.get("authorization"),
     });
     if (url.pathname === "/to")
-      return new Response(null, { status: 302, headers: { location: searchParams.get("url") ?? "" } });
+      return new Response(null, {
+        status: Number(searchParams.get("status") ?? 302),
+        headers: { location: searchParams.get("url") ?? "" },
+      });
     if (url.pathname === "/loop") return Response.redirect("/loop");
     if (url.pathname === "/gzip") return compressed(Bun.gzipSync(Buffer.from("squeezed")), "gzip");
     if (url.pathname === "/bomb") return compressed(Bun.gzipSync(Buffer.alloc(50_000_000)), "gzip");
     if (url.pathname === "/br")
       return compressed(Buffer.from((await import("node:zlib")).brotliCompressSync("squeezed")), "br");
+    if (url.pathname === "/deflate") return compressed((await import("node:zlib")).deflateSync("squeezed"), "deflate");
+    if (url.pathname === "/x-gzip") return compressed(Bun.gzipSync(Buffer.from("squeezed")), " X-GZip ");
+    if (url.pathname === "/headers") return Response.json(Object.fromEntries(request.headers));
     if (url.pathname === "/exotic") return compressed(Buffer.from("x"), "snappy");
     if (url.pathname === "/broken") return compressed(Buffer.from("not gzip"), "gzip");
     if (url.pathname === "/silent") return new Promise<Response>(() => undefined);
@@ -49,6 +55,8 @@ const codeOf = (promise: Promise<unknown>) =>
 test("bodies are decompressed", async () => {
   expect(await text(`${base}/gzip`)).toBe("squeezed");
   expect(await text(`${base}/br`)).toBe("squeezed");
+  expect(await text(`${base}/deflate`)).toBe("squeezed");
+  expect(await text(`${base}/x-gzip`)).toBe("squeezed");
   expect(await text(`${base}/plain`)).toBe("hello from /plain");
 });
 
@@ -164,6 +172,53 @@ test("credentials do not follow to another port of the same host either, and do 
   } finally {
     await other.stop(true);
   }
+});
+
+test("of a request's headers another origin gets those that any visitor sends, the same origin gets all", async () => {
+  const egress = createEgress(
+    { ...policy, allow: [...policy.allow, `other.example:${server.port}`] },
+    { resolve: async () => ["127.0.0.1"] },
+  );
+  const common = { accept: "text/x", "accept-language": "de", "user-agent": "tester" };
+  const headers = { ...common, authorization: "Bearer key", cookie: "a=1", "x-own": "1", referer: "http://r.example/" };
+  const received = async (target: string) =>
+    JSON.parse(await text(`${base}/to?url=${encodeURIComponent(target)}`, { headers }, egress));
+  expect(await received(`${base}/headers`)).toMatchObject(headers);
+  const elsewhere = await received(`http://other.example:${server.port}/headers`);
+  expect(elsewhere).toMatchObject({ ...common, "accept-encoding": "gzip, br, deflate" });
+  expect(Object.keys(elsewhere).filter((name) => name in headers && !(name in common))).toEqual([]);
+});
+
+test.each([301, 302, 303, 307, 308])("%d is a redirect", async (status) => {
+  expect((await get(`${base}/to?status=${status}&url=/there`)).url.pathname).toBe("/there");
+});
+
+test.each([200, 300, 404])("%d with a location is an answer", async (status) => {
+  expect((await get(`${base}/to?status=${status}&url=/there`)).status).toBe(status);
+});
+
+test("as many redirects are followed as a request allows, and each hop is admitted before it is made", async () => {
+  const twice = `${base}/to?url=${encodeURIComponent("/to?url=/there")}`;
+  expect((await get(twice, { maxRedirects: 2 })).url.pathname).toBe("/there");
+  expect(await codeOf(get(twice, { maxRedirects: 1 }))).toBe("unavailable");
+  const hops: string[] = [];
+  const before = seen.length;
+  const refusing = get(twice, {
+    admit: async ({ pathname }) => {
+      hops.push(pathname);
+      if (hops.length === 2) throw new AppError("forbidden", "not there");
+    },
+  });
+  expect(await codeOf(refusing)).toBe("forbidden");
+  expect([hops, seen.length - before]).toEqual([["/to", "/to"], 1]);
+});
+
+test("a body may be exactly as long as the limit, compressed or not", async () => {
+  const long = "hello from /plain".length;
+  expect(await text(`${base}/plain`, { maxBytes: long })).toBe("hello from /plain");
+  expect(await codeOf(get(`${base}/plain`, { maxBytes: long - 1 }))).toBe("too_large");
+  expect(await text(`${base}/gzip`, { maxBytes: 8 })).toBe("squeezed");
+  expect(await codeOf(get(`${base}/gzip`, { maxBytes: 7 }))).toBe("too_large");
 });
 
 test("a configured proxy is used, and the policy applies before it", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { admitUrl, type EgressPolicy } from "./policy.ts";
+import { admitUrl, covers, type EgressPolicy } from "./policy.ts";
 import { isPublicAddress } from "./public-address.ts";
 
 const open: EgressPolicy = { allow: [], deny: [], only: [] };
@@ -97,4 +97,78 @@ test("a private address is reached only by an allowed name and port", () => {
   expect(admitUrl("http://[::1]:9000/", policy).port).toBe("9000");
   expect(() => admitUrl("http://127.0.0.1:8081/", policy)).toThrow("not public");
   expect(() => admitUrl("http://10.0.0.1:8080/", policy)).toThrow("not public");
+});
+
+test.each([
+  ["0.0.0.0", "0.255.255.255", undefined, "1.0.0.0"],
+  ["10.0.0.0", "10.255.255.255", "9.255.255.255", "11.0.0.0"],
+  ["100.64.0.0", "100.127.255.255", "100.63.255.255", "100.128.0.0"],
+  ["127.0.0.0", "127.255.255.255", "126.255.255.255", "128.0.0.0"],
+  ["168.63.129.16", "168.63.129.16", "168.63.129.15", "168.63.129.17"],
+  ["169.254.0.0", "169.254.255.255", "169.253.255.255", "169.255.0.0"],
+  ["172.16.0.0", "172.31.255.255", "172.15.255.255", "172.32.0.0"],
+  ["192.0.0.0", "192.0.0.255", "191.255.255.255", "192.0.1.0"],
+  ["192.0.2.0", "192.0.2.255", "192.0.1.255", "192.0.3.0"],
+  ["192.88.99.0", "192.88.99.255", "192.88.98.255", "192.88.100.0"],
+  ["192.168.0.0", "192.168.255.255", "192.167.255.255", "192.169.0.0"],
+  ["198.18.0.0", "198.19.255.255", "198.17.255.255", "198.20.0.0"],
+  ["198.51.100.0", "198.51.100.255", "198.51.99.255", "198.51.101.0"],
+  ["203.0.113.0", "203.0.113.255", "203.0.112.255", "203.0.114.0"],
+  ["224.0.0.0", "239.255.255.255", "223.255.255.255", undefined],
+  ["240.0.0.0", "255.255.255.255", undefined, undefined],
+  ["2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", "2000:ffff::", "2001:200::"],
+  ["2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db7:ffff::", "2001:db9::"],
+  ["2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:ffff::", "2003::"],
+  ["3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "3ffe:ffff::", "3fff:1000::"],
+  ["4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff:ffff::", undefined],
+  ["::", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", undefined, "2000::1"],
+])("nothing from %s to %s is public; what is beside it is", (first, last, before, after) => {
+  expect([first, last].map(isPublicAddress)).toEqual([false, false]);
+  for (const beside of [before, after])
+    if (beside !== undefined) expect([beside, isPublicAddress(beside)]).toEqual([beside, true]);
+});
+
+test.each([
+  ["a.example", "http://a.example/", true],
+  ["A.Example", "http://a.example/", true],
+  ["a.example.", "http://a.example/", true],
+  ["a.example", "http://a.example./", true],
+  ["a.example", "http://b.a.example/", false],
+  ["*.a.example", "http://b.a.example/", true],
+  ["*.a.example", "http://a.example.evil.example/", false],
+  ["*.a.example", "http://x.a.example.evil.example/", false],
+  ["b.*.example", "http://b.a.example/", false],
+  ["b.*.example", "http://*.example/", false],
+  ["a.example:80", "http://a.example/", true],
+  ["a.example:443", "https://a.example/", true],
+  ["a.example:443", "http://a.example:443/", true],
+  ["a.example:80", "https://a.example/", false],
+  ["a.example:80", "http://a.example:8080/", false],
+  ["a.example:8080", "https://a.example:8080/", true],
+  ["*.a.example:8080", "http://b.a.example:8080/", true],
+  ["*.a.example:8080", "http://b.a.example/", false],
+  ["[::1]", "http://[::1]:9000/", true],
+  ["[::1]:9000", "http://[::1]:9000/", true],
+  ["[::1]:9000", "http://[::1]:9001/", false],
+  ["", "http://a.example/", false],
+])("the entry %j covers %s: %p", (entry, url, covered) => {
+  expect(covers(entry, new URL(url))).toBe(covered);
+});
+
+test("a URL without a user but with a password is refused, and one that both lists name is denied", () => {
+  expect(() => admitUrl("http://:secret@example.com/", open)).toThrow("has a user or password");
+  const both = { ...open, deny: ["*.example.com"], only: ["example.com", "a.example.com"] };
+  expect(() => admitUrl("https://a.example.com/", both)).toThrow("deny list");
+  const several = { ...open, only: ["a.example", "b.example"] };
+  expect(["https://a.example/", "https://b.example/"].map((url) => admitUrl(url, several).host)).toHaveLength(2);
+  const denied = { ...open, deny: ["a.example", "b.example"] };
+  for (const host of denied.deny) expect(() => admitUrl(`https://${host}/`, denied)).toThrow("deny list");
+});
+
+test("names of this machine are reached only if they are allowed", () => {
+  const policy = { ...open, allow: ["localhost:8080"] };
+  expect(admitUrl("http://localhost:8080/", policy).port).toBe("8080");
+  expect(() => admitUrl("http://localhost:8081/", policy)).toThrow("not public");
+  expect(() => admitUrl("http://mylocalhost/", open)).not.toThrow();
+  expect(() => admitUrl("http://localhost.example/", open)).not.toThrow();
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { admitTarget } from "./proxy-dial.ts";
+import { AppError } from "../../core/errors.ts";
+import { addressesOf, admitTarget, dialFirst, parseUpstream } from "./proxy-dial.ts";
 
 const allow = ["intern.example", "mail.example:25"];
 const ending = (url: string) => {
@@ -17,4 +18,49 @@ test("web ports and those above 1023 are allowed; any other only if host and por
   expect(ending("http://mail.example:25/")).toBe("http://mail.example:25/");
   for (const place of ["intern.example:22", "intern.example:25", "mail.example:22", "far.example:1023", "8.8.8.8:25"])
     expect([place, ending(`http://${place}/`)]).toEqual([place, expect.stringContaining("not one of the web")]);
+});
+
+test.each([
+  ["8.8.8.8", true, ["8.8.8.8"]],
+  ["[2606:4700::1111]", false, ["2606:4700::1111"]],
+  ["known.example", true, ["8.8.8.8"]],
+  ["known.example", false, ["8.8.8.8"]],
+  ["inside.example", true, "forbidden"],
+  ["inside.example", false, "forbidden"],
+  ["unknown.example", true, []],
+  ["unknown.example", false, "unavailable"],
+])("the addresses of %s, with an upstream proxy (%p), are %j", async (host, hasUpstream, expected) => {
+  const known: Record<string, string[]> = { "known.example": ["8.8.8.8"], "inside.example": ["10.0.0.1"] };
+  const found = addressesOf(new URL(`http://${host}/`), {
+    policy: { allow: [], deny: [], only: [] },
+    resolve: async (name) => known[name] ?? Promise.reject(new Error("unknown")),
+    upstream: hasUpstream ? parseUpstream({ server: "proxy.example" }) : undefined,
+    connectMs: 1_000,
+  });
+  expect(await found.catch((error) => error.code)).toEqual(expected);
+});
+
+test("a connection is made to the first address that answers", async () => {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const port = server.port ?? 0;
+  const socket = await dialFirst(["127.0.0.2", "127.0.0.1"], port, 30_000);
+  expect(socket.remoteAddress).toBe("127.0.0.1");
+  socket.destroy();
+  await server.stop(true);
+  await expect(dialFirst(["127.0.0.1"], port, 30_000)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(dialFirst([], port, 30_000)).rejects.toBeInstanceOf(AppError);
+});
+
+const basic = (text: string) => `Basic ${btoa(text)}`;
+test.each([
+  [{ server: "proxy.example:3128" }, "http://proxy.example:3128/", undefined],
+  [{ server: "https://proxy.example" }, "https://proxy.example/", undefined],
+  [{ server: "http://u%40:p%3A@proxy.example" }, "http://proxy.example/", basic("u@:p:")],
+  [{ server: "http://u:p@proxy.example", username: "v" }, "http://proxy.example/", basic("v:p")],
+  [{ server: "http://u:p@proxy.example", username: "", password: "" }, "http://proxy.example/", undefined],
+  [{ server: "proxy.example", username: "v" }, "http://proxy.example/", basic("v:")],
+  [{ server: "proxy.example", password: "q" }, "http://proxy.example/", basic(":q")],
+])("the upstream proxy %j is at %s with the credentials %p", (configured, url, authorization) => {
+  const parsed = parseUpstream(configured);
+  expect([parsed.url.href, parsed.authorization]).toEqual([url, authorization]);
 });

@@ -14,6 +14,7 @@ const origin = Bun.serve({
     seen.push(
       `${request.method} ${pathname} ${request.headers.get("proxy-authorization")} ${request.headers.get("host")}`,
     );
+    if (pathname === "/headers") return Response.json(Object.fromEntries(request.headers));
     if (pathname === "/endless") return new Response(endless());
     if (pathname === "/silent") return new Promise<Response>(() => undefined);
     return new Response(`${request.method} ${await request.text()}`, {
@@ -92,6 +93,17 @@ test("requests and tunnels within the policy pass, reported before they leave, w
     { method: "POST", target: `http://${host}/form?q=1`, refused: undefined },
     { method: "CONNECT", target: host, refused: undefined },
   ]);
+});
+
+test("headers for one hop stay there, all others are passed on", async () => {
+  const hop = ["Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "TE", "Trailer", "Upgrade"];
+  const lines = [...hop, "X-Own", "Cookie"].map((name) => `${name}: a=1\r\n`).join("");
+  const asked = request(`GET http://${host}/headers`).replace(/\r\n\r\n$/, `\r\n${lines}\r\n`);
+  const answer = await exchange(asked, { until: "}" });
+  const received = JSON.parse(answer.slice(answer.indexOf("{")));
+  expect(received).toMatchObject({ host, "x-own": "a=1", cookie: "a=1" });
+  for (const name of [...hop, "Proxy-Authorization"])
+    expect([name, received[name.toLowerCase()]]).toEqual([name, undefined]);
 });
 
 test("a refused request gets 403 with the reason, and no connection is made", async () => {

@@ -5,8 +5,16 @@ import { toolFetch } from "./tool-fetch.ts";
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
-  fetch: (request) =>
-    new URL(request.url).pathname === "/silent" ? new Promise<Response>(() => undefined) : new Response("0123456789"),
+  fetch(request) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/silent") return new Promise<Response>(() => undefined);
+    if (pathname === "/empty") return new Response(null, { status: 204 });
+    if (pathname === "/gzip")
+      return new Response(Bun.gzipSync(Buffer.from("squeezed")), {
+        headers: { "content-encoding": "gzip", "x-own": "1" },
+      });
+    return new Response("0123456789");
+  },
 });
 afterAll(() => server.stop(true));
 
@@ -18,4 +26,17 @@ test("a tool gets no more bytes and waits no longer than it says", async () => {
   expect(await (await fetch(signal, at("/ten"), { maxBytes: 10 })).text()).toBe("0123456789");
   await expect(fetch(signal, at("/ten"), { maxBytes: 9 })).rejects.toMatchObject({ code: "too_large" });
   await expect(fetch(signal, at("/silent"), { timeoutMs: 50 })).rejects.toMatchObject({ code: "timeout" });
+});
+
+test("a tool gets the body decompressed, without the headers of how it was sent, and an answer without a body", async () => {
+  const response = await fetch(signal, at("/gzip"));
+  expect(await response.text()).toBe("squeezed");
+  expect([...response.headers.keys()].filter((name) => name.startsWith("content-"))).not.toContain("content-encoding");
+  expect([response.headers.get("content-length"), response.headers.get("x-own")]).toEqual([null, "1"]);
+  const empty = await fetch(signal, at("/empty"));
+  expect([empty.status, empty.body]).toEqual([204, null]);
+});
+
+test("without an egress a tool has no web", async () => {
+  await expect(toolFetch(undefined)(signal, at("/ten"))).rejects.toMatchObject({ code: expect.any(String) });
 });

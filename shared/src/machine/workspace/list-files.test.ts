@@ -46,3 +46,44 @@ test("new, changed and removed files are distinguished from the rest", async () 
   expect(removedFiles(before, after)).toEqual(["same"]);
   expect(removedFiles(before, await listFiles(place.workspace, { most: 1 }))).toEqual([]);
 });
+
+test("our own files, caches and version history are left out wherever they are, and the folders a caller names", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  const own = [
+    ".manyhands",
+    ".git",
+    ".cache",
+    ".config",
+    ".local",
+    ".npm",
+    ".tmp",
+    ".venv",
+    "node_modules",
+    "__pycache__",
+  ];
+  for (const folder of [...own, "kept", "build"]) {
+    await mkdir(join(root, "sub", folder), { recursive: true });
+    await writeFile(join(root, "sub", folder, "f"), "");
+  }
+  const paths = async (options = {}) => (await listFiles(place.workspace, options)).files.map(({ path }) => path);
+  expect(await paths()).toEqual(["sub/build/f", "sub/kept/f"]);
+  expect(await paths({ without: new Set(["build"]) })).toEqual(["sub/kept/f"]);
+});
+
+test("files are listed twelve folders deep, and two thousand of them", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  const deep = Array.from({ length: 12 }, () => "d").join("/");
+  await mkdir(join(root, deep), { recursive: true });
+  await writeFile(join(root, deep, "f"), "");
+  expect(await listFiles(place.workspace)).toMatchObject({ files: [{ path: `${deep}/f` }], complete: true });
+  await mkdir(join(root, deep, "e"));
+  expect((await listFiles(place.workspace)).complete).toBe(false);
+  await rm(join(root, "d"), { recursive: true });
+  await Promise.all(Array.from({ length: 2_000 }, (_, n) => writeFile(join(root, `${n}`), "")));
+  expect(await listFiles(place.workspace)).toMatchObject({ complete: true });
+  await writeFile(join(root, "one-more"), "");
+  const { files, complete } = await listFiles(place.workspace);
+  expect([files.length, complete]).toEqual([2_000, false]);
+});

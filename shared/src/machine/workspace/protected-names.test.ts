@@ -18,6 +18,13 @@ test("files that would take effect outside the sandbox are protected, in any fol
     ".vscode/tasks.json",
     ".ssh/authorized_keys",
     "repo\\.git\\hooks\\x",
+    ...[".bash_aliases", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".kshrc", ".profile"],
+    ...[".cshrc", ".login", ".tcshrc", ".zlogin", ".zlogout", ".zprofile", ".zshenv", ".zshrc", ".envrc"],
+    ...[".gitconfig", ".gitmodules", ".ripgreprc", ".npmrc", ".pnpmfile.cjs", ".yarnrc", ".yarnrc.yml"],
+    ...["mcp.json", ".mcp.json", "manyhands.toml", "bunfig.toml"],
+    ...[".claude", ".cursor", ".idea", ".ssh", ".vscode", ".git/hooks", ".git/modules"].map(
+      (folder) => `a/${folder}/x`,
+    ),
   ];
   expect(paths.filter((path) => !isProtected(path))).toEqual([]);
 });

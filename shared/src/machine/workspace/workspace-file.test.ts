@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { holdFolder } from "./held-folder.ts";
 import { saveFile } from "./save-file.ts";
-import { openFile } from "./workspace-file.ts";
+import { kindOf, openFile } from "./workspace-file.ts";
 
 const isRoot = process.getuid?.() === 0;
 
@@ -124,4 +124,38 @@ test("a folder swapped for a symlink between the check and the writing is not wr
   };
   await expect(saveFile(swapping, "d/new.txt", new Uint8Array(1))).rejects.toMatchObject({ code: "forbidden" });
   expect(await readdir(outside)).toEqual([]);
+});
+
+test("a path is a file, a folder, something special or missing, also below a file", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  await mkdir(join(root, "d"));
+  await writeFile(join(root, "f"), "");
+  Bun.spawnSync(["mkfifo", join(root, "pipe")]);
+  const kinds = await Promise.all(["f", "d", "pipe", "none", "f/below"].map((path) => kindOf(place.workspace, path)));
+  expect(kinds).toEqual(["file", "folder", "special", "missing", "missing"]);
+});
+
+test("what cannot be opened is refused with the reason, and what was opened in vain is closed", async () => {
+  await using place = await workspaceForTest();
+  await mkdir(join(place.workspace.root, "d"));
+  await writeFile(join(place.workspace.root, "f"), "");
+  const codeOf = (path: string) =>
+    openFile(place.workspace, path).then(
+      () => "none",
+      ({ code }) => code,
+    );
+  expect(await codeOf("none")).toBe("not_found");
+  const open = async () => (process.platform === "linux" ? (await readdir("/proc/self/fd")).length : 0);
+  const before = await open();
+  for (let n = 0; n < 20; n++) await codeOf("d");
+  expect(await open()).toBeLessThan(before + 10);
+});
+
+test("a file with one name that another user owns may be read", async () => {
+  await using place = await workspaceForTest();
+  await writeFile(join(place.workspace.root, "theirs"), "t");
+  if (isRoot) await chown(join(place.workspace.root, "theirs"), 65534, 65534);
+  await using file = await openFile(place.workspace, "theirs");
+  expect(await file.handle.readFile("utf8")).toBe("t");
 });

@@ -81,3 +81,110 @@ test("an omitted value has the server's default", () => {
   expect(questionOf("s", asked)).toContain("- age (integer, 0 when left out)");
   expect(answerOf("ok", asked)).toEqual({ result: { action: "accept", content: { name: "Joe", age: 0 } } });
 });
+
+type Property = Parameters<typeof questionOf>[1] extends infer Params
+  ? Params extends { requestedSchema: { properties: infer Properties } }
+    ? Properties[keyof Properties]
+    : never
+  : never;
+const formOf = (properties: Record<string, object>, required: string[] = []) => ({
+  message: "?",
+  requestedSchema: { type: "object" as const, properties: properties as Record<string, Property>, required },
+});
+const given = (text: string, property: object) => {
+  const answer = answerOf(text, formOf({ x: property }, ["x"]));
+  return "result" in answer ? answer.result.content?.x : answer.problem;
+};
+
+test.each<[object, string, unknown]>([
+  [{ type: "boolean" }, "Y", true],
+  [{ type: "boolean" }, "1", true],
+  [{ type: "boolean" }, "No", false],
+  [{ type: "boolean" }, "0", false],
+  [{ type: "boolean" }, "maybe", 'x cannot be "maybe".'],
+  [{ type: "integer" }, "1.5", 'x cannot be "1.5".'],
+  [{ type: "number" }, "1.5", 1.5],
+  [{ type: "number" }, "1e999", 'x cannot be "1e999".'],
+  [{ type: "number", minimum: 2 }, "2", 2],
+  [{ type: "number", minimum: 2 }, "1.9", 'x cannot be "1.9".'],
+  [{ type: "number", maximum: 2 }, "2", 2],
+  [{ type: "number", maximum: 2 }, "2.1", 'x cannot be "2.1".'],
+  [{ type: "number" }, "x: ", 'x cannot be "".'],
+  [{ type: "string", enum: ["Red", "Blue"] }, "red", "Red"],
+  [{ type: "string", enum: ["Red", "Blue"] }, "green", 'x cannot be "green".'],
+  [{ type: "integer", enum: [1, 2] }, "2", "2"],
+  [{ type: "string", oneOf: [{ const: "a" }, { const: "b" }] }, "B", "b"],
+  [{ type: "array" }, "one, two", ["one", "two"]],
+  [{ type: "array" }, '{"x": ["one", 2]}', ["one", "2"]],
+  [{ type: "string" }, " as it is ", "as it is"],
+  [{ type: "string" }, '{"x": ""}', ""],
+])("a field %j and the answer %j make %j", (property, text, value) => {
+  expect(given(text, property)).toEqual(value as string);
+});
+
+test.each([
+  ["done", "accept"],
+  ["OK.", "accept"],
+  ["yes!", "accept"],
+  ["accept", "accept"],
+  ["no", "decline"],
+  ["cancel", "decline"],
+  ["what is this?", "decline"],
+])("to an address the answer %j means %s, and to a question without fields too", (text, action) => {
+  const url = { mode: "url" as const, message: "Pay", url: "https://pay.example/1", elicitationId: "1" };
+  expect(answerOf(text, url)).toMatchObject({ result: { action } });
+  if (text !== "done") expect(answerOf(text, formOf({}))).toMatchObject({ result: { action } });
+});
+
+test.each(["decline", "Refuse", "cancel!"])("%s declines, whatever is asked", (text) => {
+  expect(answerOf(text, one)).toEqual({ result: { action: "decline" } });
+});
+
+test("what may be left out is left out, with its default if it has one", () => {
+  const asked = formOf({ a: { type: "string" }, b: { type: "integer", default: 3 }, c: { type: "string" } }, ["c"]);
+  expect(answerOf("c: x", asked)).toEqual({ result: { action: "accept", content: { b: 3, c: "x" } } });
+  expect(answerOf("a: x", asked)).toEqual({ problem: "There was no value for c." });
+});
+
+test.each([
+  "password",
+  "secretWord",
+  "access token",
+  "api key",
+  "apiKey",
+  "credential",
+  "PIN",
+  "cvv",
+  "cvc",
+  "card_number",
+  "IBAN",
+  "ssn",
+  "otp",
+  "one-time code",
+])("a field called %s looks like a secret, by its name, title or description", (word) => {
+  for (const property of [{ [word]: {} }, { x: { title: word } }, { x: { description: word } }])
+    expect(questionOf("s", formOf(property))).toContain("what looks like a secret");
+});
+
+test("a field is shown with its kind, its choices, and whether it may be left out", () => {
+  const asked = formOf(
+    {
+      a: { title: "A", description: "first" },
+      b: { type: "string", enum: ["x", "y"] },
+      c: { oneOf: [{ const: "p" }, { const: "q" }] },
+      d: { type: "number", maximum: 3 },
+    },
+    ["b"],
+  );
+  const question = questionOf("s", asked);
+  for (const line of [
+    "- a (text, may be left out): A: first",
+    "- b (one of x, y)",
+    "- c (one of p, q, may be left out)",
+    "- d (number to 3, may be left out)",
+  ])
+    expect(question).toContain(line);
+  expect(question).toEndWith('Answer with a line "name: value" for each, or "decline".');
+  expect(questionOf("s", one)).toEndWith('Answer with the value, or "decline".');
+  expect(questionOf("s", formOf({}))).toEndWith('Answer "accept" or "decline".');
+});

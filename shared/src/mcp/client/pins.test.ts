@@ -74,3 +74,32 @@ test("servers seen at the same time do not overwrite each other, and a broken fi
   await writeFile(file, "{");
   expect(createPins(file).changed(server, [tool("a")])).rejects.toThrow("cannot be read");
 });
+
+test("the order within a list is part of a definition, that of keys at any depth is not, and null is a value", async () => {
+  const pins = createPins(join(home, "deep.json"));
+  const deep = (required: string[], preset: object | null) =>
+    tool("a", { inputSchema: { type: "object", required, default: preset } });
+  await pins.changed(server, [deep(["x", "y"], { p: { q: 1, r: null } })]);
+  expect(await pins.changed(server, [deep(["x", "y"], { p: { r: null, q: 1 } })])).toEqual(new Set());
+  expect(await pins.changed(server, [deep(["y", "x"], { p: { q: 1, r: null } })])).toEqual(new Set(["a"]));
+  expect(await pins.changed(server, [deep(["x", "y"], null)])).toEqual(new Set(["a"]));
+});
+
+test("another program under the same name has nothing approved, and its tools count as new", async () => {
+  const pins = createPins(join(home, "another.json"));
+  await pins.changed(server, [tool("a")]);
+  expect(await pins.approved(server, [tool("a"), tool("a", { description: "New." }), tool("b")])).toEqual([tool("a")]);
+  expect(await pins.approved(serverAt("two"), [tool("a")])).toEqual([]);
+  expect(await pins.changed(serverAt("two"), [tool("a", { description: "New." })])).toEqual(new Set());
+  expect(await pins.approved(server, [tool("a")])).toEqual([]);
+});
+
+test("approvals of several servers at the same time are all kept, and nothing is written when nothing is new", async () => {
+  const pins = createPins(join(home, "of-several.json"));
+  const servers = ["s1", "s2", "s3"].map((name) => ({ ...server, name }));
+  await Promise.all(servers.map((one) => pins.changed(one, [tool("a")])));
+  for (const one of servers) expect(await pins.approved(one, [tool("a")])).toHaveLength(1);
+  const before = await pins.version();
+  await pins.changed(servers[0] ?? server, [tool("a")]);
+  expect(await pins.version()).toBe(before);
+});

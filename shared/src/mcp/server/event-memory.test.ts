@@ -49,3 +49,18 @@ test("the ids of a session's events are counted in it alone, and do not show how
   expect(await after("1", other)).toEqual(["second"]);
   expect(await after("1", one)).toEqual(["2", "3"]);
 });
+
+test("the empty event that begins a stream is not repeated, and events that just fill the memory are kept", async () => {
+  const store = createEventMemory(2 * JSON.stringify(message("a")).length).open();
+  const first = await store.storeEvent("s", {} as Parameters<typeof store.storeEvent>[1]);
+  expect(await after(first, store)).toEqual([]);
+  const kept = createEventMemory(2 * JSON.stringify(message("a")).length).open();
+  const a = await kept.storeEvent("s", message("a"));
+  await kept.storeEvent("s", message("b"));
+  expect(await after(a, kept)).toEqual(["b"]);
+  const empty = createEventMemory().open();
+  const begun = await empty.storeEvent("s", message("0"));
+  await empty.storeEvent("s", {} as Parameters<typeof store.storeEvent>[1]);
+  await empty.storeEvent("s", message("1"));
+  expect(await after(begun, empty)).toEqual(["1"]);
+});

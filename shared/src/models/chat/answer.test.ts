@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseChunk, readAnswer } from "./answer.ts";
+import { parseChunk, readAnswer, saysSomething } from "./answer.ts";
 
 /** Reads deltas as a server would stream them. */
 async function read(...deltas: object[]) {
@@ -94,4 +94,62 @@ test("interleaved calls keep their own arguments", async () => {
     call({ index: 1, function: { arguments: "]" } }),
   );
   expect(answer.toolCalls.map((each) => each.arguments)).toEqual(["{}", "[]"]);
+});
+
+test.each<[object, boolean]>([
+  [{}, false],
+  [{ choices: [] }, false],
+  [{ usage: { prompt_tokens: 1 } }, false],
+  [{ choices: [{ delta: { role: "assistant", content: "" } }] }, false],
+  [{ choices: [{ delta: null, message: null }] }, false],
+  [{ choices: [{ delta: { content: "x" } }] }, true],
+  [{ choices: [{ delta: { refusal: "x" } }] }, true],
+  [{ choices: [{ delta: { reasoning: "x" } }] }, true],
+  [{ choices: [{ delta: { reasoning_content: "x" } }] }, true],
+  [{ choices: [{ delta: { tool_calls: [{ index: 0 }] } }] }, true],
+  [{ choices: [{ delta: { function_call: { name: "x" } } }] }, true],
+  [{ choices: [{ message: { content: "x" } }] }, true],
+  [{ choices: [{ delta: {} }, { delta: { content: "x" } }] }, true],
+])("the chunk %j says something: %p", (chunk, says) => {
+  expect(saysSomething(parseChunk(chunk))).toBe(says);
+});
+
+test("the newest usage and the newest reason to end count, whichever chunk they come with", async () => {
+  async function* chunks() {
+    yield parseChunk({ choices: [{ delta: { content: "a" } }], usage: { prompt_tokens: 1 } });
+    yield parseChunk({ choices: [{ delta: {}, finish_reason: "length" }] });
+    yield parseChunk({ choices: [{ delta: {}, finish_reason: "" }] });
+    yield parseChunk({ choices: [{ message: { content: "b" } }], usage: { prompt_tokens: 2 } });
+    yield parseChunk({ choices: [] });
+  }
+  const reading = readAnswer(chunks());
+  let next = await reading.next();
+  while (next.done !== true) next = await reading.next();
+  expect(next.value).toMatchObject({ text: "ab", finish: "length", usage: { prompt_tokens: 2 } });
+});
+
+test("a call's id and name may come after its first arguments, and a lone id does not begin another call", async () => {
+  const { answer } = await read(
+    call({ index: 0, function: { arguments: "{" } }),
+    call({ index: 0, id: "x", function: { arguments: "" } }),
+    call({ index: 0, function: { name: "a", arguments: "}" } }),
+  );
+  expect(answer.toolCalls).toEqual([{ id: "x", name: "a", arguments: "{}" }]);
+  const renamed = await read(
+    call({ index: 0, id: "x", function: { name: "a", arguments: "{" } }),
+    call({ index: 0, id: "y", function: { arguments: "}" } }),
+    call({ index: 0, function: { name: "a", arguments: " " } }),
+  );
+  expect(renamed.answer.toolCalls).toEqual([{ id: "x", name: "a", arguments: "{} " }]);
+});
+
+test("a name with neither index nor id begins a call, also after an indexed one", async () => {
+  const { answer } = await read(
+    call({ id: "x", function: { name: "a", arguments: "{}" } }),
+    call({ id: "x", function: { name: "a", arguments: " " } }),
+    call({ index: 3, function: { name: "b", arguments: "{}" } }),
+    call({ index: 3, function: { name: "b", arguments: " " } }),
+    call({ index: 4, function: { name: "b", arguments: "{}" } }),
+  );
+  expect(answer.toolCalls.map(({ name, arguments: text }) => name + text)).toEqual(["a{} ", "b{} ", "b{}"]);
 });

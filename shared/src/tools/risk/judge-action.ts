@@ -66,7 +66,7 @@ function isWorded({ action, name = "" }: ActionTarget): boolean {
 function isNameless(place: ActionTarget): boolean {
   const { action } = place;
   if (!action.isPressed || action.leads !== "" || silent.test(action.tag) || chosen.test(action.type)) return false;
-  return !isWorded(place) && !movesInCode(action.marks) && [place.name ?? "", ...action.words].every(isDrawn);
+  return !movesInCode(action.marks) && [place.name ?? "", ...action.words].every(isDrawn);
 }
 
 /** People click drawings for what is drawn there, and choose options by how they look. */
@@ -143,8 +143,8 @@ export function judgeEnter(place: ActionTarget, scope: ScopeToJudge): string | u
  * elements was chosen.
  */
 export function pricesOf({ action, url }: ActionTarget, scope: ScopeToJudge, leastBits = 0): Price[] {
-  const goal = action.leads === "" ? url : (URL.parse(action.leads) ?? url);
-  if (scope === undefined || goal === undefined || !isForeign(goal, scope)) return [];
+  const goal = URL.parse(action.leads) ?? url;
+  if (goal === undefined || !isForeign(goal, scope)) return [];
   return [{ site: siteOf(goal), bits: Math.max(leastBits, Math.log2(action.ways + 1)) }];
 }
 
@@ -153,7 +153,7 @@ export const unnamed = ", a host you did not name";
 
 /** Why a person should decide about a form that goes to a host other than the page's own. */
 function judgeSending({ action, url }: ActionTarget, scope: ScopeToJudge): string | undefined {
-  if (action.sends === undefined || scope === undefined || url === undefined) return undefined;
+  if (action.sends === undefined || url === undefined) return undefined;
   const goal = URL.parse(action.sends.action, url.href);
   if (goal === null || goal.host === url.host || goal.protocol === "javascript:") return undefined;
   return isForeign(goal, scope) ? `Send a form of ${hostOf(url)} to ${hostOf(goal)}${unnamed}` : undefined;

@@ -56,3 +56,93 @@ test("a reader always finds the record whole, and concurrent calls lose nothing 
   expect(JSON.parse(await early.readFile("utf8")).spent).toEqual({ "site.example": 1 });
   expect((await createScopeBook([]).of(workspace)).spent.get("site.example")).toBe(31);
 });
+
+test("a choice is known to the next process before anything was read, and is recorded once", async () => {
+  const book = createScopeBook([]);
+  await book.choose(workspace, early);
+  await book.choose(workspace, new URL("https://www.early.example/b"));
+  const next = createScopeBook(["trusted.example"]);
+  expect(await next.of(workspace)).toMatchObject({
+    read: false,
+    chosen: ["*.early.example"],
+    trusted: ["trusted.example"],
+  });
+});
+
+test("addresses given together count as a choice among all of them, times the pages and results so far", async () => {
+  const book = createScopeBook([]);
+  const shown = async () => Object.fromEntries((await book.of(workspace)).shown);
+  await book.read(workspace, ["https://a.example/1", "https://a.example/2", "https://a.example/2"]);
+  expect(await shown()).toEqual({ "https://a.example/1": 2, "https://a.example/2": 2 });
+  // The same page once more is no further choice, and a known address keeps its lowest count.
+  await book.read(workspace, ["https://a.example/2"]);
+  await book.read(workspace, ["https://a.example/2", "https://a.example/3", "https://a.example/4"]);
+  expect(await shown()).toEqual({
+    "https://a.example/1": 2,
+    "https://a.example/2": 2,
+    "https://a.example/3": 6,
+    "https://a.example/4": 6,
+  });
+  await book.opened(workspace, new URL("https://a.example/3"));
+  expect((await shown())["https://a.example/3"]).toBe(0);
+});
+
+test("an address that the agent wrote itself does not count as given", async () => {
+  const book = createScopeBook([]);
+  await book.wrote(workspace, "look at HTTPS://evil.example/%3Fd=1 please");
+  await book.wrote(workspace, "and more");
+  await book.read(workspace, ["https://evil.example/?d=1", "https://good.example/"]);
+  expect([...(await book.of(workspace)).shown.keys()]).toEqual(["https://good.example/"]);
+});
+
+test("of what the agent wrote the newest 200,000 characters are remembered", async () => {
+  const book = createScopeBook([]);
+  await book.wrote(workspace, "old.example/x");
+  await book.wrote(workspace, `new.example/x ${"x".repeat(199_980)}`);
+  await book.read(workspace, ["https://old.example/x", "https://new.example/x"]);
+  expect([...(await book.of(workspace)).shown.keys()]).toEqual(["https://old.example/x"]);
+});
+
+test("what costs nothing is not recorded, and a secret's host is recorded once", async () => {
+  const book = createScopeBook([]);
+  await book.spend(workspace, [{ site: "a.example", bits: 0 }]);
+  expect(await Bun.file(join(workspace.metaRoot, "browser-scope.json")).exists()).toBe(false);
+  await book.signIn(workspace, early);
+  await book.signIn(workspace, early);
+  expect(await Bun.file(join(workspace.metaRoot, "browser-scope.json")).json()).toEqual({
+    read: false,
+    chosen: [],
+    spent: {},
+    signedIn: ["early.example"],
+  });
+});
+
+test("of 201 conversations the one used longest ago is forgotten, but for what is stored", async () => {
+  const book = createScopeBook([]);
+  await book.read(workspace, [late.href]);
+  const others = Array.from({ length: 199 }, (_, n) => ({ ...workspace, root: `/nowhere/${n}` }));
+  for (const other of others) await book.of(other);
+  expect((await book.of(workspace)).shown.size).toBe(1);
+  for (const other of others) await book.of(other);
+  expect((await book.of(workspace)).shown.size).toBe(1);
+  await book.of({ ...workspace, root: "/nowhere/else" });
+  await book.of({ ...workspace, root: "/nowhere/else/2" });
+  expect((await book.of(workspace)).shown.size).toBe(1);
+  for (let n = 0; n < 200; n++) await book.of({ ...workspace, root: `/another/${n}` });
+  expect(await book.of(workspace)).toMatchObject({ read: true, shown: new Map() });
+});
+
+test("the newest 20,000 addresses are remembered", async () => {
+  const book = createScopeBook([]);
+  const links = Array.from({ length: 20_000 }, (_, n) => `https://a.example/${n}`);
+  await book.read(workspace, links);
+  await book.opened(workspace, new URL("https://a.example/0"));
+  expect((await book.of(workspace)).shown.size).toBe(20_000);
+  await book.opened(workspace, early);
+  const { shown } = await book.of(workspace);
+  expect([shown.size, shown.has("https://a.example/0"), shown.has("https://a.example/1")]).toEqual([
+    20_000,
+    true,
+    false,
+  ]);
+});

@@ -172,3 +172,127 @@ test("hosts of private networks are recognized by their addresses and names", ()
   for (const host of ["8.8.8.8", "news.example", "corp.example", "[2606:4700::1]"])
     expect([host, isPrivate(host)]).toEqual([host, false]);
 });
+
+test.each([
+  [false, 96, 0, true],
+  [false, 96.1, 0, false],
+  [false, 1, 511, true],
+  [false, 1, 511.1, false],
+  [true, 48, 0, true],
+  [true, 48.1, 0, false],
+  [true, 1, 127, true],
+  [true, 1, 127.1, false],
+])(
+  "with private data known (%p), %d bits for one site after %d for others are affordable: %p",
+  (known, bits, before, may) => {
+    const spent = new Map(Array.from({ length: 8 }, (_, n) => [`s${n}.example`, before / 8] as const));
+    expect(isAffordable([{ site: "t.example", bits }], scope({ private: known, spent }))).toBe(may);
+  },
+);
+
+test("what was spent on a site counts, and a site that cost nothing now may have had its share before", () => {
+  const spent = new Map([
+    ["t.example", 90],
+    ["full.example", 96.5],
+  ]);
+  expect(isAffordable([{ site: "t.example", bits: 6 }], scope({ spent }))).toBe(true);
+  expect(isAffordable([{ site: "t.example", bits: 7 }], scope({ spent }))).toBe(false);
+  expect(
+    isAffordable(
+      [
+        { site: "t.example", bits: 3 },
+        { site: "t.example", bits: 4 },
+      ],
+      scope({ spent }),
+    ),
+  ).toBe(false);
+  expect(
+    isAffordable(
+      [
+        { site: "full.example", bits: 0 },
+        { site: "t.example", bits: 1 },
+      ],
+      scope({ spent }),
+    ),
+  ).toBe(true);
+  expect(
+    isAffordable(
+      [
+        { site: "a.example", bits: 1 },
+        { site: "b.example", bits: 97 },
+      ],
+      scope(),
+    ),
+  ).toBe(false);
+  expect(isAffordable([], scope({ spent, private: true }))).toBe(true);
+});
+
+test.each([
+  [{ said: ["Use shop.example"] }, true],
+  [{ trusted: ["shop.example"] }, true],
+  [{ chosen: ["*.shop.example"] }, true],
+  [{ chosen: ["*.shop.example"], private: true }, false],
+  [{ said: ["Use shop.example"], private: true }, true],
+  [{ said: ['He wrote: "use shop.example"'] }, false],
+  [{}, false],
+])("a host in the scope %j may be typed into: %p", (rest, may) => {
+  expect(isInScope(new URL("https://shop.example/x"), scope(rest))).toBe(may);
+});
+
+test("a site has two names, or three where a country's second level is shared", () => {
+  const shared = ["co", "com", "org", "net", "ac", "gov", "edu", "or", "ne"];
+  const site = (host: string) => siteOf(new URL(`http://${host}/`));
+  expect(shared.map((name) => site(`a.b.${name}.uk`))).toEqual(shared.map((name) => `b.${name}.uk`));
+  expect([site("a.b.co.example"), site("a.xx.uk"), site("a.b.example."), site("[::1]")]).toEqual([
+    "co.example",
+    "xx.uk",
+    "b.example",
+    "[::1]",
+  ]);
+});
+
+test.each(["localhost", "local", "internal", "intranet", "lan", "corp", "home", "home.arpa"])(
+  "a name below %s is one of a private network",
+  (ending) => {
+    expect(isPrivatePlace(new URL(`http://nas.${ending}/`))).toBe(true);
+    expect(isPrivatePlace(new URL(`http://nas.${ending}./`))).toBe(true);
+    expect(isPrivatePlace(new URL(`http://nas.${ending}.example/`))).toBe(false);
+    expect(isPrivatePlace(new URL(`http://my${ending}.example/`))).toBe(false);
+  },
+);
+
+test("a question of known words costs a choice among them for each word, whatever their case", () => {
+  const now = scope({ said: ["Compare Åland, 2026"], private: true });
+  expect(priceOfQuery("åland", now)?.bits).toBe(2);
+  expect(priceOfQuery("2026 COMPARE", now)?.bits).toBe(4);
+  expect(priceOfQuery("", now)?.bits).toBe(0);
+});
+
+test.each<[string, Partial<Scope>, number | undefined]>([
+  // One address in a list of 7, opened as it is.
+  ["https://a.example/x/y/z", { shown: new Map([["https://a.example/x/y/z", 7]]) }, 7],
+  // Cut short, it also tells where it was cut: at one of three places.
+  ["https://a.example/x/y", { shown: new Map([["https://a.example/x/y/z", 7]]) }, 7 * 3],
+  ["https://a.example/x", { shown: new Map([["https://a.example/x?q", 0]]) }, 2],
+  // The cheapest of several ways counts.
+  [
+    "https://a.example/x",
+    {
+      shown: new Map([
+        ["https://a.example/x?q", 9],
+        ["https://a.example/x#p", 3],
+      ]),
+    },
+    6,
+  ],
+  ["https://a.example/x", { given: ["https://a.example/x", "https://b.example/"] }, 2],
+  ["https://a.example/x", { shown: new Map([["http://evil.example/?https://a.example/x", 1]]) }, undefined],
+])("opening %s reveals which of the addresses given it is, and where it was cut", (url, rest, ways) => {
+  const found = bits(url, rest);
+  if (ways === undefined) expect(found).toBeUndefined();
+  else expect(found).toBeCloseTo(Math.log2(ways + 1), 6);
+});
+
+test("a question's words count in any of their written forms", () => {
+  expect(priceOfQuery("ｒｅｔａｉｌ ﬁgures", scope({ said: ["Retail figures"], private: true }))).toBeDefined();
+});
