@@ -170,6 +170,8 @@ export type FlowDefinition = {
   readonly example: FlowExample;
   /** Whether a message without a text can start it, with files or data alone. */
   readonly textless?: true;
+  /** The names of the only agents it asks, whose entries are all that a run has to record. */
+  readonly asks?: readonly string[];
   /**
    * What is wrong with a request whose options are each valid, naming the field; undefined when
    * nothing is.
