@@ -24,13 +24,14 @@ export type Outcome = Wire;
 /** A binding: calls a method of A2A 1.0 with params in ProtoJSON. */
 export type Binding = (method: Method, params: Wire) => Promise<Outcome>;
 
-type Codec = { fromJSON(value: unknown): unknown; toJSON(value: never): unknown };
+/** How a message is read from ProtoJSON and written to it. */
+export type Codec = { fromJSON(value: unknown): unknown; toJSON(value: never): unknown };
 
 /**
  * The methods, with what their requests and answers are in protobuf, their gRPC name and their HTTP
  * route.
  */
-const methods = {
+export const methods = {
   SendMessage: [SendMessageRequest, SendMessageResponse, "sendMessage", () => "POST /message:send"],
   SendStreamingMessage: [SendMessageRequest, StreamResponse, "sendStreamingMessage", () => "POST /message:stream"],
   GetTask: [GetTaskRequest, Task, "getTask", ({ id }: Wire) => `GET /tasks/${id}`],
@@ -74,7 +75,8 @@ const methods = {
 
 export type Method = keyof typeof methods;
 
-const isStreaming = (method: Method) => method === "SendStreamingMessage" || method === "SubscribeToTask";
+/** Whether a method's answer is a stream. */
+export const isStreaming = (method: Method) => method === "SendStreamingMessage" || method === "SubscribeToTask";
 
 /** The three bindings of a server, by name. */
 export function bindingsOf(server: AgentServer, grpc: GrpcClient): Readonly<Record<string, Binding>> {

@@ -10,14 +10,21 @@ export function countedReaders(): CountedReaders {
     count: () => following,
     engine(real) {
       const follow = real.follow.bind(real);
+      const counted = async function* <Item>(items: AsyncIterable<Item>) {
+        following++;
+        try {
+          yield* items;
+        } finally {
+          following--;
+        }
+      };
       return Object.assign(real, {
-        async *follow(...args: Parameters<Engine["follow"]>) {
-          following++;
-          try {
-            yield* follow(...args);
-          } finally {
-            following--;
-          }
+        follow(...args: Parameters<Engine["follow"]>): ReturnType<Engine["follow"]> {
+          const items = follow(...args);
+          return {
+            pages: () => counted(items.pages()),
+            [Symbol.asyncIterator]: () => counted(items),
+          };
         },
       });
     },

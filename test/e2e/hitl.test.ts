@@ -46,11 +46,17 @@ for (const name of ["manus", "sequential"]) {
     const metadata = name === "manus" ? {} : { "manyhands/flow": { agents: ["manus"] } };
     const asked = (await send({ parts: [{ text: "Write a greeting." }], metadata })).result.task;
     expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    const { type, tools } = asked.status.message.metadata[hitl];
+    const { type, tools, nested } = asked.status.message.metadata[hitl];
     expect([type, tools]).toEqual([
       "tool_approval_request",
-      [{ id: expect.any(String), call_id: expect.any(String), name: "str_replace_editor", args }],
+      [{ id: expect.any(String), call_id: expect.any(String), name: "manus", args: {} }],
     ]);
+    expect(nested).toEqual({
+      subagent_name: "manus",
+      task_id: expect.any(String),
+      context_id: expect.any(String),
+      tools: [{ id: expect.any(String), call_id: expect.any(String), name: "str_replace_editor", args }],
+    });
     const decide = (id: string) =>
       send({
         taskId: asked.id,
@@ -58,8 +64,8 @@ for (const name of ["manus", "sequential"]) {
         extensions: [hitl],
         metadata: { [hitl]: { type: "tool_approval_response", approvals: [{ id, approved: true }] } },
       });
-    expect((await decide("another")).error.code).toBe(-32602);
-    const done = (await decide(tools[0].id)).result.task;
+    for (const id of ["another", tools[0].id]) expect((await decide(id)).error.code).toBe(-32602);
+    const done = (await decide(nested.tools[0].id)).result.task;
     expect(done.status.state).toBe("TASK_STATE_COMPLETED");
     expect(JSON.stringify(done.artifacts)).toContain("greeting.txt");
   }, 60_000);

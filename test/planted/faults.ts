@@ -1776,7 +1776,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "one-yes-for-equal-calls",
-    file: "shared/src/agent/act/with-approval.ts",
+    file: "shared/src/core/approval.ts",
     find: "[runId, id, name, text,",
     becomes: "[runId, name, text,",
     harm: "The code of an allowed call also allows the same call the next time.",

@@ -29,6 +29,7 @@ export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">)
     options: agentOptions,
     example: { text: "Say what you can do." },
     textless: true,
+    asks: [name],
     async perform(flow) {
       const find = () => conversation(name, flow, engine);
       const contextId = await flow.run.step("find conversation", find, { effect: "pure" });

@@ -1,4 +1,4 @@
-import type { Engine, RunRecord } from "manyhands/internal/core/engine";
+import type { Engine, FollowItem, RunRecord } from "manyhands/internal/core/engine";
 import { publicError } from "manyhands/internal/core/errors";
 import { sentEvent } from "manyhands/internal/core/events";
 import { type SseFrame, sseResponse } from "manyhands/internal/http/sse";
@@ -32,15 +32,14 @@ async function* frames(
   run: RunRecord,
   after: number,
   signal: AbortSignal,
-): AsyncGenerator<SseFrame, void, undefined> {
-  for await (const item of engine.follow(run.id, { after, signal })) {
-    if (item.kind === "progress") yield { data: { progress: item.event } };
-    else
-      yield {
-        id: item.seq,
-        data: { seq: item.seq, at: new Date(item.at).toISOString(), event: sentEvent(item.event) },
-      };
-  }
+): AsyncGenerator<readonly SseFrame[], void, undefined> {
+  for await (const page of engine.follow(run.id, { after, signal }).pages()) yield page.map(frameOf);
+}
+
+function frameOf(item: FollowItem): SseFrame {
+  if (item.kind === "progress") return { data: { progress: item.event } };
+  const { seq, at, event } = item;
+  return { id: seq, data: { seq, at: new Date(at).toISOString(), event: sentEvent(event) } };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Message } from "@a2a-js/sdk";
 import * as z from "zod";
 import { type Json, jsonOf } from "../core/json.ts";
+import { textOf } from "../core/message.ts";
 import type { TaskProjection } from "../runs/projection.ts";
 import { hitlExtension } from "./extensions.ts";
 
@@ -15,42 +16,61 @@ export function asking(message: Message, runId: string, projection: TaskProjecti
   };
 }
 
-/** A task's open question as the extension asks it. */
-type HitlRequest =
-  | {
-      readonly type: "tool_approval_request";
-      readonly hint?: string;
-      readonly tools: readonly {
-        readonly id: string;
-        readonly call_id: string;
-        readonly name: string;
-        readonly args: Json;
-      }[];
-    }
-  | {
-      readonly type: "ask_user_request";
-      readonly id: string;
-      readonly questions: readonly { question: string; choices: readonly string[]; multiple: boolean }[];
-    };
+type HitlTool = { readonly id: string; readonly call_id: string; readonly name: string; readonly args: Json };
+
+type HitlQuestion = { readonly question: string; readonly choices: readonly string[]; readonly multiple: boolean };
+
+/**
+ * A task's open question as the extension asks it. `nested` is the task of another agent that asks;
+ * then the answer has the ids in there.
+ */
+type HitlRequest = {
+  readonly nested?: {
+    readonly subagent_name: string;
+    readonly task_id: string;
+    readonly context_id: string;
+    readonly tools: readonly HitlTool[];
+  };
+} & (
+  | { readonly type: "tool_approval_request"; readonly hint?: string; readonly tools: readonly HitlTool[] }
+  | { readonly type: "ask_user_request"; readonly id: string; readonly questions: readonly HitlQuestion[] }
+);
 
 /**
  * The open question of a run: about the one call that waits for approval, or to be answered in
  * words. Undefined without one, and while somebody has to sign in.
  */
-export function hitlRequest(runId: string, { question, approval, history }: TaskProjection): HitlRequest | undefined {
+export function hitlRequest(runId: string, projection: TaskProjection): HitlRequest | undefined {
+  const { question, approval } = projection;
   if (question === undefined || question === "authorization") return undefined;
-  if (approval !== undefined) {
-    const { id, callId, name, arguments: text, risk } = approval;
-    const tools = [{ id, call_id: callId, name, args: argumentsOf(text) }];
-    return { type: "tool_approval_request", ...(risk !== undefined && { hint: risk }), tools };
-  }
-  const asked = history.findLast(({ role }) => role === "agent");
-  const text = asked?.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n") ?? "";
+  if (approval === undefined) return userRequest(runId, projection);
+  const { id, callId, name, arguments: text, risk } = approval;
+  const tools = [{ id, call_id: callId, name, args: argumentsOf(text) }];
+  const nested = nestedIn(projection, tools);
   return {
-    type: "ask_user_request",
-    id: `${runId}/${asked?.seq ?? 0}`,
-    questions: [{ question: text, choices: [], multiple: false }],
+    type: "tool_approval_request",
+    ...(risk !== undefined && { hint: risk }),
+    tools: nested === undefined ? tools : [askOf(projection)],
+    ...(nested && { nested }),
   };
+}
+
+function userRequest(runId: string, projection: TaskProjection): HitlRequest {
+  const asked = projection.history.findLast(({ role }) => role === "agent");
+  const question = textOf(asked?.parts ?? []);
+  const id = `${runId}/${asked?.seq ?? 0}`;
+  const questions = [{ question, choices: [], multiple: false }];
+  const nested = nestedIn(projection, [{ ...askOf(projection), id, name: "ask_user", args: { questions } }]);
+  return { type: "ask_user_request", id, questions, ...(nested && { nested }) };
+}
+
+function nestedIn({ from }: TaskProjection, tools: readonly HitlTool[]): HitlRequest["nested"] {
+  return from && { subagent_name: from.agent, task_id: from.taskId, context_id: from.contextId, tools };
+}
+
+/** The ask of another agent, as the call that waits for its task. */
+function askOf({ asker = "", from }: TaskProjection): HitlTool {
+  return { id: asker, call_id: asker, name: from?.agent ?? "", args: {} };
 }
 
 const argumentsObject = z.record(z.string(), z.json());
@@ -80,8 +100,11 @@ export const hitlResponse = z.discriminatedUnion("type", [
   }),
 ]);
 
+/** A person's answer, as the extension has it. */
+export type HitlResponse = z.output<typeof hitlResponse>;
+
 /** An answer in the words in which a person would have given it. */
-export function wordsOf(response: z.output<typeof hitlResponse>): string {
+export function wordsOf(response: HitlResponse): string {
   if (response.type === "ask_user_response") return response.answers.map((one) => one.answer.join(", ")).join("\n");
   return response.approvals
     .map(({ id: call, approved, rejection_reason: why }) => (approved ? `yes ${call}` : `no${why ? `: ${why}` : ""}`))
@@ -89,15 +112,12 @@ export function wordsOf(response: z.output<typeof hitlResponse>): string {
 }
 
 /** Why an answer does not answer the request; undefined if it does. */
-export function mismatch(
-  request: HitlRequest | undefined,
-  response: z.output<typeof hitlResponse>,
-): string | undefined {
+export function mismatch(request: HitlRequest | undefined, response: HitlResponse): string | undefined {
   if (request === undefined) return "is an answer, but the task asks nothing now";
   if (request.type === "tool_approval_request") {
     if (response.type !== "tool_approval_response") return "must be a tool_approval_response";
     const decided = response.approvals.map((one) => one.id).sort();
-    const asked = request.tools.map((one) => one.id).sort();
+    const asked = (request.nested ?? request).tools.map((one) => one.id).sort();
     return Bun.deepEquals(decided, asked) ? undefined : `must decide about ${asked.join(", ")}, once, and nothing else`;
   }
   if (response.type !== "ask_user_response") return "must be an ask_user_response";

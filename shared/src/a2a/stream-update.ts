@@ -21,18 +21,18 @@ export function eventUpdate(
   publicUrl: string,
   { journal = false, hitl = false }: ActiveExtensions = {},
 ): StreamResponse {
-  const shell = { taskId: identity.id, contextId: identity.contextId };
+  const { id: taskId, contextId } = identity;
   const standing = { [metadataKeys.seq]: stored.seq, [metadataKeys.usage]: projectedUsage(projection) };
   const added = stored.event.type === "artifact-added" ? projection.artifacts.at(-1) : undefined;
   if (added !== undefined) {
     const artifact = artifactView(identity, added, publicUrl);
-    const value = { ...shell, artifact, append: false, lastChunk: true, metadata: standing };
+    const value = { taskId, contextId, artifact, append: false, lastChunk: true, metadata: standing };
     return { payload: { $case: "artifactUpdate", value } };
   }
   const { at, event } = stored;
-  const metadata = { ...standing, ...(journal ? { [metadataKeys.event]: { at, event } } : {}) };
+  const metadata = journal ? { ...standing, [metadataKeys.event]: { at, event } } : standing;
   const status = taskStatus(identity, freshOnly(projection), { hitl });
-  return { payload: { $case: "statusUpdate", value: { ...shell, status, metadata } } };
+  return { payload: { $case: "statusUpdate", value: { taskId, contextId, status, metadata } } };
 }
 
 /** Live progress as a stream update, for clients that activated the journal extension. */

@@ -51,6 +51,12 @@ export type FollowItem =
   | ({ readonly kind: "event" } & StoredEvent)
   | { readonly kind: "progress"; readonly event: RunEvent };
 
+/**
+ * A follower's items one by one, or in `pages`: the items that are there at once, which a reader of
+ * many takes in a fraction of the time.
+ */
+export type Following = AsyncIterable<FollowItem> & { pages(): AsyncIterable<readonly FollowItem[]> };
+
 /** A run to start. */
 export type StartRequest = {
   readonly kind: string;
@@ -169,14 +175,14 @@ export interface Engine {
   ): Promise<{ readonly runs: readonly RunRecord[]; readonly nextCursor?: string; readonly total: number }>;
   /** Whether an event of one of the principal's runs refers to a file with this content. */
   hasFile(principal: string, sha256: string): Promise<boolean>;
-  /** Stored events with `seq` greater than `after`, in order. */
-  events(runId: string, after?: number): Promise<readonly StoredEvent[]>;
+  /** Stored events with `seq` greater than `after`, up to `last`, in order. */
+  events(runId: string, after?: number, last?: number): Promise<readonly StoredEvent[]>;
   /**
    * Stored events with `seq` greater than `after`, then live ones, until the run's last event or
    * until `signal` aborts, which ends the iteration without an error. A slow reader does not slow
    * the run, and misses nothing but progress.
    */
-  follow(runId: string, options: { readonly after?: number; readonly signal: AbortSignal }): AsyncIterable<FollowItem>;
+  follow(runId: string, options: { readonly after?: number; readonly signal: AbortSignal }): Following;
   /**
    * Starts executing runs of these kinds in this process, at most `concurrency` bodies at once.
    * With `dedicatedPool` these kinds have a pool to themselves and never keep others from starting;

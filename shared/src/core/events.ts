@@ -151,12 +151,13 @@ export const eventTypes = {
   }),
   /**
    * The run asks a person `question` and waits. `askId`: the ask through which another agent put
-   * the question. `approval`: the call that it asks about.
+   * the question, and `from` the agent and its task. `approval`: the call that it asks about.
    */
   "question-asked": event(1, {
     question: text,
     kind: z.enum(["question", "approval", "authorization"]),
     askId: text.exactOptional(),
+    from: record({ agent: text, taskId: text, contextId: text }).exactOptional(),
     approval: approval.exactOptional(),
   }),
   /**

@@ -180,6 +180,8 @@ export type FlowDefinition = {
   readonly example: FlowExample;
   /** Whether a message without a text can start it, with files or data alone. */
   readonly textless?: true;
+  /** The names of the only agents it asks, whose entries are all that a run has to record. */
+  readonly asks?: readonly string[];
   /**
    * Which version of `perform` this is, 1 if left out. Count it up when `perform` asks for other
    * steps than before, and have it do what it did before where `flow.body` is the former number:

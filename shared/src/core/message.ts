@@ -53,6 +53,11 @@ export type IncomingMessage = Omit<UserMessage, "parts"> & { readonly parts: rea
  */
 export const messageSignal = "message";
 
+/** The texts of a message, one below the other. */
+export function textOf(parts: readonly Part[]): string {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
 /**
  * A part of an answer as the model reads it. Files are given by name; the model finds them in the
  * workspace.

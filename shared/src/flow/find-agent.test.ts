@@ -62,6 +62,11 @@ test("without a choice all agents are used, and no flow", async () => {
   await expect(chooseAgents(undefined, none, signal)).rejects.toMatchObject({ code: "unavailable" });
 });
 
+test("a flow that asks only some agents works with those that are there, and knows no other", async () => {
+  expect(await chooseAgents(undefined, registry, signal, ["swe", "gone"])).toEqual({ entries: [swe], known: [swe] });
+  expect(await chooseAgents(undefined, registry, signal, ["gone"])).toEqual({ entries: [swe], known: [swe, debate] });
+});
+
 test("the caller's agents are used in order, repeated if named twice, flows and addresses included", async () => {
   expect(await choose("debate", "SWE", "http://here/swe/", "debate")).toEqual([
     "debate http://here/debate",

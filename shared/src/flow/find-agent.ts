@@ -111,18 +111,22 @@ export type ChosenAgents = { readonly entries: readonly AgentEntry[]; readonly k
 
 /**
  * The agents a flow works with: those the caller names, in that order, otherwise all that are not
- * flows. Rejects with `invalid_input` for an unknown agent.
+ * flows; of the flow's `only` ones, if it has any, those that are there. Rejects with
+ * `invalid_input` for an unknown agent.
  */
 export async function chooseAgents(
   wanted: readonly string[] | undefined,
   agents: Agents,
   signal: AbortSignal,
+  only: readonly string[] = [],
 ): Promise<ChosenAgents> {
-  const known = await agents.list(signal);
+  const all = await agents.list(signal);
+  const own = all.filter(({ name }) => only.includes(name));
+  const known = own.length > 0 ? own : all;
   if (wanted === undefined) {
-    const all = known.filter(({ kind }) => kind === "agent");
-    if (all.length === 0) throw new AppError("unavailable", "No agent can be asked at present.");
-    return { entries: all, known };
+    const entries = known.filter(({ kind }) => kind === "agent");
+    if (entries.length === 0) throw new AppError("unavailable", "No agent can be asked at present.");
+    return { entries, known };
   }
   const chosen: AgentEntry[] = [];
   for (const reference of wanted) {

@@ -64,7 +64,7 @@ async function begin(
   return {
     ...request,
     earlier: await earlierTasks(run, definition.name, peers.engine),
-    ...(await chooseAgents(request.agents, agents, step.signal)),
+    ...(await chooseAgents(request.agents, agents, step.signal, definition.asks)),
     limits: {
       asks: own.asks,
       tokens: Math.min(own.tokens, budget.tokens ?? own.tokens),

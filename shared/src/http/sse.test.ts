@@ -88,3 +88,22 @@ test("frames that are there together are sent together, one that has to be waite
   expect(pieces.map((piece) => piece.match(/^data: /gm)?.length)).toEqual([100, 2, 1]);
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(150);
 });
+
+test("frames that come together go out together, or in pieces if they are large, before the next are taken", async () => {
+  let taken = 0;
+  async function* batches(): AsyncGenerator<readonly SseFrame[]> {
+    for (const size of [1, 20_000, 1]) {
+      taken++;
+      yield Array.from({ length: 5 }, (_, id) => ({ id, data: "x".repeat(size) }));
+    }
+    throw new Error("broken");
+  }
+  const sent: [ids: string, taken: number][] = [];
+  for await (const piece of (await sseResponse(batches(), options)).body ?? []) {
+    const text = new TextDecoder().decode(piece);
+    const ids = text.match(/(?<=^id: )\d|failed/gm)?.join("") ?? "";
+    sent.push([ids, taken]);
+  }
+  expect(sent.map(([ids]) => ids)).toEqual(["0123401", "23", "401234failed"]);
+  expect(sent.map(([, batch]) => batch)).toEqual([2, 2, 3]);
+});

@@ -28,44 +28,56 @@ export type SseOptions = {
  */
 const mostAtOnce = 32 * 1024;
 
+/** Frames as they come: one by one, or several that are there at once. */
+export type SseFrames = AsyncIterator<SseFrame | readonly SseFrame[]>;
+
 /**
- * Opens a stream and fetches its first frame before resolving, so that an immediate failure rejects
- * and can be answered with an ordinary error. Frames are pulled only as the reader takes them, so a
- * slow reader holds only a few.
+ * Opens a stream and fetches its first frames before resolving, so that an immediate failure
+ * rejects and can be answered with an ordinary error. Frames are pulled only as the reader takes
+ * them, so a slow reader holds only a few.
  */
-export async function sseResponse(frames: AsyncIterator<SseFrame>, options: SseOptions): Promise<Response> {
-  let next: Promise<IteratorResult<SseFrame>> | undefined;
+export async function sseResponse(frames: SseFrames, options: SseOptions): Promise<Response> {
+  let next: Promise<Item> | undefined;
   try {
     next = Promise.resolve(await frames.next());
   } catch (error) {
     options.release();
     throw error;
   }
-  const gathered = async (first: Item): Promise<{ text: string; isOver: boolean }> => {
-    const later = nextTurn();
-    let text = "";
-    for (let item: Item | undefined = first; item !== undefined; ) {
-      next = undefined;
-      const isOver = "data" in item || item.done === true;
-      const frame = "data" in item ? item : item.value;
-      if (frame !== undefined) text += frameText(frame);
-      if (isOver) return { text, isOver };
-      if (text.length >= mostAtOnce) break;
-      next = frames.next();
-      item = await Promise.race([next, later]).catch((error: unknown) => options.failure(error));
-    }
-    return { text, isOver: false };
+  /** What came last, up to the frame that is sent next; the source has nothing after it if `isOver`. */
+  let came: readonly SseFrame[] = [];
+  let sent = 0;
+  let isOver = false;
+  const take = (item: Item | SseFrame): void => {
+    next = undefined;
+    isOver = "data" in item || item.done === true;
+    came = "data" in item ? [item] : item.done === true ? [] : [item.value].flat();
+    sent = 0;
   };
-  const encoder = new TextEncoder();
+  const gathered = async (): Promise<string> => {
+    const later = nextTurn();
+    for (let text = ""; ; ) {
+      for (let frame = came[sent]; frame !== undefined && text.length < mostAtOnce; frame = came[++sent])
+        text += frameText(frame);
+      if (isOver || text.length >= mostAtOnce) return text;
+      next = frames.next();
+      const item = await Promise.race([next, later]).catch(options.failure);
+      if (item === undefined) return text;
+      take(item);
+    }
+  };
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        next ??= frames.next();
-        const first = await orHeartbeat(next, options.heartbeatMs).catch((error: unknown) => options.failure(error));
-        if (first === "heartbeat") return controller.enqueue(encoder.encode(": keep-alive\n\n"));
-        const { text, isOver } = await gathered(first);
-        if (text !== "") controller.enqueue(encoder.encode(text));
-        if (!isOver) return;
+        if (sent === came.length && !isOver) {
+          next ??= frames.next();
+          const first = await orHeartbeat(next, options.heartbeatMs).catch(options.failure);
+          if (first === "heartbeat") return controller.enqueue(Buffer.from(": keep-alive\n\n"));
+          take(first);
+        }
+        const text = await gathered();
+        if (text !== "") controller.enqueue(Buffer.from(text));
+        if (!isOver || sent < came.length) return;
         options.release();
         controller.close();
       },
@@ -81,8 +93,8 @@ export async function sseResponse(frames: AsyncIterator<SseFrame>, options: SseO
   return new Response(body, { headers: { ...SSE_HEADERS, ...options.headers } });
 }
 
-/** What a pull gets: an item of the source, or the frame that says why there is none. */
-type Item = IteratorResult<SseFrame> | SseFrame;
+/** What a pull gets of the source. */
+type Item = IteratorResult<SseFrame | readonly SseFrame[]>;
 
 /** Resolves when all is done that waits for nothing but other promises. */
 function nextTurn(): Promise<undefined> {

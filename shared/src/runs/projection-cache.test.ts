@@ -3,15 +3,15 @@ import type { RunRecord, StoredEvent } from "../core/engine.ts";
 import { createProjectionCache } from "./projection-cache.ts";
 
 function log(length: number) {
-  const reads: number[] = [];
-  const events = async (runId: string, after = 0): Promise<readonly StoredEvent[]> => {
-    reads.push(after);
+  const reads: [number, number][] = [];
+  const events = async (runId: string, after = 0, last = length): Promise<readonly StoredEvent[]> => {
+    reads.push([after, last]);
     return Array.from({ length }, (_, i) => ({
       runId,
       seq: i + 1,
       at: i,
       event: { type: "message-received", messageId: `m${i + 1}`, parts: [] },
-    })).slice(after);
+    })).slice(after, last);
   };
   return { reads, engine: { events } };
 }
@@ -26,17 +26,23 @@ test("reading a task again reads only its newer events", async () => {
   expect((await cache.current(run("r", 10))).history.map(({ messageId }) => messageId)).toEqual(
     Array.from({ length: 10 }, (_, i) => `m${i + 1}`),
   );
-  expect(reads).toEqual([0, 4]);
+  expect(reads).toEqual([
+    [0, 4],
+    [4, 10],
+  ]);
 });
 
-test("an earlier projection is computed afresh and leaves the newest one cached", async () => {
+test("an earlier projection is computed afresh, without reading later events, and leaves the newest one cached", async () => {
   const { engine, reads } = log(10);
   const cache = createProjectionCache(engine);
   await cache.current(run("r", 10));
   expect((await cache.upTo("r", 3)).seq).toBe(3);
   expect((await cache.upTo("r", 0)).history).toEqual([]);
   expect((await cache.current(run("r", 10))).seq).toBe(10);
-  expect(reads).toEqual([0, 0]);
+  expect(reads).toEqual([
+    [0, 10],
+    [0, 3],
+  ]);
 });
 
 test("only the most recently read tasks are kept", async () => {

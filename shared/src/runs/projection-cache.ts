@@ -17,10 +17,7 @@ export function createProjectionCache(engine: Pick<Engine, "events">, capacity =
     const cached = projections.get(runId);
     let projection = cached !== undefined && cached.seq <= seq ? cached : emptyProjection;
     if (projection.seq >= seq) return projection;
-    for (const stored of await engine.events(runId, projection.seq)) {
-      if (stored.seq > seq) break;
-      projection = applyEvent(projection, stored);
-    }
+    for (const stored of await engine.events(runId, projection.seq, seq)) projection = applyEvent(projection, stored);
     return projection;
   }
 

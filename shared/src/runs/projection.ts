@@ -37,8 +37,9 @@ export type TaskProjection = {
   readonly question?: EventOf<"question-asked">["kind"];
   /** The call that the open question is about. */
   readonly approval?: NonNullable<EventOf<"question-asked">["approval"]>;
-  /** The ask the question came from, if another agent asked it. */
+  /** The ask the question came from, and its task there, if another agent asked it. */
   readonly asker?: string;
+  readonly from?: NonNullable<EventOf<"question-asked">["from"]>;
   /** The newest status line and the event it came from; while a question is open, the question. */
   readonly status?: { readonly seq: number; readonly text: string };
   readonly paused: boolean;
@@ -84,7 +85,7 @@ export function applyEvent(projection: TaskProjection, stored: StoredEvent): Tas
 
 /** The projection without its question and the status line of the question. */
 function withoutQuestion(projection: TaskProjection): TaskProjection {
-  const { question: _, approval: __, asker: ___, status: ____, ...rest } = projection;
+  const { question: _, approval: __, asker: ___, from: ____, status: _____, ...rest } = projection;
   return rest;
 }
 
@@ -98,9 +99,10 @@ function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): T
     }
     case "question-asked": {
       const entry = { seq, role: "agent" as const, parts: [{ type: "text" as const, text: event.question }] };
-      const { asker: _, approval: __, ...rest } = projection;
+      const { asker: _, from: __, approval: ___, ...rest } = projection;
       const about = {
         ...(event.askId !== undefined && { asker: event.askId }),
+        ...(event.from && { from: event.from }),
         ...(event.approval && { approval: event.approval }),
       };
       return { ...rest, ...about, question: event.kind, history: [...projection.history, entry] };

@@ -1,8 +1,11 @@
+import { status } from "@grpc/grpc-js";
+import { type Codec, isStreaming, type Method, methods } from "../../a2a/bindings.ts";
+import { failureOf, type GrpcClient } from "../../a2a/grpc-client.ts";
 import { sseItems, type Wire } from "../../a2a/rpc.ts";
 import type { ActsStep } from "./acts-suite.ts";
 
-/** The bindings whose tests are run. */
-export type ActsBinding = "jsonrpc" | "rest";
+/** The bindings, by the draft's names; gRPC through a client of the server. */
+export type ActsBinding = "jsonrpc" | "rest" | "grpc";
 
 /** What came back: the object without its framing, a stream's events, or an error. */
 export type ActsAnswer = {
@@ -15,7 +18,7 @@ export type ActsAnswer = {
 /**
  * The method of each operation, and its HTTP route. The names are those of the draft, old and new.
  */
-const operations: Readonly<Record<string, readonly [string, (params: Wire) => string]>> = {
+const operations: Readonly<Record<string, readonly [Method, (params: Wire) => string]>> = {
   send_message: ["SendMessage", () => "POST /message:send"],
   send_streaming_message: ["SendStreamingMessage", () => "POST /message:stream"],
   get_task: ["GetTask", ({ id }) => `GET /tasks/${id}`],
@@ -23,6 +26,7 @@ const operations: Readonly<Record<string, readonly [string, (params: Wire) => st
   cancel_task: ["CancelTask", ({ id }) => `POST /tasks/${id}:cancel`],
   subscribe_to_task: ["SubscribeToTask", ({ id }) => `POST /tasks/${id}:subscribe`],
   get_agent_card: ["GetExtendedAgentCard", ({ extended }) => `GET ${extended ? "/extendedAgentCard" : cardPath}`],
+  get_extended_agent_card: ["GetExtendedAgentCard", () => "GET /extendedAgentCard"],
   set_push_notification_config: ["CreateTaskPushNotificationConfig", ({ taskId }) => `POST ${configsOf(taskId)}`],
   get_push_notification_config: ["GetTaskPushNotificationConfig", ({ taskId, id }) => `GET ${configsOf(taskId)}/${id}`],
   list_push_notification_configs: ["ListTaskPushNotificationConfigs", ({ taskId }) => `GET ${configsOf(taskId)}`],
@@ -36,11 +40,22 @@ const cardPath = "/.well-known/agent-card.json";
 const configsOf = (taskId: string) => `/tasks/${taskId}/pushNotificationConfigs`;
 const headers = { "Content-Type": "application/json", "A2A-Version": "1.0" };
 
+/** Where a server under test is called. */
+export type ActsServer = { readonly url: string; readonly grpc: GrpcClient };
+
 /** Calls an operation with the draft's parameters over a binding. */
-export async function callOperation(url: string, binding: ActsBinding, name: string, asked: Wire): Promise<ActsAnswer> {
-  const [method, route] = operations[name] ?? ["", () => "GET /"];
+export async function callOperation(
+  { url, grpc }: ActsServer,
+  binding: ActsBinding,
+  name: string,
+  asked: Wire,
+): Promise<ActsAnswer> {
+  const operation = operations[name];
+  if (operation === undefined) throw new Error(`The draft has an operation that is not known here: ${name}`);
+  const [method, route] = operation;
   const params = inForm(asked);
-  if (binding === "rest" || (name === "get_agent_card" && !params.extended)) {
+  if (binding === "grpc" && (name !== "get_agent_card" || params.extended)) return overGrpc(grpc, method, params);
+  if (binding !== "jsonrpc" || (name === "get_agent_card" && !params.extended)) {
     const [verb = "", path = ""] = route(params).split(" ");
     const query = verb === "GET" ? `?${new URLSearchParams(params)}` : "";
     const init = { method: verb, headers, ...(verb === "POST" && { body: JSON.stringify(params) }) };
@@ -112,4 +127,29 @@ function typeOf({ code, status, data, details }: Wire): string {
   const words = reason?.toLowerCase().split("_") ?? [];
   const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
   return codes[code] ?? `${name}Error`;
+}
+
+/** A call over gRPC, its request and its answer in ProtoJSON; a status that is no error counts as 200. */
+async function overGrpc(client: GrpcClient, method: Method, params: Wire): Promise<ActsAnswer> {
+  const [request, answer, name]: readonly [
+    Codec | undefined,
+    Codec | undefined,
+    Parameters<GrpcClient["call"]>[0],
+    unknown,
+  ] = methods[method];
+  const asked = (request === undefined ? { tenant: "" } : request.fromJSON(params)) as object;
+  const json = (value: unknown): Wire => answer?.toJSON(value as never) ?? {};
+  const called = isStreaming(method) ? Array.fromAsync(client.stream(name, asked)) : client.call(name, asked);
+  try {
+    const value: Wire = await called;
+    if (!isStreaming(method)) return { status: 200, body: json(value) };
+    return { status: 200, body: {}, events: value.map(json).map((event: Wire) => ({ ...event, ...eventOf(event) })) };
+  } catch {
+    const { code, reason, message } = await failureOf(called);
+    const type = typeOf({
+      ...(code === status.INVALID_ARGUMENT && { status: "INVALID_ARGUMENT" }),
+      details: [{ reason }],
+    });
+    return { status: code, body: {}, error: { type, message } };
+  }
 }

@@ -1,5 +1,5 @@
 import { faultsOf, holds, streamFaults, valueAt } from "./acts-assert.ts";
-import { type ActsAnswer, type ActsBinding, callOperation, callRaw } from "./acts-call.ts";
+import { type ActsAnswer, type ActsBinding, type ActsServer, callOperation, callRaw } from "./acts-call.ts";
 import type { ActsStep, ActsTest } from "./acts-suite.ts";
 
 /** What a test came to; a skipped one says why. */
@@ -9,8 +9,7 @@ export type ActsOutcome =
   | { readonly result: "skipped"; readonly why: string };
 
 /** The server under test. */
-export type ActsSubject = {
-  readonly url: string;
+export type ActsSubject = ActsServer & {
   readonly binding: ActsBinding;
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly variables: Readonly<Record<string, string>>;
@@ -30,6 +29,7 @@ export async function runTest(test: ActsTest, subject: ActsSubject): Promise<Act
 
 function skipped({ transport, preconditions, steps }: ActsTest, { binding, capabilities }: ActsSubject) {
   if (transport !== undefined && !transport.includes(binding)) return `over ${transport} only`;
+  if (binding === "grpc" && steps.some((step) => step.raw !== undefined)) return "raw HTTP";
   if (steps.some((step) => step.client_response !== undefined)) return "of a client";
   const wanted = Object.entries(preconditions?.capabilities ?? {});
   // The draft does not say so of every test that streams.
@@ -42,7 +42,7 @@ async function runStep(step: ActsStep, subject: ActsSubject, variables: Record<s
   const { operation, params, raw, repeat, ...expected } = filled(step, variables);
   const call = () =>
     raw === undefined
-      ? callOperation(subject.url, subject.binding, operation ?? "", params ?? {})
+      ? callOperation(subject, subject.binding, operation ?? "", params ?? {})
       : callRaw(subject.url, raw);
   let answer = await call();
   for (let n = 1; repeat !== undefined && !holds(answer.body, repeat.until); n++) {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { grpcClient } from "../../a2a/grpc-client.ts";
 import { startReceiver } from "../../a2a/webhook.ts";
 import { startKitAgent } from "../a2a-tck/kit-agent.ts";
 import { startKitFlow, startKitGateway } from "../a2a-tck/kit-gateway.ts";
@@ -40,13 +41,14 @@ for (const [name, start] of Object.entries(subjects)) {
     const capabilities: KitCapabilities = { ...on, streaming: offered, push: offered };
     await using agent = await startKitAgent({ ...capabilities, streaming: offered || start !== undefined });
     await using before = await start?.(capabilities, agent);
-    for (const binding of ["jsonrpc", "rest"] as const) {
-      const { url } = before ?? agent;
+    const { url, grpc: address } = before ?? agent;
+    using grpc = grpcClient(address);
+    for (const binding of ["jsonrpc", "rest", "grpc"] as const) {
       const has = { streaming: offered, pushNotifications: offered };
       const counts = { must: [0, 0], should: [0, 0], may: [0, 0] };
       let faults = 0;
       for (const test of tests) {
-        const outcome = await runTest(test, { url, binding, capabilities: has, variables });
+        const outcome = await runTest(test, { url, grpc, binding, capabilities: has, variables });
         if (outcome.result === "skipped") continue;
         const count = counts[test.level];
         count[1] = (count[1] ?? 0) + 1;

@@ -127,6 +127,7 @@ test("an agent's question is asked under its name, and the answer goes to its ta
   expect(await asker.events(id)).toContainEqual({
     type: "question-asked",
     askId: expect.any(String),
+    from: { agent: "helper", taskId: expect.any(String), contextId: expect.any(String) },
     question: "Helper asks:\n\nWhich year?",
     kind: "question",
   });
@@ -156,6 +157,7 @@ test("a request for approval is asked in the agent's own words, and does not cou
     type: "question-asked",
     kind: "approval",
     askId: expect.any(String),
+    from: { agent: "helper", taskId: task?.id ?? "", contextId: task?.contextId ?? "" },
     question: `Helper asks:\n\n${String(own?.event.question)}`,
     approval: { id: expect.any(String), callId: expect.any(String), name: "str_replace_editor", arguments: text },
   });

@@ -9,6 +9,7 @@ import { messageText } from "../client/task-update.ts";
 import { isSettled } from "../task-state.ts";
 import type { RemoteTask } from "./ask.ts";
 import { type ChildQuestion, type ChildState, childQuestion, childState, isOver, waitsForPerson } from "./ask.ts";
+import { type AskedInForm, askedInForm } from "./asked-in-form.ts";
 import { type Attempt, attempted, inTime } from "./attempt.ts";
 import { type Collected, readResult } from "./collect.ts";
 import { childNotes, type Notes, type ToldLines } from "./notes.ts";
@@ -34,7 +35,7 @@ export type Seen = Followed & {
 };
 
 /** What kind of question it is, and about which call; an agent of another system does not say. */
-type Asked = Pick<EventOf<"question-asked">, "kind" | "approval">;
+type Asked = Pick<EventOf<"question-asked">, "kind" | "approval"> & { readonly form?: AskedInForm };
 
 const shortestLookMs = 1_000;
 /**
@@ -71,7 +72,7 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
       }
       const result =
         isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, client, peers, step.signal) : undefined;
-      const asked: Asked = state === "auth-required" ? { kind: "authorization" } : seen.asked;
+      const asked: Asked = state === "auth-required" ? { kind: "authorization" } : (seen.asked ?? askedBy(task));
       const question = waitsForPerson(state) ? { ...childQuestion(task), ...asked } : undefined;
       return {
         ...from,
@@ -88,12 +89,13 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
 type Look = { readonly notes: Notes; readonly signal: AbortSignal; readonly ends: AbortSignal };
 
 async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed, { notes, signal, ends }: Look) {
-  const looked: { after: number; asked: Asked } = { after: from.after, asked: { kind: "question" } };
+  const looked: { after: number; asked?: Asked } = { after: from.after };
   const enough = AbortSignal.any([signal, ends, notes.due]);
   try {
     for await (const update of client.watch(child.taskId, { after: from.after, signal: enough })) {
       if (update.kind !== "task" && "seq" in update) looked.after = Math.max(looked.after, update.seq ?? 0);
-      looked.asked = askedIn(update) ?? looked.asked;
+      const asked = askedIn(update);
+      if (asked !== undefined) looked.asked = asked;
       notes.take(update);
       if (update.kind === "end" || (update.kind === "status" && isSettled(update.state))) break;
     }
@@ -133,7 +135,7 @@ async function pollTask(
   } finally {
     pushCallbacks?.leave(askId);
   }
-  return { after: from.after, asked: { kind: "question" } as const };
+  return { after: from.after, asked: undefined };
 }
 
 /**
@@ -143,6 +145,12 @@ async function pollTask(
 function stateAfter(task: Task, answered: string | undefined): ChildState {
   const state = childState(task);
   return waitsForPerson(state) && childQuestion(task).id === answered ? "working" : state;
+}
+
+/** What a task asks by its status: in the form of the HITL extension, or in words. */
+function askedBy({ status }: Task): Asked {
+  const form = askedInForm(status?.message);
+  return { kind: form?.type === "approvals" ? "approval" : "question", ...(form && { form }) };
 }
 
 function askedIn(update: TaskUpdate): Asked | undefined {

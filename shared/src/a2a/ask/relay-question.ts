@@ -3,6 +3,7 @@ import { messageSignal, type UserMessage } from "../../core/message.ts";
 import { askPerson } from "../../core/question.ts";
 import type { Run } from "../../core/run.ts";
 import type { RemoteTask } from "./ask.ts";
+import { answerInForm } from "./asked-in-form.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Seen } from "./follow-child.ts";
 import type { Peers } from "./peers.ts";
@@ -28,12 +29,20 @@ export async function relayQuestion(
   try {
     if (ask.receiveMessages !== undefined) ask.receiveMessages(await run.poll<UserMessage>(messageSignal));
     const left = ask.endsAt === undefined ? undefined : Math.max(0, ask.endsAt - begun);
-    const { kind, approval } = question;
-    const asked = { question: inWords(title, question), kind, askId: ask.askId, ...(approval && { approval }) };
+    const { kind, approval, form } = question;
+    const from = { agent: ask.agent.name, taskId: child.taskId, contextId: child.contextId };
+    if (form !== undefined) {
+      const answered = await answerInForm(run, title, form, { askId: ask.askId, from }, left);
+      if (answered === undefined) return undefined;
+      const parts = [{ type: "text" as const, text: answered.said }];
+      const exchange = { kind, question: question.text, answer: parts };
+      return { exchange, told: await sendAnswer(run, child, n, { parts, hitl: answered.response }, peers) };
+    }
+    const asked = { question: inWords(title, question), kind, askId: ask.askId, from, ...(approval && { approval }) };
     const answer = await askPerson(run, asked, left);
     if (answer === undefined) return undefined;
     const exchange = { kind: question.kind, question: question.text, answer: answer.parts };
-    return { exchange, told: await sendAnswer(run, child, n, answer.parts, peers) };
+    return { exchange, told: await sendAnswer(run, child, n, answer, peers) };
   } finally {
     peers.questionLock.leave(run.id, ask.askId);
   }

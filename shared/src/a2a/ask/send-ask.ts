@@ -4,6 +4,7 @@ import type { JournalEvent } from "../../core/events.ts";
 import type { Part } from "../../core/message.ts";
 import type { Run } from "../../core/run.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
+import type { HitlResponse } from "../hitl.ts";
 import { withFittingType } from "../media-types.ts";
 import type { Ask, RemoteTask, ResolvedAgent } from "./ask.ts";
 import { childState, isOver } from "./ask.ts";
@@ -69,7 +70,13 @@ export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): P
  * Sends a person's answer to the child's question. The message has its own id, which is the same on
  * every send.
  */
-export function sendAnswer(run: Run, child: RemoteTask, n: number, parts: readonly Part[], peers: Peers) {
+export function sendAnswer(
+  run: Run,
+  child: RemoteTask,
+  n: number,
+  { parts, hitl }: { readonly parts: readonly Part[]; readonly hitl?: HitlResponse },
+  peers: Peers,
+) {
   const { ask, taskId, contextId, ours } = child;
   const attempt = () =>
     run.step(
@@ -80,7 +87,7 @@ export function sendAnswer(run: Run, child: RemoteTask, n: number, parts: readon
           const client = await peers.client(ask.agent, signal);
           const message = { messageId: `${ask.askId}/answer-${n}`, taskId, contextId };
           const outgoing = await outgoingParts(parts, peers.artifacts);
-          await client.submit({ ...message, parts: outgoing }, { signal });
+          await client.submit({ ...message, parts: outgoing, ...(hitl && { hitl }) }, { signal });
           return null;
         }),
       { effect: ours ? "idempotent" : "once" },

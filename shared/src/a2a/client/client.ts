@@ -18,11 +18,13 @@ import {
   budgetExtension,
   cancelMessageExtension,
   dedupeExtension,
+  hitlExtension,
   journalExtension,
   metadataKeys,
   mostGiven,
   usageExtension,
 } from "../extensions.ts";
+import type { HitlResponse } from "../hitl.ts";
 import { isSettled, isTerminal } from "../task-state.ts";
 import { textPart } from "../wire-part.ts";
 import { boundedFetch, type Fetch } from "./client-fetch.ts";
@@ -57,6 +59,8 @@ export type OutgoingMessage = {
   readonly outputSchema?: AgentInput["outputSchema"];
   /** Settings for an agent that is a flow. */
   readonly flow?: FlowSettings;
+  /** A person's answer in the form of the HITL extension. */
+  readonly hitl?: HitlResponse;
 };
 
 /** Where an agent reports on a task, and the token that it sends along. */
@@ -191,7 +195,10 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy, principal?: 
   // What an agent of this system requires is a setting of its operator, for callers from elsewhere.
   const required = card.capabilities?.extensions.filter((one) => one.required).map(({ uri }) => uri) ?? [];
   const understood = [usageExtension, budgetExtension].filter(offers);
-  const activated = ours ? [...new Set([journalExtension, dedupeExtension, ...understood, ...required])] : understood;
+  // An agent of this system asks and is answered in words, which say the same.
+  const activated = ours
+    ? [...new Set([journalExtension, dedupeExtension, ...understood, ...required])]
+    : [...understood, ...[hitlExtension].filter(offers)];
   const requestOptions = ({ signal }: CallOptions, after?: number): RequestOptions => ({
     ...(signal === undefined ? {} : { signal }),
     serviceParameters: {
@@ -256,8 +263,8 @@ async function submit({ sdk, retry, ours, requestOptions }: Peer, request: SendM
 
 function sendRequest(message: OutgoingMessage, returnImmediately: boolean, waitMs?: number): SendMessageRequest {
   const { text, parts = [], messageId = crypto.randomUUID(), taskId = "", contextId = "" } = message;
-  const { budget, hops, said, given, takenIn, outputSchema, flow = {} } = message;
-  const set = settingsMetadata(flow);
+  const { budget, hops, said, given, takenIn, outputSchema, flow = {}, hitl } = message;
+  const set = { ...settingsMetadata(flow), ...(hitl && { [hitlExtension]: hitl }) };
   const metadata = {
     ...(budget === undefined ? {} : { [metadataKeys.budget]: budget }),
     ...(said === undefined ? {} : { [metadataKeys.said]: bounded(said) }),
@@ -276,7 +283,7 @@ function sendRequest(message: OutgoingMessage, returnImmediately: boolean, waitM
       role: Role.ROLE_USER,
       parts: [...(text === undefined ? [] : [textPart(text)]), ...parts],
       metadata: Object.keys(set).length === 0 ? undefined : set,
-      extensions: [],
+      extensions: hitl === undefined ? [] : [hitlExtension],
       referenceTaskIds: [],
     },
     configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately },

@@ -1,6 +1,7 @@
+import { SendMessageRequest, StreamResponse, SubscribeToTaskRequest } from "@a2a-js/sdk";
 import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import type { A2AError } from "@a2a-js/sdk/errors";
-import { type A2ARequestHandler, JsonRpcTransportHandler } from "@a2a-js/sdk/server";
+import { JsonRpcTransportHandler } from "@a2a-js/sdk/server";
 import { Hono } from "hono";
 import * as z from "zod";
 import type { Caller, Identify } from "../../core/caller.ts";
@@ -12,12 +13,13 @@ import { type ProtocolVersion, requestedVersion } from "../version.ts";
 import { AppFailure, envelopeError, rpcError, toA2AError } from "../wire-error.ts";
 import { type HttpCall, httpCall, notedFailure } from "./call-context.ts";
 import { legacySchemas } from "./legacy-schema.ts";
+import type { RequestHandler, TaskBatches } from "./request-handler.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
-import { endLegacyTurn, seqOf } from "./rpc-frame.ts";
+import { endLegacyTurn, legacySeqOf, seqOf } from "./rpc-frame.ts";
 
 /** What the JSON-RPC binding needs. */
 export type JsonRpcDeps = {
-  readonly handler: A2ARequestHandler;
+  readonly handler: RequestHandler;
   readonly identify: Identify;
   readonly heartbeatMs: number;
   readonly report: (bug: unknown) => void;
@@ -35,7 +37,9 @@ const { rawJSON } = JSON as unknown as { rawJSON(text: string): object };
 
 type RpcRequest = z.output<typeof envelope>;
 type RpcId = string | number | null | ReturnType<typeof rawJSON>;
-type RpcAnswer = Awaited<ReturnType<JsonRpcTransportHandler["handle"] | LegacyJsonRpcTransportHandler["handle"]>>;
+/** The frames of a stream, once it is known what it answers. */
+type RpcStream = (id: RpcId) => AsyncGenerator<SseFrame | readonly SseFrame[]>;
+type RpcAnswer = object | RpcStream;
 
 /**
  * The JSON-RPC bindings of A2A 1.0 and 0.3 at one URL, to be mounted at the agent's root. Every
@@ -63,8 +67,8 @@ async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, 
     const call = httpCall(request, caller, version);
     const answer = await dispatch(deps, rpc, version, call);
     if (id === undefined) return notified(call);
-    return Symbol.asyncIterator in answer
-      ? await streamed(deps, answer, id, call)
+    return typeof answer === "function"
+      ? await streamed(deps, answer(id), id, call)
       : answered({ ...detailed(answer, version, call), id }, notedFailure(call.context), call.headers());
   } catch (error) {
     const failure = rpcFailure(error, deps.report, id);
@@ -118,7 +122,12 @@ function readEnvelope(value: unknown): RpcRequest {
   throw envelopeError(-32600, "The body is not a JSON-RPC 2.0 request");
 }
 
-function dispatch(deps: JsonRpcDeps, rpc: RpcRequest, version: ProtocolVersion, call: HttpCall): Promise<RpcAnswer> {
+async function dispatch(
+  deps: JsonRpcDeps,
+  rpc: RpcRequest,
+  version: ProtocolVersion,
+  call: HttpCall,
+): Promise<RpcAnswer> {
   const schemas: Readonly<Record<string, z.ZodType>> = version === "1.0" ? requestSchemas : legacySchemas;
   const schema = Object.hasOwn(schemas, rpc.method) ? schemas[rpc.method] : undefined;
   if (schema === undefined) {
@@ -126,19 +135,22 @@ function dispatch(deps: JsonRpcDeps, rpc: RpcRequest, version: ProtocolVersion, 
   }
   const params = checked(schema, rpc.params ?? {});
   const clean = { jsonrpc: "2.0", id: null, method: rpc.method, params };
-  const transport =
-    version === "1.0" ? new JsonRpcTransportHandler(deps.handler) : new LegacyJsonRpcTransportHandler(deps.handler);
-  return transport.handle(clean, call.context);
+  if (version === "0.3") {
+    const answer = await new LegacyJsonRpcTransportHandler(deps.handler).handle(clean, call.context);
+    return Symbol.asyncIterator in answer ? (id) => legacyFrames(answer, id) : answer;
+  }
+  const { batches } = deps.handler;
+  // The SDK's transport takes a stream's updates one by one only.
+  if (rpc.method === "SendStreamingMessage")
+    return (id) => frames(batches.sendMessageStream(SendMessageRequest.fromJSON(params), call.context), id);
+  if (rpc.method === "SubscribeToTask")
+    return (id) => frames(batches.resubscribe(SubscribeToTaskRequest.fromJSON(params), call.context), id);
+  return new JsonRpcTransportHandler(deps.handler).handle(clean, call.context);
 }
 
-function streamed(
-  deps: JsonRpcDeps,
-  answers: AsyncGenerator<{ result?: unknown }>,
-  id: RpcId,
-  call: HttpCall,
-): Promise<Response> {
+function streamed(deps: JsonRpcDeps, frames: ReturnType<RpcStream>, id: RpcId, call: HttpCall): Promise<Response> {
   const { heartbeatMs, report } = deps;
-  return sseResponse(frames(answers, id, call.context.requestedVersion === "0.3"), {
+  return sseResponse(frames, {
     heartbeatMs,
     release: call.release,
     headers: call.headers(),
@@ -146,15 +158,18 @@ function streamed(
   });
 }
 
-async function* frames(
-  answers: AsyncGenerator<{ result?: unknown }>,
-  id: RpcId,
-  legacy: boolean,
-): AsyncGenerator<SseFrame> {
-  for await (const answer of answers) {
-    const { result } = answer;
-    yield { data: { ...answer, id, ...(legacy && { result: endLegacyTurn(result) }) }, id: seqOf(result) };
+async function* frames(batches: TaskBatches, id: RpcId): AsyncGenerator<readonly SseFrame[]> {
+  for await (const batch of batches) {
+    yield batch.map((update) => ({
+      data: { jsonrpc: "2.0", id, result: StreamResponse.toJSON(update) },
+      id: seqOf(update),
+    }));
   }
+}
+
+async function* legacyFrames(answers: AsyncGenerator<{ result?: unknown }>, id: RpcId): AsyncGenerator<SseFrame> {
+  for await (const answer of answers)
+    yield { data: { ...answer, id, result: endLegacyTurn(answer.result) }, id: legacySeqOf(answer.result) };
 }
 
 /** A request without an id gets no answer; it has been executed. */

@@ -33,10 +33,24 @@ export type RequestHandlerDeps = TaskDeps & {
 };
 
 /**
+ * A2A's operations, and its streams in batches: the updates that are there at once, which a binding
+ * sends together.
+ */
+export type RequestHandler = A2ARequestHandler & {
+  readonly batches: {
+    sendMessageStream(request: SendMessageRequest, context: ServerCallContext): TaskBatches;
+    resubscribe(request: { readonly id: string }, context: ServerCallContext): TaskBatches;
+  };
+};
+
+/** The updates of a task. */
+export type TaskBatches = AsyncGenerator<readonly StreamResponse[], void, undefined>;
+
+/**
  * A2A over the durable journal. Every answer and every stream is read from the journal, so none
  * depends on who else is connected, and nothing is lost while nobody is. Throws A2AErrors only.
  */
-export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandler {
+export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
   const { guard, guardStream } = guardsOf(deps);
   const read = async (id: string, context: ServerCallContext, historyLength?: number) => {
     const { principal, hitl } = callFacts(context);
@@ -59,7 +73,26 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       throw hasEnded ? new TaskNotCancelableError(`Task ${run.id} has ended`) : error;
     });
 
+  const batches: RequestHandler["batches"] = {
+    sendMessageStream: guardStream("run", async function* (request: SendMessageRequest, context) {
+      const { signal, after, journal, hitl } = callFacts(context);
+      const run = await accept(request, context);
+      const { historyLength } = request.configuration ?? {};
+      yield* watchTask(deps, run, { signal, after, historyLength, journal, hitl, until: "turn" });
+    }),
+    resubscribe: guardStream("read", async function* ({ id }: { id: string }, context) {
+      const { principal, signal, after, journal, hitl } = callFacts(context);
+      const run = await ownTask(deps, id, principal);
+      const missed = after !== undefined && after < run.lastEvent;
+      if (!missed && isTerminal(taskState(await deps.projections.current(run), run))) {
+        throw new UnsupportedOperationError("The task has ended; read it with GetTask");
+      }
+      yield* watchTask(deps, run, { signal, after, journal, hitl, until: "task" });
+    }),
+  };
+
   return {
+    batches,
     ...(deps.receivers === undefined ? withoutPush : pushMethods(deps, deps.receivers, guard)),
     getAgentCard: async () => deps.card,
     getAuthenticatedExtendedAgentCard: async (_, context) => {
@@ -77,12 +110,7 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       const wantsTask = returnImmediately && waitMs === 0;
       return wantsTask || isOnTask(request) ? task : (bareReply(run, task) ?? task);
     }),
-    sendMessageStream: guardStream("run", async function* (request: SendMessageRequest, context) {
-      const { signal, after, journal, hitl } = callFacts(context);
-      const run = await accept(request, context);
-      const { historyLength } = request.configuration ?? {};
-      yield* watchTask(deps, run, { signal, after, historyLength, journal, hitl, until: "turn" });
-    }),
+    sendMessageStream: (request, context) => oneByOne(batches.sendMessageStream(request, context)),
     getTask: guard("read", ({ id, historyLength }, context) => current(id, context, historyLength)),
     listTasks: guard("read", (request, context) => listTasks(deps, request, callFacts(context))),
     cancelTask: guard("run", async ({ id, metadata }, context) => {
@@ -96,24 +124,18 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
       if (messageId === undefined || !terminalStatuses.includes(run.status)) await cancel(run, signal);
       return current(run.id, context);
     }),
-    resubscribe: guardStream("read", async function* ({ id }: { id: string }, context) {
-      const { principal, signal, after, journal, hitl } = callFacts(context);
-      const run = await ownTask(deps, id, principal);
-      const missed = after !== undefined && after < run.lastEvent;
-      if (!missed && isTerminal(taskState(await deps.projections.current(run), run))) {
-        throw new UnsupportedOperationError("The task has ended; read it with GetTask");
-      }
-      yield* watchTask(deps, run, { signal, after, journal, hitl, until: "task" });
-    }),
+    resubscribe: (request, context) => oneByOne(batches.resubscribe(request, context)),
   };
+}
+
+async function* oneByOne(batches: TaskBatches): AsyncGenerator<StreamResponse, void, undefined> {
+  for await (const batch of batches) for (const update of batch) yield update;
 }
 
 /** Whether the caller has a task of the message already, or is told about it. */
 function isOnTask({ message, configuration }: SendMessageRequest): boolean {
   return message?.taskId !== "" || configuration?.taskPushNotificationConfig !== undefined;
 }
-
-type TaskStream = AsyncGenerator<StreamResponse, void, undefined>;
 
 /** What every call goes through: its scope, the extensions it needs, and errors as A2A's. */
 function guardsOf(deps: RequestHandlerDeps) {
@@ -133,8 +155,8 @@ function guardsOf(deps: RequestHandlerDeps) {
       }
     };
   };
-  const guardStream = <Params>(scope: Scope, open: (params: Params, context: ServerCallContext) => TaskStream) => {
-    return async function* (params: Params, context: ServerCallContext): TaskStream {
+  const guardStream = <Params>(scope: Scope, open: (params: Params, context: ServerCallContext) => TaskBatches) => {
+    return async function* (params: Params, context: ServerCallContext): TaskBatches {
       try {
         requireScope(callFacts(context), scope);
         activateRequired(context, deps.requiredExtensions);

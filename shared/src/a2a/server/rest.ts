@@ -10,7 +10,6 @@ import {
   Task,
   TaskPushNotificationConfig,
 } from "@a2a-js/sdk";
-import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type Context, Hono } from "hono";
 import type { Identify } from "../../core/caller.ts";
 import { challengeOf } from "../../http/challenge.ts";
@@ -20,6 +19,7 @@ import { type SseFrame, sseResponse } from "../../http/sse.ts";
 import { requireVersionOne } from "../version.ts";
 import { AppFailure, FieldViolationsError, restError, toA2AError } from "../wire-error.ts";
 import { type HttpCall, httpCall } from "./call-context.ts";
+import type { RequestHandler, TaskBatches } from "./request-handler.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
 import { seqOf } from "./rpc-frame.ts";
 
@@ -47,7 +47,7 @@ function operations(deps: RestDeps): Hono {
   });
   app.post("/message:stream", jsonBody, limitedBody(), async (c) => {
     const { call, request } = await sending(deps, c, "SendStreamingMessage");
-    return streamed(deps, call, handler.sendMessageStream(request, call.context));
+    return streamed(deps, call, handler.batches.sendMessageStream(request, call.context));
   });
   app.post("/tasks/:op{[^/]+:cancel}", limitedBody(), async (c) => {
     const { call, id } = await naming(deps, c, ":cancel");
@@ -58,7 +58,7 @@ function operations(deps: RestDeps): Hono {
   // The proto's annotation specifies GET, the specification's table POST.
   app.on(["GET", "POST"], "/tasks/:op{[^/]+:subscribe}", async (c) => {
     const { call, id } = await naming(deps, c, ":subscribe");
-    return streamed(deps, call, handler.resubscribe({ tenant: "", id }, call.context));
+    return streamed(deps, call, handler.batches.resubscribe({ id }, call.context));
   });
   app.get("/tasks", async (c) => {
     const call = await begin(deps, c);
@@ -121,8 +121,8 @@ function asObject(task: Task): object {
   return Task.toJSON(task) as object;
 }
 
-function streamed(deps: RestDeps, call: HttpCall, updates: AsyncGenerator<StreamResponse>): Promise<Response> {
-  return sseResponse(frames(updates), {
+function streamed(deps: RestDeps, call: HttpCall, batches: TaskBatches): Promise<Response> {
+  return sseResponse(frames(batches), {
     heartbeatMs: deps.heartbeatMs,
     release: call.release,
     headers: call.headers(),
@@ -130,11 +130,9 @@ function streamed(deps: RestDeps, call: HttpCall, updates: AsyncGenerator<Stream
   });
 }
 
-async function* frames(updates: AsyncGenerator<StreamResponse>): AsyncGenerator<SseFrame> {
-  for await (const update of updates) {
-    const data = StreamResponse.toJSON(update);
-    yield { data, id: seqOf(data) };
-  }
+async function* frames(batches: TaskBatches): AsyncGenerator<readonly SseFrame[]> {
+  for await (const batch of batches)
+    yield batch.map((update) => ({ data: StreamResponse.toJSON(update), id: seqOf(update) }));
 }
 
 const address = "/tasks/:taskId/pushNotificationConfigs";
@@ -189,7 +187,7 @@ function object(value: unknown): object {
 }
 
 type RestDeps = {
-  readonly handler: A2ARequestHandler;
+  readonly handler: RequestHandler;
   readonly identify: Identify;
   readonly heartbeatMs: number;
   readonly report: (bug: unknown) => void;

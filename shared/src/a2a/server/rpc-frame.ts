@@ -1,16 +1,19 @@
+import type { StreamResponse } from "@a2a-js/sdk";
 import { metadataKeys } from "../extensions.ts";
 
-/**
- * The journal's sequence number in a streamed result, in the shapes of 1.0 (below its one member)
- * and 0.3 (on the result itself). Progress has none.
- */
-export function seqOf(result: unknown): number | undefined {
-  if (!isObject(result)) return undefined;
-  for (const holder of [result, ...Object.values(result)]) {
-    const seq = isObject(holder) && isObject(holder.metadata) ? holder.metadata[metadataKeys.seq] : undefined;
-    if (typeof seq === "number") return seq;
-  }
-  return undefined;
+/** The journal's sequence number of an update. Progress has none. */
+export function seqOf({ payload }: StreamResponse): number | undefined {
+  return seqIn(payload?.value.metadata);
+}
+
+/** The same in a streamed result of 0.3. */
+export function legacySeqOf(result: unknown): number | undefined {
+  return isObject(result) ? seqIn(result.metadata) : undefined;
+}
+
+function seqIn(metadata: unknown): number | undefined {
+  const seq = isObject(metadata) ? metadata[metadataKeys.seq] : undefined;
+  return typeof seq === "number" ? seq : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { StreamResponse } from "@a2a-js/sdk";
-import type { RunRecord } from "../../core/engine.ts";
+import type { FollowItem, RunRecord } from "../../core/engine.ts";
 import { applyEvent, type TaskProjection } from "../../runs/projection.ts";
 import { eventUpdate, progressUpdate } from "../stream-update.ts";
 import { isTerminal, taskState } from "../task-state.ts";
@@ -27,35 +27,52 @@ export type WatchOptions = {
 };
 
 /**
- * The task, then every event after it, once and in order. It only reads the journal: any number of
- * readers may watch, at any speed, without disturbing the run.
+ * The task, then every event after it, once and in order, in batches of what is there at once. It
+ * only reads the journal: any number of readers may watch, at any speed, without disturbing the
+ * run.
  */
 export async function* watchTask(
   deps: TaskDeps,
   run: RunRecord,
   options: WatchOptions,
-): AsyncGenerator<StreamResponse, void, undefined> {
+): AsyncGenerator<readonly StreamResponse[], void, undefined> {
   const { engine, projections, publicUrl } = deps;
-  const { signal, journal, hitl, historyLength } = options;
+  const { signal, hitl, historyLength } = options;
   const resumed = options.after !== undefined && options.after < run.lastEvent;
-  let projection = resumed ? await projections.upTo(run.id, options.after ?? 0) : await projections.current(run);
+  const projection = resumed ? await projections.upTo(run.id, options.after ?? 0) : await projections.current(run);
   const record = resumed ? undefined : run;
   const task = taskView(run, projection, publicUrl, { historyLength, artifacts: true, hitl }, record);
-  yield { payload: { $case: "task", value: task } };
+  yield [{ payload: { $case: "task", value: task } }];
   if (!resumed && isOver(projection, options.until, run)) return;
-  const isText = !journal && !isShownAsData(run);
-  const answer = growingAnswer(run, deps.draft);
-  for await (const item of engine.follow(run.id, { after: projection.seq, signal })) {
-    if (item.kind === "progress") {
-      if (journal) yield progressUpdate(run, projection, item.event);
-      else if (isText) yield* answer.grow(item.event);
-      continue;
-    }
-    projection = applyEvent(projection, item);
-    if (isText) yield* answer.settle(item);
-    yield eventUpdate(run, projection, item, publicUrl, { journal, hitl });
-    if (isOver(projection, options.until)) return;
+  const updates = taskUpdates(deps, run, projection, options);
+  for await (const page of engine.follow(run.id, { after: projection.seq, signal }).pages()) {
+    const { batch, isOver } = updates(page);
+    if (batch.length > 0) yield batch;
+    if (isOver) return;
   }
+}
+
+/** Makes updates of items, page by page, up to the one with which the task is over for the reader. */
+function taskUpdates({ publicUrl, draft }: TaskDeps, run: RunRecord, from: TaskProjection, options: WatchOptions) {
+  const { journal, hitl, until } = options;
+  const isText = !journal && !isShownAsData(run);
+  const answer = growingAnswer(run, draft);
+  let projection = from;
+  return (page: readonly FollowItem[]): { readonly batch: readonly StreamResponse[]; readonly isOver: boolean } => {
+    const batch: StreamResponse[] = [];
+    for (const item of page) {
+      if (item.kind === "progress") {
+        if (journal) batch.push(progressUpdate(run, projection, item.event));
+        else if (isText) batch.push(...answer.grow(item.event));
+        continue;
+      }
+      projection = applyEvent(projection, item);
+      if (isText) for (const update of answer.settle(item)) batch.push(update);
+      batch.push(eventUpdate(run, projection, item, publicUrl, { journal, hitl }));
+      if (isOver(projection, until)) return { batch, isOver: true };
+    }
+    return { batch, isOver: false };
+  };
 }
 
 function isOver(projection: TaskProjection, until: WatchOptions["until"], run?: RunRecord): boolean {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import { approvalCode } from "../../core/approval.ts";
 import { defineTool } from "../../core/define-tool.ts";
 import { type AgentForTest, agentForTest } from "../../testing/agent/agent.ts";
-import { approvalCode } from "./with-approval.ts";
 
 function action() {
   const made: number[] = [];

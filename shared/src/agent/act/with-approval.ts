@@ -1,6 +1,4 @@
-import { askPerson } from "../../core/question.ts";
-import type { Run } from "../../core/run.ts";
-import { sha256Of } from "../../core/sha256.ts";
+import { approvalCode, askApproval } from "../../core/approval.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
@@ -48,38 +46,10 @@ function notAlone({ name }: PlannedCall): string {
 }
 
 async function refusalOf(call: PlannedCall, task: AgentState): Promise<string | undefined> {
-  const code = approvalCode(task.run.id, call);
   await collectMessages(task);
-  let answer = await ask(task.run, call, code);
-  // A yes without the code may have been meant for another call: ask once more, never accept it.
-  if (answer !== undefined && /^(y|yes|ok|allow)[.!]?$/i.test(answer)) answer = await ask(task.run, call, code, again);
-  if (answer === undefined) return "Nobody allowed this call in time; it was not made.";
-  if (answer.replace(/^["'`]|["'`.!]+$/g, "").toLowerCase() === `yes ${code}`) return undefined;
+  const decision = await askApproval(task.run, call, approvalCode(task.run.id, call), { timeoutMs: expiryMs });
+  if (decision === undefined) return "Nobody allowed this call in time; it was not made.";
+  if (decision.allowed) return undefined;
   const asked = call.risk === undefined ? " " : ` They were asked:\n${quotedRisk(call.risk)}\n`;
-  return `The call was not allowed and not made.${asked}The person said: ${answer}`;
-}
-
-const again = "Your yes did not say which call it is for: include the code.\n\n";
-
-async function ask(run: Run, call: PlannedCall, code: string, head = ""): Promise<string | undefined> {
-  const risk = call.risk === undefined ? "" : `${call.risk}\n\n`;
-  const question = `${head}Allow this call?\n\n${risk}${call.name} ${call.arguments}\n\nAnswer "yes ${code}" to allow it once, anything else to refuse.`;
-  const { id: callId, name, arguments: text, risk: would } = call;
-  const approval = { id: code, callId, name, arguments: text, ...(would !== undefined && { risk: would }) };
-  const answer = await askPerson(run, { question, kind: "approval", approval }, expiryMs);
-  return answer?.parts
-    .map((part) => (part.type === "text" ? part.text : ""))
-    .join(" ")
-    .trim();
-}
-
-/**
- * Six characters that identify this call of this run, computed from its arguments and its risk as
- * the person reads them.
- */
-export function approvalCode(
-  runId: string,
-  { id, name, arguments: text, risk }: Pick<PlannedCall, "id" | "name" | "arguments" | "risk">,
-): string {
-  return sha256Of([runId, id, name, text, ...(risk === undefined ? [] : [risk])].join("\n")).slice(0, 6);
+  return `The call was not allowed and not made.${asked}The person said: ${decision.said}`;
 }

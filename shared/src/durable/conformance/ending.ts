@@ -53,6 +53,8 @@ export function endingCases(cases: Cases): void {
       ]);
       expect(ended.lastEvent).toBe(5);
       expect((await engine.events(run.id, 3)).map((event) => event.seq)).toEqual([4, 5]);
+      expect((await engine.events(run.id, 1, 3)).map((event) => event.seq)).toEqual([2, 3]);
+      expect(await engine.events(run.id, 3, 2)).toEqual([]);
     });
   });
 }

@@ -61,6 +61,20 @@ export function followingCases(cases: Cases): void {
       expect((await collect(engine, run.id)).map((item) => item.kind)).not.toContain("progress");
     });
 
+    test("pages hold the same items in order: many events that are there at once, few if they are large", async () => {
+      const engine = cases.open();
+      const events = (count: number, length: number) =>
+        Array.from({ length: count }, () => ({ type: "said", text: "x".repeat(length) }));
+      const run = await start(engine, { events: [...events(300, 10), ...events(20, 100_000)] });
+      await engine.cancel(run.id);
+      const pages = await Array.fromAsync(engine.follow(run.id, { signal: AbortSignal.timeout(withinMs) }).pages());
+      expect(pages.flat()).toEqual(await collect(engine, run.id));
+      expect(pages.flat()).toHaveLength(321);
+      const characters = pages.map((page) => JSON.stringify(page).length);
+      expect(Math.max(...characters)).toBeLessThan(200_000);
+      expect(pages.length).toBeLessThan(30);
+    });
+
     test("a reader that takes its time reads progress behind the event that was there before it", async () => {
       const engine = cases.open();
       const run = await start(engine, { events: [{ type: "begun" }, { type: "said" }] });

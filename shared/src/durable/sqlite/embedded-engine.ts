@@ -84,11 +84,11 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     spend: (principal, used) => writer.write((tables) => tables.usage.spend(principal, used, clock.moment().wall)),
     usage: (principal) => writer.read((tables) => tables.usage.of(principal, clock.moment().wall)),
     hasFile: (principal, sha256) => writer.read((tables) => tables.files.has(principal, sha256)),
-    events: (runId, after = 0) =>
+    events: (runId, after = 0, last = Number.MAX_SAFE_INTEGER) =>
       writer.read((tables) => {
         const run = tables.runs.standing(runId);
         if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
-        return tables.events.after(run, after, Number.MAX_SAFE_INTEGER);
+        return tables.events.after(run, after, Math.max(0, last - after));
       }),
     follow: (runId, { after = 0, signal }) => follow({ writer, live, watch }, runId, after, signal),
     work: (definitions, { concurrency = defaultConcurrency, dedicatedPool = false } = {}) =>

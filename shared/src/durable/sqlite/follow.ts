@@ -1,24 +1,28 @@
-import { type FollowItem, terminalStatuses } from "../../core/engine.ts";
+import { type FollowItem, type Following, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Live } from "./live.ts";
 import type { Watch } from "./watch.ts";
 import type { Writer } from "./writer.ts";
 
-/**
- * Events read at once. Few, because a stalled follower keeps its page, which adds up with large
- * events and many readers.
- */
-const pageSize = 32;
+type FollowDeps = { readonly writer: Writer; readonly live: Live; readonly watch: Watch };
 
-/**
- * The generator behind Engine.follow: reads the log page by page and waits for news between pages.
- */
-export async function* follow(
-  deps: { readonly writer: Writer; readonly live: Live; readonly watch: Watch },
+/** Engine.follow: reads the log page by page and waits for news between pages. */
+export function follow(deps: FollowDeps, runId: string, after: number, signal: AbortSignal): Following {
+  const open = () => pages(deps, runId, after, signal);
+  return {
+    pages: open,
+    async *[Symbol.asyncIterator]() {
+      for await (const page of open()) for (const item of page) yield item;
+    },
+  };
+}
+
+async function* pages(
+  deps: FollowDeps,
   runId: string,
   after: number,
   signal: AbortSignal,
-): AsyncGenerator<FollowItem, void> {
+): AsyncGenerator<readonly FollowItem[], void> {
   const follower = deps.live.follow(runId);
   const stopWatching = deps.watch.need();
   try {
@@ -29,19 +33,22 @@ export async function* follow(
         follower.reached(run.last_event);
         return {
           ended: terminalStatuses.includes(run.status),
-          events: run.last_event > last ? events.after(run, last, pageSize) : [],
+          end: run.last_event,
+          events: run.last_event > last ? events.page(run, last) : [],
         };
       });
-      for (const stored of page.events) {
-        for (const event of follower.takeProgress(stored.seq)) yield { kind: "progress", event };
-        yield { kind: "event", ...stored };
-        last = stored.seq;
+      const items: FollowItem[] = [];
+      for (const { seq, at, event } of page.events) {
+        for (const item of follower.takeProgress(seq)) items.push(item);
+        items.push({ kind: "event", runId, seq, at, event });
+        last = seq;
       }
-      if (page.events.length === pageSize) continue;
-      if (page.ended) return;
+      const isLast = last >= page.end;
       // What belongs behind an event that this page has not comes after that event.
-      for (const event of follower.takeProgress(last + 1)) yield { kind: "progress", event };
-      if (!(await follower.news(signal))) return;
+      if (isLast && !page.ended) items.push(...follower.takeProgress(last + 1));
+      if (items.length > 0) yield items;
+      if (!isLast) continue;
+      if (page.ended || !(await follower.news(signal))) return;
     }
   } finally {
     stopWatching();

@@ -1,3 +1,4 @@
+import type { FollowItem } from "../../core/engine.ts";
 import type { RunEvent } from "../../core/run.ts";
 
 /** How many progress items are kept for a reader; older ones are dropped. */
@@ -69,9 +70,11 @@ export class Follower {
   }
 
   /** Takes the progress shown before the event numbered `seq` was committed. */
-  *takeProgress(seq: number): Generator<RunEvent> {
+  takeProgress(seq: number): FollowItem[] {
+    if (this.#progress.length === 0) return [];
     const later = this.#progress.findIndex((item) => item.after >= seq);
-    for (const item of this.#progress.splice(0, later === -1 ? this.#progress.length : later)) yield item.event;
+    const taken = this.#progress.splice(0, later === -1 ? this.#progress.length : later);
+    return taken.map(({ event }) => ({ kind: "progress", event }));
   }
 
   /**

@@ -18,7 +18,7 @@ export function eventsTable(db: Database, files: FilesTable, usage: UsageTable) 
   const insert = db.query<null, [number, number, number, string]>(
     "INSERT INTO events (run, seq, at, event) VALUES (?, ?, ?, ?)",
   );
-  const after = db.query<{ seq: number; at: number; event: string }, [number, number, number]>(
+  const after = db.query<EventRow, [number, number, number]>(
     "SELECT seq, at, event FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
   );
   return {
@@ -35,13 +35,29 @@ export function eventsTable(db: Database, files: FilesTable, usage: UsageTable) 
       }
       return last;
     },
-    after(run: { readonly n: number; readonly id: string }, seq: number, limit: number): StoredEvent[] {
-      return after.all(run.n, seq, limit).map((row) => ({
-        runId: run.id,
-        seq: row.seq,
-        at: row.at,
-        event: JSON.parse(row.event),
-      }));
+    after(run: RunKey, seq: number, limit: number): StoredEvent[] {
+      return after.all(run.n, seq, limit).map((row) => storedEvent(run, row));
+    },
+    /** The next events, as many as a page has room for; none only if there are none. */
+    page(run: RunKey, seq: number): StoredEvent[] {
+      const events: StoredEvent[] = [];
+      let characters = 0;
+      for (const row of after.iterate(run.n, seq, longestPage.events)) {
+        events.push(storedEvent(run, row));
+        characters += row.event.length;
+        if (characters >= longestPage.characters) break;
+      }
+      return events;
     },
   };
+}
+
+type RunKey = { readonly n: number; readonly id: string };
+type EventRow = { readonly seq: number; readonly at: number; readonly event: string };
+
+/** Little, because a stalled follower keeps its page, which adds up with many readers. */
+const longestPage = { events: 128, characters: 32 * 1024 };
+
+function storedEvent({ id }: RunKey, { seq, at, event }: EventRow): StoredEvent {
+  return { runId: id, seq, at, event: JSON.parse(event) };
 }

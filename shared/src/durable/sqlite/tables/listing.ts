@@ -27,7 +27,7 @@ export function listing(db: Database) {
       const conditions = conditionsOf(filter);
       const values = conditions.map((condition) => condition.value);
       const where = conditions.map((condition) => ` AND ${condition.sql}`).join("");
-      const total = db.query<{ total: number }, typeof values>(`SELECT count(*) AS total FROM runs WHERE 1${where}`);
+      const count = db.query<{ total: number }, typeof values>(`SELECT count(*) AS total FROM runs WHERE 1${where}`);
       const [below, place] =
         filter.cursor === undefined ? ["", []] : [" AND (updated_at, id) < (?, ?)", decodeCursor(filter.cursor)];
       const rows = db
@@ -36,9 +36,10 @@ export function listing(db: Database) {
         )
         .all(...values, ...place, filter.limit + 1);
       const last = rows[filter.limit - 1];
+      const isWhole = filter.cursor === undefined && rows.length <= filter.limit;
       return {
         rows: rows.slice(0, filter.limit),
-        total: total.get(...values)?.total ?? 0,
+        total: isWhole ? rows.length : (count.get(...values)?.total ?? 0),
         ...(rows.length > filter.limit && last !== undefined ? { nextCursor: encodeCursor(last) } : {}),
       };
     },
