@@ -31,7 +31,7 @@ const ended = (callId: string): ReadEvent => ({
   isError: false,
   milliseconds: 1,
 });
-const texts = (messages: ReturnType<typeof projectMessages>) =>
+const texts = (messages: Readonly<ReturnType<typeof projectMessages>>) =>
   messages.map((message) =>
     message.role === "user" ? message.parts.map((part) => part.type === "text" && part.text).join() : message.text,
   );

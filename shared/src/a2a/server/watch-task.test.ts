@@ -37,9 +37,8 @@ async function watch(
     until: "task",
     ...over,
   } as const;
-  return (await Array.fromAsync(watchTask(deps as unknown as TaskDeps, run as unknown as RunRecord, options))).map(
-    shown,
-  );
+  const batches = await Array.fromAsync(watchTask(deps as unknown as TaskDeps, run as unknown as RunRecord, options));
+  return batches.flat().map(shown);
 }
 
 /** A task with its place, an event by its place, live text as it is. */
