@@ -31,7 +31,7 @@ function place() {
   return {
     intake,
     engine,
-    start: (first: IncomingMessage, sender = ann, contextId = "c", more: { admit?: never } = {}) =>
+    start: (first: IncomingMessage, sender = ann, contextId = "c", more: { admit?: never; kind?: string } = {}) =>
       startRun({ ...intake, ...more }, { message: first, hops: 0 }, { contextId, ...sender }),
     say: ({ id }: RunRecord, next: IncomingMessage, sender = ann, contextId = "") =>
       continueRun(intake, { id, contextId }, next, sender),
@@ -74,6 +74,7 @@ test("a first message is one run for ever; another message under its id, or else
   ] as const)
     expect(await codeOf(at.start(other, ann, context))).toBe("conflict");
   expect((await at.start(first, { principal: "bob" })).id).not.toBe(id);
+  expect((await at.start(first, ann, "c", { kind: "manus" })).id).not.toBe(id);
   expect((await at.start(message("m2", words("go")))).id).not.toBe(id);
   expect((await at.start(message("m3"), ann, "")).contextId).not.toBe(
     (await at.start(message("m4"), ann, "")).contextId,
@@ -102,8 +103,14 @@ test("a start that is refused stores no file, whatever it is refused for; one th
   };
   expect(await codeOf(at.start(message("o", file("a")), ann, "c", { admit: admit as never }))).toBe("invalid_input");
   expect(await at.files()).toBe(0);
-  const { input } = await at.start(message("p", file("a"), words("b")), { ...ann, quota: { runsAtOnce: 9 } });
-  expect(input).toMatchObject({ message: { parts: [{ type: "file", name: "a.txt", size: 1 }, words("b")] } });
+  const typed = { ...file("ab"), mediaType: "text/markdown" } as IncomingPart;
+  const { input } = await at.start(message("p", file("a"), words("b"), typed), { ...ann, quota: { runsAtOnce: 9 } });
+  const kept = [
+    { type: "file", name: "a.txt", mediaType: "text/plain", size: 1 },
+    words("b"),
+    { type: "file", name: "a.txt", mediaType: "text/markdown", size: 2 },
+  ];
+  expect(input).toMatchObject({ message: { parts: kept } });
   expect(await at.files()).toBeGreaterThan(0);
 });
 
@@ -122,6 +129,7 @@ test("a further message is heard once, however often it is sent, and another one
   await at.say(run, more);
   await at.say(run, message("m", words("go")));
   expect(await codeOf(at.say(run, message("n", words("other"))))).toBe("conflict");
+  expect(await codeOf(at.say(run, { ...more, metadata: { a: 1 } }))).toBe("conflict");
   const both = [message("o", words("one")), message("o", words("two"))];
   const outcomes = await Promise.all(both.map((one) => codeOf(at.say(run, one))));
   expect(outcomes.toSorted()).toEqual(["accepted", "conflict"]);
@@ -152,12 +160,15 @@ test("a further message goes to the sender's own run of this kind and conversati
   });
   expect(await codeOf(at.say(run, next, { ...ann, quota: { tokensPerDay: 0 } }))).toBe("quota_exceeded");
   expect(await at.files()).toBe(0);
-  // It starts no run, so the limit of those does not count; and what is known is accepted in any case.
+  // It starts no run, so the limit of those does not count; and what is known is accepted in any
+  // case.
   await at.say(run, next, { ...ann, quota: { runsAtOnce: 0 } }, "c");
   expect(await at.heard(run)).toEqual(["m", "n"]);
   const over = await at.ended(run);
   await at.say(over, next, { ...ann, quota: { tokensPerDay: 0 } });
-  expect(await codeOf(at.say(over, message("o")))).toBe("run_ended");
+  const stored = await at.files();
+  expect(await codeOf(at.say(over, message("o", file("too late"))))).toBe("run_ended");
+  expect(await at.files()).toBe(stored);
 });
 
 test("a message that is canceled before it arrives starts nothing when it does, and one that arrived is found", async () => {

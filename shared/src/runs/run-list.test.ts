@@ -18,7 +18,10 @@ const runnable = (name: string, ownKind?: string): Runnable => ({
 });
 const [swe, manus] = [runnable("swe", "swe"), runnable("manus")];
 
-/** Runs whose letters say how each is: r(unning), w(aiting), q(uestion open), a(uthorization), c(ompleted). */
+/**
+ * Runs whose letters say how each is: r(unning), w(aiting), q(uestion open), a(uthorization),
+ * c(ompleted).
+ */
 function runsOf(letters: string): { runs: Runs; asked: ListFilter[] } {
   const statuses = { r: "running", w: "waiting", q: "waiting", a: "running", c: "completed" } as const;
   const records = [...letters].map(

@@ -39,7 +39,10 @@ const message = { type: "message-received", messageId: "m", parts: [] };
 const asked = { type: "question-asked", question: "Which?", kind: "question" };
 const ended = { type: "run-ended", status: "completed" };
 
-/** An engine whose run has these events and is then silent; `seen.read` is how many of them were read. */
+/**
+ * An engine whose run has these events and is then silent; `seen.read` is how many of them were
+ * read.
+ */
 function watching(...events: readonly RunEvent[]) {
   const seen = { read: 0 };
   async function* follow(): AsyncGenerator<FollowItem> {

@@ -3,7 +3,9 @@ import { AppError, type ErrorCode } from "../../core/errors.ts";
 import type { Run, StepContext } from "../../core/run.ts";
 import { attempted, expectedFailure, inTime, retryDurably } from "./attempt.ts";
 
-/** Attempts that fail with these codes, one after the other, on a clock that only the pauses move. */
+/**
+ * Attempts that fail with these codes, one after the other, on a clock that only the pauses move.
+ */
 async function retried(codes: readonly (ErrorCode | undefined)[], patienceMs: number, endsAt?: number) {
   let now = 1_000;
   let tries = 0;

@@ -7,7 +7,9 @@ const text = { text: "x" };
 const data = { data: { a: 1 } };
 const link = { url: "https://a.example/x" };
 
-/** The names of the artifacts that hold more than the answer; with `taken`, every link is a file. */
+/**
+ * The names of the artifacts that hold more than the answer; with `taken`, every link is a file.
+ */
 function others(artifacts: readonly object[], { taken = false } = {}) {
   const task = Task.fromJSON({ id: "t", artifacts: artifacts.map((one, at) => ({ artifactId: `id ${at}`, ...one })) });
   const links = task.artifacts.flatMap(({ parts }) => parts.filter(({ content }) => content?.$case === "url"));

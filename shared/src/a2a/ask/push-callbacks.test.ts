@@ -104,7 +104,10 @@ test("a signed notification has to be signed by its agent, for its body and late
 
 const told = task("r/1");
 
-/** A client of an agent that sends notifications, or says it does not; each subscription is answered in turn. */
+/**
+ * A client of an agent that sends notifications, or says it does not; each subscription is answered
+ * in turn.
+ */
 function clientThat(pushNotifications: boolean, ...answers: readonly (Error | undefined)[]) {
   const asked: NotificationAddress[] = [];
   const left = [...answers];

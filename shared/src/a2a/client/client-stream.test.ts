@@ -18,7 +18,9 @@ const reply = { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "
 /** A stream breaks off with this error after its frames, or ends. */
 type Stream = { readonly frames?: readonly object[]; readonly fails?: ErrorCode };
 
-/** What a reader of these streams, one after the other, sees of the task, and how it asked for each. */
+/**
+ * What a reader of these streams, one after the other, sees of the task, and how it asked for each.
+ */
 async function follow(
   streams: readonly Stream[],
   { ours = true, retries = 2, resumed = false, after = undefined as number | undefined } = {},

@@ -5,7 +5,10 @@ import { emptyProjection } from "../../runs/projection.ts";
 import { listTasks } from "./list-tasks.ts";
 import type { TaskDeps } from "./task-access.ts";
 
-/** Tasks whose letters say how each is: r(unning), q(uestion open), c(ompleted), f(ailed), x (rejected). */
+/**
+ * Tasks whose letters say how each is: r(unning), q(uestion open), c(ompleted), f(ailed), x
+ * (rejected).
+ */
 function agent(letters: string) {
   const asked: ListFilter[] = [];
   const statuses: Record<string, RunStatus> = { r: "running", q: "waiting", c: "completed", f: "failed", x: "failed" };

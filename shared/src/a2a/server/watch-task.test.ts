@@ -12,7 +12,10 @@ const asked = (kind = "question") => ({ type: "question-asked", question: "Which
 const ended = { type: "run-ended", status: "completed" };
 const delta = (text: string, at: number) => ({ type: "text-delta", text, at });
 
-/** What a reader sees of a task that has `before` when it comes; then `later` happens, live text among it. */
+/**
+ * What a reader sees of a task that has `before` when it comes; then `later` happens, live text
+ * among it.
+ */
 async function watch(
   before: readonly RunEvent[],
   later: readonly RunEvent[],

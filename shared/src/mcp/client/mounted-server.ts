@@ -27,7 +27,10 @@ export interface MountedServer {
    * never answered is waited for. Rejects only with the signal's reason.
    */
   tools(signal: AbortSignal): Promise<readonly Tool[]>;
-  /** Like `tools`, but a server whose tools were seen before is waited for like one that never answered. */
+  /**
+   * Like `tools`, but a server whose tools were seen before is waited for like one that never
+   * answered.
+   */
   toolsNow(signal: AbortSignal): Promise<readonly Tool[]>;
   /** Why none of its tools are known, for people; undefined if they are. */
   missing(): string | undefined;
