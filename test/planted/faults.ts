@@ -2285,6 +2285,8 @@ export const faults: readonly Fault[] = [
     becomes: "told.refusal === undefined",
     harm: "A receiver that takes one notification at a time is given up in the end.",
     tests: ["shared/src/a2a/push", "test/a2a/push"],
+  },
+  {
     id: "only-every",
     file: "shared/src/machine/egress/policy.ts",
     find: "!policy.only.some((entry) => covers(entry, url))",
