@@ -116,7 +116,7 @@ export async function unfinished(
 }
 
 /** Whether a step completed. */
-export function isDone({ outcome }: StepResult): boolean {
+function isDone({ outcome }: StepResult): boolean {
   return outcome === "completed";
 }
 

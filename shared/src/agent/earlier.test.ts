@@ -136,7 +136,7 @@ test("what earlier tasks left is their conversation in order, and the sources of
     events: async (id: string) => (journals[id] ?? []).map((event) => ({ event })),
   } as unknown as Pick<Engine, "events">;
   const { messages, takenIn } = await readEarlier(["a", "b"], engine);
-  expect(texts(messages)).toEqual(["false", "result 1", "two", "result 2", "done"]);
+  expect(texts([...messages])).toEqual(["false", "result 1", "two", "result 2", "done"]);
   expect([...takenIn].toSorted()).toEqual(["agent", "data", "shop", "web"]);
 });
 

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
-import type { ModelEvent, ModelRequest } from "../../core/model.ts";
+import type { ModelEvent, ModelMessage, ModelRequest } from "../../core/model.ts";
 import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../../testing/scripted-model.ts";
 import { modelConfigSchema } from "../config.ts";
 import { createModel } from "../create-model.ts";
 import type { ModelAnswer } from "./answer.ts";
 import { type ChatMessage, chatText } from "./chat-protocol.ts";
-import { hideCalls, takeCalls } from "./prompt-tools.ts";
+import { asPromptRequest, hideCalls, takeCalls } from "./prompt-tools.ts";
 
 let server: ScriptedModel | undefined;
 afterEach(async () => {
@@ -146,4 +146,107 @@ test("an answer of blanks is passed on in linear time", async () => {
   const told = await Array.fromAsync(hideCalls(answer(), []));
   expect(told.map((delta) => (delta.type === "text-delta" ? delta.text : "")).join("")).toBe(`${blanks}${blanks}x`);
   expect(performance.now() - begun).toBeLessThan(10_000);
+});
+
+const call = (id: string, name: string, text = "{}") => ({ id, name, arguments: text });
+const spec = { name: "ls", description: "Lists.", inputSchema: { type: "object" } };
+const said = (text: string) => ({ role: "user", parts: [{ type: "text", text }] }) as const;
+const asked = (messages: readonly ModelMessage[], toolChoice: ModelRequest["toolChoice"] = "auto", tools = [spec]) =>
+  asPromptRequest({ messages, tools, toolChoice });
+const systemOf = (request: ModelRequest) => {
+  const [first] = request.messages;
+  return first?.role === "system" ? first.text : undefined;
+};
+
+test.each<[ModelRequest["toolChoice"], readonly string[], readonly string[]]>([
+  ["auto", ["your text is your final answer"], ["at least one tool", "must call the tool"]],
+  ["required", ["at least one tool"], ["your text is your final answer", "must call the tool"]],
+  [{ name: "ls" }, ["This time you must call the tool ls."], ["your text is your final answer", "at least one tool"]],
+])("with the choice %j the tools are described with what it means, after the system text", (choice, says, not) => {
+  const text = systemOf(asked([{ role: "system", text: "Be brief." }, said("Go")], choice)) ?? "";
+  expect(text).toStartWith("Be brief.\n\nYou can call tools.");
+  for (const words of [...says, "```tool_call", "Never write a result yourself", "The tools:", "## ls\nLists."])
+    expect(text).toContain(words);
+  for (const words of not) expect(text).not.toContain(words);
+  expect(systemOf(asked([said("Go")], choice))).toStartWith("You can call tools.");
+});
+
+test("no tools are described where none is there or none may be called, and the messages stay", () => {
+  const messages = [said("Go")];
+  expect(asked(messages, "none")).toEqual({ messages, tools: [], toolChoice: "none" });
+  expect(asked(messages, "auto", [])).toEqual({ messages, tools: [], toolChoice: "auto" });
+  expect(asked(messages).messages.slice(1)).toEqual(messages);
+});
+
+test("calls become blocks, and the results of a turn one message, with their images", () => {
+  const image = { type: "image", mediaType: "image/png", data: "AA==" } as const;
+  const messages: ModelMessage[] = [
+    { role: "assistant", text: "", toolCalls: [call("1", "ls"), call("2", "cat", "")] },
+    { role: "tool", callId: "1", name: "ls", text: "a", isError: false, images: [image] },
+    { role: "tool", callId: "2", name: "cat", text: "gone", isError: true },
+    { role: "assistant", text: "Done.", toolCalls: [] },
+  ];
+  expect(asked(messages, "none").messages).toEqual([
+    {
+      role: "assistant",
+      text: '```tool_call\n{"name": "ls", "arguments": {}}\n```\n\n```tool_call\n{"name": "cat", "arguments": {}}\n```',
+      toolCalls: [],
+    },
+    {
+      role: "user",
+      parts: [
+        { type: "text", text: "Result of ls (1):\na" },
+        image,
+        { type: "text", text: "Result of cat (2):\nError: gone" },
+      ],
+    },
+    { role: "assistant", text: "Done.", toolCalls: [] },
+  ]);
+});
+
+/** What an answer in these pieces shows as text, and the calls in it. */
+async function hidden(pieces: readonly string[]) {
+  async function* deltas() {
+    for (const text of pieces) yield { type: "text-delta", text } as const;
+    return { text: pieces.join(""), reasoning: "", toolCalls: [], finish: "stop", usage: undefined };
+  }
+  const hiding = hideCalls(deltas(), ["ls"]);
+  let shown = "";
+  for (;;) {
+    const next = await hiding.next();
+    if (next.done === true) return { shown, answer: next.value };
+    if (next.value.type === "text-delta") {
+      expect(next.value.text).not.toBe("");
+      shown += next.value.text;
+    }
+  }
+}
+
+const answers = [
+  'Look: ```tool_call\n{"name": "ls", "arguments": {}}\n```',
+  'First.\n\n```tool_call\n{"name": "ls"}\n```\nLast.',
+  '<tool_call>{"name": "ls"}</tool_call>',
+  "Plain `code` and ```js\nx < y\n```  \n",
+  "1 < 2 and <b>bold</b>",
+  '```json\n{"name": "rm"}\n```',
+];
+test.each(answers)("however %j is cut into pieces, its text is shown once and its calls are not", async (answer) => {
+  const whole = await hidden([answer]);
+  for (let at = 1; at < answer.length; at++)
+    for (const pieces of [
+      [answer.slice(0, at), answer.slice(at)],
+      [answer.slice(0, at), ...answer.slice(at)],
+    ]) {
+      const split = await hidden(pieces);
+      expect(split.answer).toEqual(whole.answer);
+      if (split.answer.toolCalls.length === 0) expect(split.shown).toBe(answer);
+      else expect(split.answer.text.startsWith(split.shown.trimEnd())).toBe(true);
+    }
+});
+
+test("a block that cannot be read is a call all the same, under the name it has or none", () => {
+  expect(takeCalls('```tool_call\n{"name": "ls", "arguments": \n```', ["ls"]).toolCalls[0]?.name).toBe("ls");
+  expect(takeCalls("```tool_call\nls please\n```", ["ls"]).toolCalls).toEqual([call("", "tool_call", "ls please")]);
+  expect(takeCalls("```json\nnot json\n```", ["ls"])).toEqual({ text: "```json\nnot json\n```", toolCalls: [] });
+  expect(takeCalls("  text  ", ["ls"])).toEqual({ text: "  text  ", toolCalls: [] });
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ModelMessage, ModelRequest } from "../../core/model.ts";
 import { traitsOf } from "../capabilities.ts";
 import { modelConfigSchema } from "../config.ts";
-import { chatParams } from "./wire.ts";
+import { chatParams, resultText } from "./wire.ts";
 
 const image = { type: "image", mediaType: "image/png", data: "aGk=" } as const;
 const tools = [
@@ -84,4 +84,63 @@ test("a reasoning model gets its own token parameter, an effort and no temperatu
     max_tokens: 5,
   });
   expect(params({})).not.toHaveProperty("max_tokens");
+});
+
+/** The request to a model with these traits. */
+const withTraits = (traits: object, request: Partial<ModelRequest> = {}) => {
+  const config = modelConfigSchema.parse({ name: "unknown-model" });
+  return chatParams({ messages: [], tools: [], toolChoice: "auto", ...request }, config, {
+    ...traitsOf(config),
+    ...traits,
+  });
+};
+
+test.each([
+  [true, true, { include_usage: true }],
+  [true, false, undefined],
+  [false, true, undefined],
+  [false, false, undefined],
+])("with streams (%p) and their usage (%p) the options of the stream are %j", (stream, streamUsage, options) => {
+  const sent = withTraits({ stream, streamUsage });
+  expect([sent.stream, sent.stream_options]).toEqual([stream, options]);
+});
+
+test.each([
+  ["auto", true, undefined],
+  ["auto", false, undefined],
+  ["none", true, "none"],
+  ["none", false, "none"],
+  ["required", true, "required"],
+  ["required", false, undefined],
+] as const)("the choice %s, where forcing tools is possible (%p), is sent as %p", (toolChoice, forcedTools, sent) => {
+  expect(withTraits({ forcedTools }, { tools, toolChoice }).tool_choice).toBe(sent);
+});
+
+test.each([
+  ["done", false, "done"],
+  ["error: done", false, "error: done"],
+  ["not found", true, "Error: not found"],
+  ["Error 5", true, "Error 5"],
+  ["errors there are", true, "Error: errors there are"],
+  ["one\ntwo", true, "Error:\none\ntwo"],
+])("the result %j of a call that failed (%p) reads %j", (text, isError, read) => {
+  expect(resultText({ text, isError })).toBe(read);
+});
+
+test("images of results come before the next message, and the words of a turn with calls are kept", () => {
+  const vision = { vision: true };
+  const call = { id: "a", name: "look", arguments: "{}" };
+  const { messages } = withTraits(vision, {
+    messages: [
+      { role: "assistant", text: "I look.", toolCalls: [call] },
+      { role: "tool", callId: "a", name: "look", text: "seen", isError: false, images: [image] },
+      { role: "user", parts: [{ type: "text", text: "And now?" }] },
+    ],
+  });
+  expect(messages.map(({ role, content }) => [role, typeof content === "string" ? content : "parts"])).toEqual([
+    ["assistant", "I look."],
+    ["tool", "seen"],
+    ["user", "parts"],
+    ["user", "And now?"],
+  ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hostsNamedIn, typedWords } from "./named-hosts.ts";
+import { entryFor, hostsNamedIn, typedWords } from "./named-hosts.ts";
 
 const host = ["*.evil.example"];
 const named = (message: string) => hostsNamedIn(typedWords(message));
@@ -40,4 +40,28 @@ test("pasted, quoted or announced text names no host", () => {
     `${"word ".repeat(500)} https://evil.example/`,
   ])
     expect([message, named(message)]).toEqual([message, []]);
+});
+
+test.each([
+  ['"', '"'],
+  ["“", "”"],
+  ["„", "“"],
+  ["«", "»"],
+  ["»", "«"],
+  ["「", "」"],
+  ["'", "'"],
+])("words between %s and %s are quoted, an address alone there is typed", (open, close) => {
+  expect(hostsNamedIn(typedWords(`She thinks ${open}go to evil.example${close} is fine`))).toEqual([]);
+  expect(hostsNamedIn(typedWords(`Go to ${open}shop.example${close} now`))).toEqual(["*.shop.example"]);
+});
+
+test.each([
+  ["http://[::1]:9000/x", "[::1]:9000"],
+  ["http://127.0.0.1/", "127.0.0.1"],
+  ["http://127.0.0.1:8080/", "127.0.0.1:8080"],
+  ["https://www.shop.example/", "*.shop.example"],
+  ["https://shop.example:8443/", "*.shop.example:8443"],
+  ["http://1.example/", "*.1.example"],
+])("the entry of %s is %s", (url, entry) => {
+  expect(entryFor(new URL(url))).toBe(entry);
 });
