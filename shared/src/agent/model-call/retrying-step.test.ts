@@ -140,7 +140,7 @@ test("an address that has never answered is not waited for: the task fails and s
   expect(waits(events)).toEqual([]);
 });
 
-/** How a step goes whose model is away for so many attempts: its pauses, or the error it ends with. */
+/** A step whose model is away for so many attempts: its pauses, or the error it ends with. */
 async function pausing(
   { wasReached = true, hasAnswered = true, leftMs = 1e9, retryAfterMs = undefined as number | undefined },
   attempts = 1,

@@ -8,7 +8,7 @@ import { toResult } from "./to-result.ts";
 type Content = Parameters<typeof toResult>[0]["content"];
 type Target = Parameters<typeof toResult>[1];
 
-/** What a server's content becomes in files: their paths and texts, with the words that name them. */
+/** The files that a server's content becomes, and the words that name them. */
 async function saved(content: Content, read?: Target["read"]) {
   await using room = await workspaceForTest();
   const target = { server: "my server", tool: "fetch it", workspace: room.workspace, ...(read && { read }) };
