@@ -15,10 +15,15 @@ import { loadSuite } from "./acts-suite.ts";
  * `tests/acts` of the branch `conformance-spec` of a2aproject/A2A. Exits with 1 if a test that MUST
  * pass fails and is not in `draftFaults`.
  */
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { only: { type: "string" }, binding: { type: "string" } } });
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: "string" }, binding: { type: "string" } },
+});
 const [folder] = positionals;
 if (folder === undefined) {
-  console.error("Usage: bun test/conformance/acts/run-acts.ts FOLDER [--only agent|gateway|flow] [--binding jsonrpc|rest|grpc]");
+  console.error(
+    "Usage: bun test/conformance/acts/run-acts.ts FOLDER [--only agent|gateway|flow] [--binding jsonrpc|rest|grpc]",
+  );
   process.exit(2);
 }
 const tests = await loadSuite(join(folder, "suite.acts.yaml"));

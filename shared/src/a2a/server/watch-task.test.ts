@@ -20,14 +20,17 @@ async function watch(
 ) {
   const stored = [...before, ...later.filter(({ type }) => type !== "text-delta")];
   const events = stored.map((event, at) => ({ runId: "r", seq: at + 1, at: 0, event }));
-  async function* follow(_: string, { after = 0 }): AsyncGenerator<FollowItem> {
+  async function* pages(after: number): AsyncGenerator<readonly FollowItem[]> {
     let seq = after;
     for (const event of [...before.slice(after), ...later.slice(Math.max(0, after - before.length))]) {
       const item = event.type === "text-delta" ? undefined : events[seq++];
-      yield item === undefined ? { kind: "progress", event } : { kind: "event", ...item };
+      yield [item === undefined ? { kind: "progress", event } : { kind: "event", ...item }];
     }
   }
-  const engine = { follow, events: async (_: string, after = 0) => events.slice(after) } as unknown as Engine;
+  const engine = {
+    follow: (_: string, { after = 0 }) => ({ pages: () => pages(after) }),
+    events: async (_: string, after = 0, last = events.length) => events.slice(after, last),
+  } as unknown as Engine;
   const deps = { engine, projections: createProjectionCache(engine), publicUrl: "http://a.example", draft: "replies" };
   const run = { id: "r", contextId: "c", status: "running", lastEvent: before.length, input, updatedAt: 0 };
   const options = {
