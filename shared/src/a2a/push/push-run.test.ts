@@ -29,9 +29,9 @@ async function notify(
   }
   const engine = {
     get: async () => (isThere ? ({ id: "t", contextId: "c" } as RunRecord) : undefined),
-    events: async (_: string, after = 0) => {
+    events: async (_: string, after = 0, last = stored.length) => {
       reads.push(after);
-      return stored.slice(after);
+      return stored.slice(after, last);
     },
     follow,
   } as unknown as Engine;
