@@ -34,8 +34,8 @@ export type AgentConfig = {
   /** What is demanded of its card. */
   readonly card: CardConfig;
   /**
-   * Whether it is of this system: it takes this system's token or, where there is none, is on this
-   * machine.
+   * Whether it is of this system: it takes this system's token and no other credentials or, where
+   * there is no token, is on this machine.
    */
   readonly isOwn: boolean;
   /** Its address from outside, used in its card and links. */
@@ -140,11 +140,12 @@ function placeOf(
   // This system's token is only for its own agents.
   const token = agent.token ?? (entry === undefined ? undefined : server.token);
   const isHere = isLoopback(URL.parse(address)?.hostname ?? "");
+  const takesOurs = agent.auth?.kind === undefined && token === server.token;
   return {
     entry: isThere ? entry : undefined,
     url: address,
     token,
-    isOwn: entry !== undefined && token === server.token && (token !== undefined || isHere),
+    isOwn: entry !== undefined && takesOurs && (token !== undefined || isHere),
     publicUrl: agent.public_url,
     grpcPort: agent.grpc_port,
   };

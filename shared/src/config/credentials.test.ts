@@ -94,3 +94,13 @@ test("our own servers are shown the token, the certificate, both or nothing", ()
   expect(Object.keys(ownCredentials({ ...none, token: "t" }) ?? {})).not.toContain("tls");
   expect(ownCredentials({ token: "t", tls: { client } })).toMatchObject({ tls: client, identity: { kind: "bearer" } });
 });
+
+test("an agent that wants credentials of its own is not of this system, even where the table is that of one of its agents", async () => {
+  const isOwn = async (more: string) => {
+    await writeFile(join(cwd, "manyhands.toml"), `[agents.manus]\nurl = "http://127.0.0.1:4501"\n${more}\n`);
+    return (await loadConfig({ cwd, env })).agents.manus?.isOwn;
+  };
+  expect(await isOwn("")).toBe(true);
+  expect(await isOwn('[agents.manus.auth]\ncert = "c.pem"\nkey = "k.pem"')).toBe(true);
+  expect(await isOwn('[agents.manus.auth]\nkind = "bearer"\nsecret = "s"')).toBe(false);
+});

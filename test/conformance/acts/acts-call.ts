@@ -129,16 +129,17 @@ function typeOf({ code, status, data, details }: Wire): string {
   return codes[code] ?? `${name}Error`;
 }
 
-/** A call over gRPC, its request and its answer in ProtoJSON; a status that is no error counts as 200. */
+type GrpcMethod = readonly [Codec | undefined, Codec | undefined, Parameters<GrpcClient["call"]>[0], unknown];
+
+/**
+ * A call over gRPC, its request and its answer in ProtoJSON. A list has its fields there also where
+ * protobuf leaves out that they are empty; what is no failure counts as status 200.
+ */
 async function overGrpc(client: GrpcClient, method: Method, params: Wire): Promise<ActsAnswer> {
-  const [request, answer, name]: readonly [
-    Codec | undefined,
-    Codec | undefined,
-    Parameters<GrpcClient["call"]>[0],
-    unknown,
-  ] = methods[method];
+  const [request, answer, name]: GrpcMethod = methods[method];
   const asked = (request === undefined ? { tenant: "" } : request.fromJSON(params)) as object;
-  const json = (value: unknown): Wire => answer?.toJSON(value as never) ?? {};
+  const empty = method === "ListTasks" ? { tasks: [], nextPageToken: "" } : {};
+  const json = (value: unknown): Wire => ({ ...empty, ...(answer?.toJSON(value as never) as object | undefined) });
   const called = isStreaming(method) ? Array.fromAsync(client.stream(name, asked)) : client.call(name, asked);
   try {
     const value: Wire = await called;
@@ -150,6 +151,6 @@ async function overGrpc(client: GrpcClient, method: Method, params: Wire): Promi
       ...(code === status.INVALID_ARGUMENT && { status: "INVALID_ARGUMENT" }),
       details: [{ reason }],
     });
-    return { status: code, body: {}, error: { type, message } };
+    return { status: code, body: { error: { message } }, error: { type, message } };
   }
 }

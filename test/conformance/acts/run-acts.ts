@@ -15,10 +15,15 @@ import { loadSuite } from "./acts-suite.ts";
  * `tests/acts` of the branch `conformance-spec` of a2aproject/A2A. Exits with 1 if a test that MUST
  * pass fails and is not in `draftFaults`.
  */
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { only: { type: "string" } } });
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: "string" }, binding: { type: "string" } },
+});
 const [folder] = positionals;
 if (folder === undefined) {
-  console.error("Usage: bun test/conformance/acts/run-acts.ts FOLDER [--only agent|gateway|flow]");
+  console.error(
+    "Usage: bun test/conformance/acts/run-acts.ts FOLDER [--only agent|gateway|flow] [--binding jsonrpc|rest|grpc]",
+  );
   process.exit(2);
 }
 const tests = await loadSuite(join(folder, "suite.acts.yaml"));
@@ -44,6 +49,7 @@ for (const [name, start] of Object.entries(subjects)) {
     const { url, grpc: address } = before ?? agent;
     using grpc = grpcClient(address);
     for (const binding of ["jsonrpc", "rest", "grpc"] as const) {
+      if (values.binding !== undefined && values.binding !== binding) continue;
       const has = { streaming: offered, pushNotifications: offered };
       const counts = { must: [0, 0], should: [0, 0], may: [0, 0] };
       let faults = 0;
