@@ -54,10 +54,25 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
     async execute(run, input) {
       try {
         const task = input as AgentInput;
-        return await perform(run, task, withOutputSchema(agent, task), deps);
+        return await perform(run, task, withOutputSchema(agent, task), openingOnce(deps));
       } finally {
         if (run.abortSignal.aborted) await releaseTools(agent, run, deps);
       }
+    },
+  };
+}
+
+/** The same with each workspace opened once, not for each call. */
+function openingOnce(deps: AgentDeps): AgentDeps {
+  const opened = new Map<string, Promise<Workspace>>();
+  return {
+    ...deps,
+    openWorkspace(principal, contextId) {
+      const key = JSON.stringify([principal, contextId]);
+      const opening = opened.get(key) ?? deps.openWorkspace(principal, contextId);
+      opened.set(key, opening);
+      opening.catch(() => opened.delete(key));
+      return opening;
     },
   };
 }

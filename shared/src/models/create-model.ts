@@ -132,7 +132,8 @@ async function* askOnce(
   const { traits } = scope;
   // Loaded with the first question: a server answers its card without it.
   const { attempt } = await import("./chat/attempt.ts");
-  let spent = estimateTokens(request.messages, request.tools, scope.imageRule);
+  const isLimited = scope.config.tokensPerMinute !== undefined;
+  let spent = isLimited ? estimateTokens(request.messages, request.tools, scope.imageRule) : 0;
   const admission = await scope.limiter.enter(spent, signal);
   try {
     const result = yield* attempt(scope, request, traits, signal);

@@ -55,8 +55,8 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
       const fixed = fixedTokens(agent, offered, task.today);
       const inputTokens = task.measured.tokens + estimateTokens(fresh, [], model.imageRule) + tailTokens;
       const request: ModelRequest = {
-        messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt, ...tail],
-        tools: toolSpecs(offered),
+        messages: [systemMessage(agent, task.today), ...prompt, ...tail],
+        tools: offered.map((tool) => specOf(tool).spec),
         toolChoice,
         maxOutputTokens: roomForAnswer(task, inputTokens + fixed - task.fixedTokens, model),
       };
@@ -142,28 +142,34 @@ export function waitingOf(
 
 /** Estimated tokens of what every prompt of a task shares: the system text and the tools. */
 export function fixedTokens(agent: AgentDefinition, tools: readonly Tool[], today: string): number {
-  const system = estimateTokens([{ role: "system", text: systemText(agent, today) }], []);
-  return tools.reduce((sum, tool) => sum + toolTokens(tool), system);
+  const system = estimateTokens([systemMessage(agent, today)], []);
+  return tools.reduce((sum, tool) => sum + specOf(tool).tokens, system);
 }
 
-const estimated = new WeakMap<Tool, { readonly description: string; readonly tokens: number }>();
+type KnownSpec = { readonly spec: ToolSpec; readonly tokens: number };
 
-/** Estimated once for each tool and description. */
-function toolTokens(tool: Tool): number {
-  const { description } = tool;
-  const known = estimated.get(tool);
-  if (known?.description === description) return known.tokens;
-  const tokens = estimateTokens([], toolSpecs([tool]));
-  estimated.set(tool, { description, tokens });
-  return tokens;
+const known = new WeakMap<Tool, KnownSpec>();
+
+/** Made once for each tool and description. */
+function specOf(tool: Tool): KnownSpec {
+  const { name, description, inputSchema } = tool;
+  const found = known.get(tool);
+  if (found?.spec.description === description) return found;
+  const spec = { name, description, inputSchema };
+  const made = { spec, tokens: estimateTokens([], [spec]) };
+  known.set(tool, made);
+  return made;
 }
 
-function systemText({ instructions }: AgentDefinition, today: string): string {
-  return `${instructions}\n\nToday is ${today}.`;
-}
+const systems = new WeakMap<AgentDefinition, { readonly today: string; readonly message: ModelMessage }>();
 
-function toolSpecs(tools: readonly Tool[]): ToolSpec[] {
-  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+/** Made once for each agent and day. */
+function systemMessage(agent: AgentDefinition, today: string): ModelMessage {
+  const found = systems.get(agent);
+  if (found?.today === today) return found.message;
+  const message = { role: "system", text: `${agent.instructions}\n\nToday is ${today}.` } as const;
+  systems.set(agent, { today, message });
+  return message;
 }
 
 const cutOff = {

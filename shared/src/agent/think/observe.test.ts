@@ -23,7 +23,9 @@ test("an observation follows the results of its turn and stays, so that each pro
   await using agent = await agentForTest({
     script: [...steps(3), { text: "done" }],
     tools: [step],
-    agent: { look: async () => ({ text: `SIGHT ${++looks}`, mark: `${looks}`, ...(looks > 1 && { since: `${looks - 1}` }) }) },
+    agent: {
+      look: async () => ({ text: `SIGHT ${++looks}`, mark: `${looks}`, ...(looks > 1 && { since: `${looks - 1}` }) }),
+    },
   });
   const { record, events } = await agent.run("Go.");
   expect(record.status).toBe("completed");
@@ -86,7 +88,11 @@ test("many changes since a whole page make the next observation whole again", as
     agent: {
       look: async (_, { since }) => {
         asked.push(since);
-        return { text: `SIGHT ${"word ".repeat(1_200)}${asked.length}`, mark: `${asked.length}`, ...(since && { since }) };
+        return {
+          text: `SIGHT ${"word ".repeat(1_200)}${asked.length}`,
+          mark: `${asked.length}`,
+          ...(since && { since }),
+        };
       },
     },
   });
@@ -168,7 +174,12 @@ const looking = (look: NonNullable<Parameters<typeof observe>[0]["look"]>, signa
   const model = createModel(modelConfigSchema.parse({ name: "none", baseUrl: "http://127.0.0.1:1" }));
   const openWorkspace = async () => ({}) as never;
   const run = { principal: "a", contextId: "c" } as never;
-  return observe({ look }, { run, contextWindow: 10_000, messages: [], views: { open: [], weighed: 0 } }, { model, openWorkspace, lookMs: 30 }, signal);
+  return observe(
+    { look },
+    { run, contextWindow: 10_000, messages: [], views: { open: [], weighed: 0 } },
+    { model, openWorkspace, lookMs: 30 },
+    signal,
+  );
 };
 
 test("an observation that hangs or fails is replaced by a note", async () => {

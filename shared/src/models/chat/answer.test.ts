@@ -4,8 +4,8 @@ import { parseChunk, readAnswer, saysSomething } from "./answer.ts";
 /** Reads deltas as a server would stream them. */
 async function read(...deltas: object[]) {
   async function* chunks() {
-    for (const delta of deltas) yield parseChunk({ choices: [{ index: 0, delta }] });
-    yield parseChunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
+    for (const delta of deltas) yield [parseChunk({ choices: [{ index: 0, delta }] })];
+    yield [parseChunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })];
   }
   const reading = readAnswer(chunks());
   const told: string[] = [];
