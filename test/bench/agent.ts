@@ -148,7 +148,9 @@ const ratio = median(ours.map((value, round) => value / (bare[round] ?? Number.N
 /** How much longer the last steps of a long run take than the first, after those that warm up. */
 async function lateOverEarly(): Promise<number> {
   const times: number[] = [];
-  stepped = (at) => void (times[at] = performance.now());
+  stepped = (at) => {
+    times[at] = performance.now();
+  };
   await ourLoop("long");
   const took = times.slice(1).map((time, at) => time - (times[at] ?? Number.NaN));
   return median(took.slice(-compared)) / median(took.slice(compared, 2 * compared));

@@ -15,7 +15,7 @@ import { toolChoiceNow, turnNotice } from "./last-turn.ts";
 import { observe } from "./observe.ts";
 import { promptOf } from "./prompt.ts";
 import { extendModelMessages, toModelMessages } from "./to-model-messages.ts";
-import { addMessage } from "./views.ts";
+import { addMessage, foldViews } from "./views.ts";
 
 /** What thinking needs of the server it runs in. */
 export type ThinkDeps = {
@@ -47,13 +47,14 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
       const seen = { vision: model.capabilities.vision, artifacts };
       const observation = await seenNow(agent, task, deps, step.signal);
       const shown = observation === undefined ? [] : [observation];
-      const prompt = [...(await promptOf(task, seen))];
+      const { messages, saved } = foldViews(task, observation);
+      const prompt = [...(await promptOf({ ...task, messages }, seen))];
       await extendModelMessages(prompt, shown, seen);
       const fresh = await toModelMessages([...task.messages.slice(task.measured.messages), ...shown], seen);
       const tail = tailMessage([...hints, ...missingHint(missing)]);
       const tailTokens = estimateTokens(tail, []);
       const fixed = fixedTokens(agent, offered, task.today);
-      const inputTokens = task.measured.tokens + estimateTokens(fresh, [], model.imageRule) + tailTokens;
+      const inputTokens = task.measured.tokens - saved + estimateTokens(fresh, [], model.imageRule) + tailTokens;
       const request: ModelRequest = {
         messages: [systemMessage(agent, task.today), ...prompt, ...tail],
         tools: offered.map((tool) => specOf(tool).spec),
@@ -179,7 +180,11 @@ const cutOff = {
 
 function take(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinition["toolChoice"]): void {
   const { text, toolCalls, usage, observation, images } = reply;
-  if (observation !== undefined) addMessage(task, { role: "observation", ...observation, ...(images && { images }) });
+  const seen = observation && ({ role: "observation", ...observation, ...(images && { images }) } as const);
+  const folded = foldViews(task, seen);
+  task.messages = folded.messages;
+  Object.assign(task.views, folded.views);
+  if (seen !== undefined) addMessage(task, seen);
   // Reasoning tokens count as output, and are not part of the next prompt.
   task.tailTokens = reply.sightTokens ?? 0;
   const tokens = Math.max(0, usage.inputTokens - task.tailTokens);

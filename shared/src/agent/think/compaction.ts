@@ -12,7 +12,7 @@ import { type ThinkDeps, waitingOf } from "./ask-model.ts";
 import { compacted, pinnable, pinned } from "./pinned.ts";
 import { messageTokens, promptTokens } from "./prompt-tokens.ts";
 import { filesHeading, listing, type Transcript, transcript } from "./transcript.ts";
-import { foldViews, keepViews } from "./views.ts";
+import { keepViews } from "./views.ts";
 
 /**
  * A prompt larger than the first share of the window is compacted to about the second: rarely, and
@@ -22,13 +22,12 @@ const fullAt = 0.75;
 const keepShare = 0.3;
 
 /**
- * Keeps the prompt within the model's window: folds what is out of date, and when the prompt grows too large, or the provider says so, a
+ * Keeps the prompt within the model's window: when it grows too large, or the provider says so, a
  * summary replaces the older messages. The user's words and the newest turns stay verbatim, and a
  * call is never separated from its result.
  */
 export function fitWindow(think: Think, deps: ThinkDeps): Think {
   return async (task) => {
-    foldViews(task);
     if (promptTokens(task) > task.contextWindow * fullAt) await compact(task, roomForNewest(task), deps);
     try {
       return await think(task);

@@ -49,26 +49,31 @@ function markToContinue(seen: readonly SeenObservation[]): string | undefined {
   return undefined;
 }
 
+/** A conversation with views folded or not, its views then, and how many tokens were saved. */
+export type Folded = { readonly messages: TaskMessage[]; readonly views: Views; readonly saved: number };
+
 /**
- * Folds the views that are out of date, all at once and seldom: what follows the first of them is no
- * longer in the provider's cache then, so it waits until it saves as many tokens in each later
- * prompt as it costs once.
+ * The conversation with the views folded that are out of date once the model has `next`, all of
+ * them or none. What follows the first of them is no longer in the provider's cache then, so
+ * folding must save half of that in each later prompt: a page is folded when the agent leaves it,
+ * or with the next ones if it was small.
  */
-export function foldViews(task: AgentState): void {
-  const { views } = task;
-  const stale = staleViews(task);
-  if (stale.length <= views.weighed) return;
-  const folds = new Map<TaskMessage, TaskMessage>(stale.map(({ message }) => [message, folded(message)]));
-  const saved = sizeOf(stale.map(({ message }) => message)) - sizeOf([...folds.values()]);
-  const first = task.messages.lastIndexOf(stale[0]?.message as TaskMessage);
-  if (saved < sizeOf(task.messages.slice(first)) - saved) {
-    views.weighed = stale.length;
-    return;
-  }
-  task.messages = task.messages.map((message) => folds.get(message) ?? message);
-  task.measured = { ...task.measured, tokens: Math.max(task.fixedTokens, task.measured.tokens - textSaved(folds)) };
-  views.open = views.open.filter(({ message }) => !folds.has(message));
-  views.weighed = 0;
+export function foldViews(
+  { messages, views, step }: Pick<AgentState, "messages" | "views" | "step">,
+  next: SeenObservation | undefined,
+): Folded {
+  const stale = staleViews(views, step, next);
+  const [oldest] = stale;
+  if (oldest === undefined || stale.length <= views.weighed) return { messages, views, saved: 0 };
+  const folds = foldsOf(stale, messages);
+  const saved = sizeOf([...folds.keys()]) - sizeOf([...folds.values()]);
+  const after = sizeOf(messages.slice(messages.lastIndexOf(oldest.message))) - saved;
+  if (2 * saved < after) return { messages, views: { ...views, weighed: stale.length }, saved: 0 };
+  return {
+    messages: messages.map((message) => folds.get(message) ?? message),
+    views: { open: views.open.filter(({ message }) => !folds.has(message)), weighed: 0 },
+    saved,
+  };
 }
 
 /** Forgets the views that a compaction removed. */
@@ -82,33 +87,30 @@ export function keepViews({ views, messages }: AgentState): void {
  * Observations before the newest that is complete in itself; images of tools before the newest, or
  * some turns old.
  */
-function staleViews({ views, step }: AgentState): readonly View[] {
-  const { open } = views;
-  const whole = open.findLastIndex(({ message }) => message.role === "observation" && message.since === undefined);
+function staleViews({ open }: Views, step: number, next: SeenObservation | undefined): readonly View[] {
+  const isWhole = ({ message }: View) => message.role === "observation" && message.since === undefined;
+  const whole = next !== undefined && next.since === undefined ? open.length : open.findLastIndex(isWhole);
   const image = open.findLastIndex(({ message }) => message.role === "tool");
   return open.filter(({ message, step: shown }, at) =>
     message.role === "observation" ? at < whole : at < image || step - shown > turnsShown,
   );
 }
 
-/** What stays of a view that is out of date. */
-function folded(message: View["message"]): TaskMessage {
-  const { images: _, ...rest } = message;
-  if (rest.role === "tool") return { ...rest, text: `${rest.text}\n[The image is no longer shown.]` };
-  return { role: "observation", text: rest.brief ?? "" };
+/** What stays of views that are out of date; what the conversation has already is not repeated. */
+function foldsOf(stale: readonly View[], messages: readonly TaskMessage[]): Map<TaskMessage, TaskMessage> {
+  const told = new Set(messages.flatMap((message) => (message.role === "observation" ? [message.text] : [])));
+  return new Map(
+    stale.map(({ message }): [TaskMessage, TaskMessage] => {
+      const { images: _, ...rest } = message;
+      if (rest.role === "tool") return [message, { ...rest, text: `${rest.text}\n[The image is no longer shown.]` }];
+      const { brief = "" } = rest;
+      const text = told.has(brief) ? "" : brief;
+      told.add(brief);
+      return [message, { role: "observation", text }];
+    }),
+  );
 }
 
 function sizeOf(messages: readonly TaskMessage[]): number {
   return messages.reduce((sum, message) => sum + (isView(message) ? viewTokens(message) : messageTokens(message)), 0);
-}
-
-/**
- * What folding saves of observations' text. Images are left out: how many tokens they have is the
- * provider's to say, and older journals never counted them here.
- */
-function textSaved(folds: ReadonlyMap<TaskMessage, TaskMessage>): number {
-  return [...folds].reduce(
-    (sum, [from, to]) => sum + (from.role === "observation" ? messageTokens(from) - messageTokens(to) : 0),
-    0,
-  );
 }

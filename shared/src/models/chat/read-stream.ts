@@ -42,7 +42,7 @@ function chunkOf(data: string, event: string | undefined, headers: Headers): unk
   return chunk;
 }
 
-async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+async function drain(reader: Pick<ReadableStreamDefaultReader, "read" | "cancel">): Promise<void> {
   const timer = setTimeout(() => void reader.cancel().catch(() => undefined), drainMs);
   try {
     while (!(await reader.read()).done);

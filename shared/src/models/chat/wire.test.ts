@@ -143,6 +143,7 @@ test("images of results come before the next message, and the words of a turn wi
     ["user", "parts"],
     ["user", "And now?"],
   ]);
+});
 
 test("the JSON of a conversation that grows, shrinks or changes is that of its parameters", () => {
   const config = modelConfigSchema.parse({ name: "gpt-4o", temperature: 0.5 });

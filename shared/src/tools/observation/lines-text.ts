@@ -90,7 +90,7 @@ export function findLines(lines: readonly Line[], text: string, tokens: number):
  * rest as a number.
  */
 export function wholeText(items: readonly Item[], from: number, tokens: number): string {
-  const lines = linesOf(items, { allRefs: true, collapsed: false });
+  const lines = linesOf(items, { allRefs: true, urls: true, collapsed: false });
   const shown: string[] = [];
   let left = tokens;
   for (const { depth, text } of lines.slice(from - 1)) {

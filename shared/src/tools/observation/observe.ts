@@ -4,7 +4,7 @@ import type { Browsing } from "../../machine/browser/browser.ts";
 import { estimateText } from "../../models/tokens.ts";
 import { lookAt, type PageLook, settle } from "./look.ts";
 import { bodyOf, headerOf, type LookLines, linesOfLook, notesOf } from "./look-text.ts";
-import { briefOf } from "./page-brief.ts";
+import { briefOf, briefOfChanges } from "./page-brief.ts";
 import { photograph } from "./photograph.ts";
 import { type SnapshotState, type SnapshotStates, untoldNotices } from "./snapshot-state.ts";
 import { changesText, differenceOf, documentOf, type ToldPage, toldWith } from "./told-page.ts";
@@ -81,10 +81,12 @@ function changesOf(
   const isNew = image !== undefined && told.picture !== base.picture;
   if (text === "" && !isNew) return undefined;
   if (estimateText(text) > tokens) return "too many";
+  const brief = briefOfChanges(look, lines, difference);
   return {
     text: text === "" ? "Only the picture of the page has changed." : text,
     mark: remember(looks, toldWith(look, lines, told, { base, difference })),
     ...(since !== undefined && { since }),
+    ...(brief !== "" && { brief }),
     ...(isNew && { images: [image] }),
   };
 }

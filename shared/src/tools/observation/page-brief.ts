@@ -1,10 +1,14 @@
 import { estimateText } from "../../models/tokens.ts";
 import { asData } from "../page/as-data.ts";
-import type { Item } from "./item.ts";
+import { actsByRole, type Item } from "./item.ts";
 import type { PageLook } from "./look.ts";
+import type { LookLines } from "./look-text.ts";
+import { type Difference, originOf, withoutRefs } from "./told-page.ts";
 
 /** Tokens that a page may take in the conversation once it is out of date. */
 const briefTokens = 160;
+/** Tokens that changes of it may take then. */
+const changesTokens = 60;
 const longestLine = 120;
 /** Rows told of each table or list. */
 const mostRows = 4;
@@ -15,11 +19,23 @@ const mostRows = 4;
  */
 export function briefOf({ url, title, items }: PageLook): string {
   const called = title === "" ? [] : [`Title: ${oneLine(title)}`];
-  return `This page was open then; in short:\n${asData(url.slice(0, 300), [...called, ...withinBudget(factsOf(items))].join("\n"))}`;
+  return `This page was open then; in short:\n${asData(url.slice(0, 300), [...called, ...withinBudget(factsOf(items), briefTokens)].join("\n"))}`;
 }
 
-function withinBudget(lines: readonly string[]): string[] {
-  let left = briefTokens;
+/** What stays of changes: the texts that came, without the possible actions; empty if there are none. */
+export function briefOfChanges({ url }: PageLook, { lines }: LookLines, { fresh }: Difference): string {
+  const texts = fresh.flatMap((at) => {
+    const line = lines[at];
+    return line === undefined || line.text.startsWith("… ") || actsByRole(line.text.split(/[ :]/, 1)[0] ?? "")
+      ? []
+      : linesWith(withoutRefs(line.text));
+  });
+  const kept = withinBudget(texts, changesTokens);
+  return kept.length === 0 ? "" : asData(originOf(url), kept.map((text) => `+ ${text}`).join("\n"));
+}
+
+function withinBudget(lines: readonly string[], tokens: number): string[] {
+  let left = tokens;
   return lines.filter((line) => {
     left -= left < 0 ? 0 : estimateText(line) + 1;
     return left >= 0;

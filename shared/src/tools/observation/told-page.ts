@@ -159,7 +159,8 @@ function refIn(text: string): string | undefined {
   return /\[(e\d+)\]/.exec(text)?.[1];
 }
 
-function withoutRefs(text: string): string {
+/** A line without the refs of its elements. */
+export function withoutRefs(text: string): string {
   return text.replaceAll(/ \[e\d+\]/g, "");
 }
 
@@ -167,6 +168,7 @@ function focusIn(lines: readonly Line[]): string | undefined {
   return refIn(lines.find(({ text }) => text.includes(" [focused]"))?.text.split(" [focused]")[1] ?? "");
 }
 
-function originOf(url: string): string {
+/** Where a page is from; its address if that says nothing of it. */
+export function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url;
 }

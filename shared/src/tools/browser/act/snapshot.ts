@@ -63,6 +63,10 @@ async function found(call: BrowserCall, look: PageLook, text: string): Promise<s
         timeoutMs: lookMs,
       })
     : look;
-  const lines = findLines(linesOf(searched?.items ?? [], { allRefs: true, collapsed: false }), text, resultTokens);
+  const lines = findLines(
+    linesOf(searched?.items ?? [], { allRefs: true, urls: true, collapsed: false }),
+    text,
+    resultTokens,
+  );
   return lines === "" ? `${JSON.stringify(text)} is not on the page.` : asData(look.url, lines);
 }
