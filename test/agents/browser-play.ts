@@ -13,7 +13,10 @@ export type Move = Reply | ((seen: string, result: string) => Reply);
 /** A call, as a move's reply. */
 export const call = (name: string, args: object): Reply => ({ calls: [{ name, args }] });
 
-/** The newest ref of an element, by the beginning of its line: `button "Next"`. */
+/**
+ * The ref of an element, by the beginning of its line: `button "Next"`; the newest one, on the page
+ * that was shown last.
+ */
 export function refOf(seen: string, line: string): string {
   const at = seen.indexOf(line);
   const ref = /\[(e\d+)\]/.exec(at < 0 ? "" : (seen.slice(at).split("\n", 1)[0] ?? ""))?.[1];
@@ -49,6 +52,12 @@ export async function startPlays(plays: Readonly<Record<string, readonly Move[]>
   return { model, faults, tails };
 }
 
+/** What is on the page, newest first: the newest whole page and what changed since. */
+function seenIn(texts: readonly string[]): string {
+  const whole = texts.findLastIndex((shown) => /^(?:Page: |No page is open)/m.test(shown));
+  return texts.slice(Math.max(0, whole)).toReversed().join("\n");
+}
+
 function situation({ messages }: ChatRequest, names: readonly string[]) {
   const text = (message: (typeof messages)[number] | undefined) =>
     typeof message?.content === "string"
@@ -62,12 +71,7 @@ function situation({ messages }: ChatRequest, names: readonly string[]) {
   return {
     name,
     turn: own.filter(({ role }) => role === "assistant").length,
-    seen: messages
-      .slice(goal < 0 ? 0 : 1)
-      .filter(({ role }) => role === "tool" || role === "user")
-      .toReversed()
-      .map(text)
-      .join("\n"),
+    seen: seenIn(messages.slice(1).filter(({ role }) => role === "tool" || role === "user").map(text)),
     result: text(own.findLast(({ role }) => role === "tool")),
   };
 }
