@@ -5,15 +5,18 @@ type ChatRequest = Parameters<ScriptFunction>[0];
 type Reply = ReturnType<ScriptFunction>;
 
 /**
- * One move of a play: a call, a text, or a function of the current observation and the newest
- * result.
+ * One move of a play: a call, a text, or a function of what the conversation shows, newest first,
+ * and the newest result.
  */
 export type Move = Reply | ((seen: string, result: string) => Reply);
 
 /** A call, as a move's reply. */
 export const call = (name: string, args: object): Reply => ({ calls: [{ name, args }] });
 
-/** The ref of an element in an observation, by the beginning of its line: `button "Next"`. */
+/**
+ * The ref of an element, by the beginning of its line: `button "Next"`; the newest one, on the page
+ * that was shown last.
+ */
 export function refOf(seen: string, line: string): string {
   const at = seen.indexOf(line);
   const ref = /\[(e\d+)\]/.exec(at < 0 ? "" : (seen.slice(at).split("\n", 1)[0] ?? ""))?.[1];
@@ -29,7 +32,7 @@ export const on =
 
 /**
  * A model that plays each task's moves, chosen by a word of its goal, one per turn, and ends after
- * the last. `prompts` are the prompts' last messages.
+ * the last. `tails` are what each prompt shows.
  */
 export async function startPlays(plays: Readonly<Record<string, readonly Move[]>>) {
   const faults: string[] = [];
@@ -49,6 +52,12 @@ export async function startPlays(plays: Readonly<Record<string, readonly Move[]>
   return { model, faults, tails };
 }
 
+/** What is on the page, newest first: the newest whole page and what changed since. */
+function seenIn(texts: readonly string[]): string {
+  const whole = texts.findLastIndex((shown) => /^(?:Page: |No page is open)/m.test(shown));
+  return texts.slice(Math.max(0, whole)).toReversed().join("\n");
+}
+
 function situation({ messages }: ChatRequest, names: readonly string[]) {
   const text = (message: (typeof messages)[number] | undefined) =>
     typeof message?.content === "string"
@@ -59,11 +68,10 @@ function situation({ messages }: ChatRequest, names: readonly string[]) {
   );
   const name = names.find((one) => text(messages[goal]).startsWith(one)) ?? "";
   const own = messages.slice(goal + 1);
-  const last = messages.at(-1);
   return {
     name,
     turn: own.filter(({ role }) => role === "assistant").length,
-    seen: last?.role === "user" && messages.length - 1 > goal ? text(last) : "",
+    seen: seenIn(messages.slice(1).filter(({ role }) => role === "tool" || role === "user").map(text)),
     result: text(own.findLast(({ role }) => role === "tool")),
   };
 }

@@ -4,28 +4,35 @@ import { join } from "node:path";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { freePort } from "manyhands/internal/http/free-port";
 import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { rpc, textMessage } from "../a2a/rpc.ts";
+import { call, type Move, startPlays } from "../agents/browser-play.ts";
 import { startAgent, startManus } from "../servers/manus-server.ts";
+import { browsing, filing, shopPage } from "./scripted-work.ts";
 
 /**
- * What every request of Manus costs before any work: the tokens of its instructions and its tools,
- * beside the other three agents, in its first request and once a page or its picture is open. Run
- * it with `bun test/bench/tokens.ts`; it exits with 1 if a target is missed.
+ * What Manus sends to a model, in tokens: before any work, beside the other three agents, and over
+ * two pieces of scripted work of twenty calls, in all requests together and of that outside of what
+ * repeats the request before, which providers serve from their cache. Beside it stand the figures
+ * recorded of OpenManus on work of that length, counted with the same tokenizer. Run it with
+ * `bun test/bench/tokens.ts`; it exits with 1 if a target is missed.
  */
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
 const site = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
-  fetch: () => new Response("<h1>Open</h1>", { headers: { "content-type": "text/html" } }),
+  fetch: ({ url }) => new Response(shopPage(new URL(url)), { headers: { "content-type": "text/html" } }),
 });
 const host = `127.0.0.1:${site.port}`;
-const turns = [
-  { calls: [{ name: "browser_go_to_url", args: { url: `http://${host}/` } }] },
-  { calls: [{ name: "browser_screenshot", args: {} }] },
+const opening: Move[] = [
+  call("browser_go_to_url", { url: `http://${host}/` }),
+  call("browser_screenshot", {}),
   { text: "done" },
 ];
-const model = await startScriptedModel(turns);
+const { model, faults } = await startPlays({
+  "Open the": opening,
+  "Compare the": browsing(`http://${host}/`),
+  "Write ten": filing,
+});
 
 /** A server uses the user's real home, where Bun caches transpiled code. */
 const environment = () => ({
@@ -35,6 +42,7 @@ const environment = () => ({
   OPENAI_BASE_URL: model.url,
   OPENAI_API_KEY: "none",
   MANYHANDS_MODEL: "scripted",
+  MANYHANDS_LLM_CAPABILITIES_VISION: "true",
   MANYHANDS_EGRESS_ALLOW: host,
 });
 const [browser, swe, analyst] = ["browser", "swe", "data-analysis"].map((name) => startAgent(name, environment()));
@@ -48,31 +56,95 @@ const manus = startManus({
 });
 await manus.ready;
 
-const { body } = await rpc(manus.url, "SendMessage", textMessage(`Open http://${host}/ and take a picture.`));
-const requests = model.requests.map((exchange) => exchange.body);
+/** The requests of the turns of one task; those that tools make of their own are left out. */
+async function requestsOf(text: string, turns: number): Promise<readonly ChatRequest[]> {
+  const before = model.requests.length;
+  const { body } = await rpc(manus.url, "SendMessage", textMessage(text));
+  const all = model.requests.slice(before).map((exchange) => exchange.body);
+  const own = all.filter(({ tools = [] }) => tools.length > 0);
+  if (own.length !== turns || faults.length > 0)
+    throw new Error(`${own.length} requests instead of ${turns}; ${faults.join(", ")}: ${JSON.stringify(body)}`);
+  return own;
+}
+
+const first = await requestsOf(`Open the page http://${host}/ and take a picture.`, opening.length);
+const withBrowser = await requestsOf(`Compare the kettles on http://${host}/`, browsing("").length);
+const without = await requestsOf("Write ten parts of a text.", filing.length);
 await Promise.all([manus, browser, swe, analyst].map((server) => server.stop()));
 await model.close();
 await site.stop(true);
 rmSync(folder, { recursive: true, force: true });
-if (requests.length !== turns.length)
-  throw new Error(`${requests.length} requests instead of ${turns.length}: ${JSON.stringify(body)}`);
+
+/** An image in a prompt, about as most providers count one of a window. */
+const imageTokens = 1_100;
+const tokensOf = (text: string) => encode(text).length;
 
 /** The tokens of what does not depend on the task: the instructions, and each tool. */
 function fixedTokens({ messages, tools = [] }: ChatRequest): number {
   const instructions = messages.filter(({ role }) => role === "system").map(chatText);
   const texts = [...instructions, ...tools.map((tool) => JSON.stringify(tool.function))];
-  return texts.reduce((sum, text) => sum + encode(text).length, 0);
+  return texts.reduce((sum, text) => sum + tokensOf(text), 0);
 }
 
-const names = ["first request", "with a page open", "with a picture of it"];
-const most = [1_700, 3_000, 3_250];
-const figures = requests.map((request, index) => ({
-  name: names[index] ?? "",
-  tools: request.tools?.length ?? 0,
-  value: fixedTokens(request),
-  most: most[index] ?? 0,
-}));
-for (const { name, tools, value, most } of figures) {
-  console.log(`${value <= most ? "ok  " : "MISS"} ${name}: ${value} tokens, ${tools} tools (at most ${most} tokens)`);
+/** A request piece by piece, in the order in which providers read it: tools, then messages. */
+function piecesOf({ messages, tools = [] }: ChatRequest): string[] {
+  return [...tools.map((tool) => JSON.stringify(tool.function)), ...messages.map((message) => JSON.stringify(message))];
 }
-process.exit(figures.every(({ value, most }) => value <= most) ? 0 : 1);
+
+function messageTokens(piece: string): number {
+  const { role, tool_calls: calls = [], ...message } = JSON.parse(piece);
+  if (role === undefined) return tokensOf(piece);
+  const images = Array.isArray(message.content)
+    ? message.content.filter(({ type }: { type: string }) => type === "image_url").length
+    : 0;
+  const made = (calls ?? []).map((made: { function: unknown }) => JSON.stringify(made.function)).join("");
+  return tokensOf(chatText({ role, ...message })) + tokensOf(made) + images * imageTokens;
+}
+
+/** The tokens of all requests together, and of those the ones that do not repeat the one before. */
+function work(requests: readonly ChatRequest[]): { readonly total: number; readonly outside: number } {
+  let total = 0;
+  let outside = 0;
+  let before: readonly string[] = [];
+  for (const pieces of requests.map(piecesOf)) {
+    const differs = pieces.findIndex((piece, at) => piece !== before[at]);
+    const sizes = pieces.map(messageTokens);
+    total += sizes.reduce((sum, size) => sum + size, 0);
+    outside += differs < 0 ? 0 : sizes.slice(differs).reduce((sum, size) => sum + size, 0);
+    before = pieces;
+  }
+  return { total, outside };
+}
+
+/** What OpenManus sent for work of this length. */
+const openManus = { fixed: 1_655, withBrowser: 145_000, without: 88_000, outside: 10_700 };
+
+const [browsed, filed] = [work(withBrowser), work(without)];
+const figures = [
+  { name: "first request", value: fixedTokens(first[0] as ChatRequest), most: 1_700, theirs: openManus.fixed },
+  { name: "with a page open", value: fixedTokens(first[1] as ChatRequest), most: 3_000 },
+  { name: "with a picture of it", value: fixedTokens(first[2] as ChatRequest), most: 3_250 },
+  {
+    name: "work with a browser",
+    value: browsed.total,
+    most: 0.7 * openManus.withBrowser,
+    theirs: openManus.withBrowser,
+  },
+  { name: "work without one", value: filed.total, most: 0.7 * openManus.without, theirs: openManus.without },
+  { name: "outside the prefix, with a browser", value: browsed.outside, most: 12_850, theirs: openManus.outside },
+  {
+    name: "outside the prefix, without",
+    value: filed.outside,
+    most: 0.5 * openManus.outside,
+    theirs: openManus.outside,
+  },
+];
+for (const { name, value, most, theirs } of figures) {
+  const verdict = most === undefined ? "    " : value <= most ? "ok  " : "MISS";
+  const beside = [
+    ...(most === undefined ? [] : [`at most ${Math.round(most)}`]),
+    ...(theirs === undefined ? [] : [`OpenManus ${theirs}`]),
+  ];
+  console.log(`${verdict} ${name}: ${value} tokens (${beside.join("; ")})`);
+}
+process.exit(figures.every(({ value, most = Number.POSITIVE_INFINITY }) => value <= most) ? 0 : 1);

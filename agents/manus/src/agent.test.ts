@@ -61,7 +61,7 @@ test("the prompt names no missing tool", () => {
   expect(named.filter((name) => !tools.includes(name))).toEqual([]);
 });
 
-test("with a browser Manus browses, and the instructions for it appear only while it does", async () => {
+test("with a browser Manus browses, and the instructions for it appear once it does", async () => {
   let open = false;
   const agent = openedForTest(manus, {
     shell: [],
@@ -75,10 +75,11 @@ test("with a browser Manus browses, and the instructions for it appear only whil
   expect(agent.tools.map(({ name }) => name)).toContain("browser_go_to_url");
   expect(agent.skills.map(({ id }) => id)).toContain("browse");
   expect(agent.instructions).not.toContain("refs");
-  const look = (recent = ["browser_go_to_url"]) =>
-    agent.look?.({} as never, { signal: AbortSignal.timeout(60_000), vision: false, recent });
+  const look = (recent = ["browser_go_to_url"], isFirst = true) =>
+    agent.look?.({} as never, { signal: AbortSignal.timeout(60_000), vision: false, recent, isFirst });
   expect(await look()).toBeUndefined();
   open = true;
   expect(await look(["bash"])).toBeUndefined();
   expect((await look())?.text).toMatch(/refs .*\n\nPAGE$/s);
+  expect((await look(undefined, false))?.text).toBe("PAGE");
 });

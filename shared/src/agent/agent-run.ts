@@ -25,6 +25,7 @@ import { loop, react, type Turn } from "./task/loop.ts";
 import { receive, receiveMessages } from "./task/receive.ts";
 import { askModel, fixedTokens } from "./think/ask-model.ts";
 import { fitWindow } from "./think/compaction.ts";
+import { viewsIn } from "./think/views.ts";
 
 /** What an agent's tasks need of the server they run in. */
 export type AgentDeps = {
@@ -53,10 +54,25 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
     async execute(run, input) {
       try {
         const task = input as AgentInput;
-        return await perform(run, task, withOutputSchema(agent, task), deps);
+        return await perform(run, task, withOutputSchema(agent, task), openingOnce(deps));
       } finally {
         if (run.abortSignal.aborted) await releaseTools(agent, run, deps);
       }
+    },
+  };
+}
+
+/** The same with each workspace opened once, not for each call. */
+function openingOnce(deps: AgentDeps): AgentDeps {
+  const opened = new Map<string, Promise<Workspace>>();
+  return {
+    ...deps,
+    openWorkspace(principal, contextId) {
+      const key = JSON.stringify([principal, contextId]);
+      const opening = opened.get(key) ?? deps.openWorkspace(principal, contextId);
+      opened.set(key, opening);
+      opening.catch(() => opened.delete(key));
+      return opening;
     },
   };
 }
@@ -98,13 +114,14 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
   const received = new Map<string, string>();
   const takenIn = new Set(earlier.takenIn);
   const goal = await receive(run, input.message, { received, takenIn }, deps, takenInAtStart(input));
+  const messages = [...earlier.messages, goal];
   const task: AgentState = {
     run,
     limits: begun.limits,
     contextWindow: begun.contextWindow,
     fixedTokens: begun.fixedTokens,
     today: begun.today,
-    messages: [...earlier.messages, goal],
+    messages,
     goal,
     called: calledIn(earlier.messages),
     pendingMessages: [],
@@ -112,7 +129,9 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     step: 0,
     hints: [],
     measured: { tokens: begun.fixedTokens, messages: 0 },
-    observationTokens: 0,
+    tailTokens: 0,
+    views: viewsIn(messages),
+    prompt: { of: messages, count: 0, messages: [] },
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
     reserved: { tokens: 0, usd: 0 },
     hops: input.hops,

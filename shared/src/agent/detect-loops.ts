@@ -50,8 +50,14 @@ function lastTurn(messages: readonly TaskMessage[]): readonly TaskMessage[] {
   return messages.slice(messages.findLastIndex((message) => message.role === "assistant"));
 }
 
+/** What the model was shown before the newest turn; the same call on a page that changes is none. */
+function shownBefore(messages: readonly TaskMessage[]): readonly TaskMessage[] {
+  const before = messages[messages.findLastIndex((message) => message.role === "assistant") - 1];
+  return before?.role === "observation" ? [before] : [];
+}
+
 function fingerprint(messages: readonly TaskMessage[]): string {
-  const turn = lastTurn(messages).map((message) => {
+  const turn = [...shownBefore(messages), ...lastTurn(messages)].map((message) => {
     if (message.role === "assistant" && message.toolCalls.length > 0) {
       return message.toolCalls.map((call) => [call.name, call.arguments.replaceAll(/\s+/g, " ")]);
     }

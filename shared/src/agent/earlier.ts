@@ -78,11 +78,10 @@ export function projectMessages(earlier: readonly TaskMessage[], events: readonl
       messages.push(...pending.map(({ parts }) => said(parts)), ...ending(event));
     } else {
       const received = event.type === "message-heard" ? pending.find(hasIdOf(event)) : undefined;
-      const message = messageOf(event, received?.parts);
+      const found = messagesOf(event, received?.parts);
       pending = pending.filter((one) => one !== received);
-      if (message === undefined) continue;
-      messages.push(message);
-      goal ??= message;
+      messages.push(...found);
+      goal ??= found[0];
     }
   }
   return messages;
@@ -94,19 +93,23 @@ function hasIdOf({ messageId }: EventOf<"message-heard">) {
   return (one: Received) => one.messageId === messageId;
 }
 
-/** The message that an event adds; `received` are the parts of the one that it says was heard. */
-function messageOf(event: ReadEvent, received: readonly Part[] = []): TaskMessage | undefined {
+/** The messages that an event adds; `received` are the parts of the one that it says was heard. */
+function messagesOf(event: ReadEvent, received: readonly Part[] = []): TaskMessage[] {
   switch (event.type) {
     case "message-heard":
-      return event.as === "answer" ? undefined : said(event.parts ?? received);
-    case "model-replied":
-      return { role: "assistant", text: event.text, toolCalls: event.toolCalls };
+      return event.as === "answer" ? [] : [said(event.parts ?? received)];
+    case "model-replied": {
+      const { text, toolCalls, observation, images } = event;
+      const seen = { role: "observation", ...(images && { images }) } as const;
+      const reply = { role: "assistant", text, toolCalls } as const;
+      return observation === undefined ? [reply] : [{ ...seen, ...observation }, reply];
+    }
     case "tool-ended": {
       const { callId, name, text, isError, images } = event;
-      return { role: "tool", callId, name, text, isError, ...(images && { images }) };
+      return [{ role: "tool", callId, name, text, isError, ...(images && { images }) }];
     }
     default:
-      return undefined;
+      return [];
   }
 }
 

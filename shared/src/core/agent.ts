@@ -39,14 +39,20 @@ export type TaskChanges = { readonly made: readonly string[]; readonly removed: 
 /** The public description of an agent, or of a flow, which is called like one. */
 export type AgentProfile = Pick<AgentDefinition, "name" | "title" | "description" | "version" | "skills">;
 
-/**
- * Options of `look`: whether the model sees images, and the names of the tools called in the newest
- * turns.
- */
+/** Options of `look`. */
 export type LookOptions = {
   readonly signal: AbortSignal;
+  /** Whether the model sees images. */
   readonly vision: boolean;
+  /** The names of the tools called in the newest turns. */
   readonly recent: readonly string[];
+  /**
+   * The mark of the newest observation, if the conversation still has it and those it continues: an
+   * observation may then tell only what has changed since.
+   */
+  readonly since?: string | undefined;
+  /** Whether the conversation has no observation at all. */
+  readonly isFirst: boolean;
 };
 
 /** An agent is data: its instructions, its tools and its limits. The loop runs it. */
@@ -63,8 +69,10 @@ export type AgentDefinition<Listed = Tool> = {
   /** Appended to the end of one model call; never stored. */
   readonly stepHint?: (state: { readonly step: number; readonly maxSteps: number }) => string | undefined;
   /**
-   * What the model sees afresh before each call, such as an open page: appended to that one prompt,
-   * never stored. Undefined when there is nothing to see. The caller bounds its time and size.
+   * What the model sees of something that changes, such as an open page: looked at before each
+   * model call, added to the conversation after the newest results, and kept there. Undefined when
+   * there is nothing new to see; a text equal to the last one is not added again. The caller bounds
+   * its time and size.
    */
   readonly look?: (workspace: Workspace, options: LookOptions) => Promise<Observation | undefined>;
   readonly tools: readonly Listed[];

@@ -54,6 +54,13 @@ const toolCall = record({ id: text, name: text, arguments: text });
  * and in the answer; `risk` says what it would do.
  */
 const approval = record({ id: text, callId: text, name: text, arguments: text, risk: text.exactOptional() });
+/** Continues the observation marked `since`, if given; `brief` is what stays of it in the end. */
+const observation = record({
+  text,
+  mark: text.exactOptional(),
+  since: text.exactOptional(),
+  brief: text.exactOptional(),
+});
 const ask = { askId: text, agent: text };
 const modelCall = { usage, discarded: usage.exactOptional(), model: text, milliseconds: z.number() };
 
@@ -94,8 +101,18 @@ export const eventTypes = {
     takenIn: takenIn.exactOptional(),
   }),
   "step-started": event(1, { step: z.number(), maxSteps: z.number() }),
-  /** `discarded`: the usage of answers that broke off before this one and were retried. */
-  "model-replied": event(1, { text, toolCalls: list(toolCall), ...modelCall }),
+  /**
+   * `discarded`: the usage of answers that broke off before this one and were retried.
+   * `observation`: what the model was shown before it replied, such as the open page, with its
+   * `images`.
+   */
+  "model-replied": event(1, {
+    text,
+    toolCalls: list(toolCall),
+    ...modelCall,
+    observation: observation.exactOptional(),
+    images: list(storedFile).exactOptional(),
+  }),
   /** A tool asked the model something during one of its calls. */
   "model-asked": event(1, { callId: text, ...modelCall }),
   "tool-started": event(1, { callId: text, name: text, arguments: text }),

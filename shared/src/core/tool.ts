@@ -33,10 +33,19 @@ export type ToolResult = {
 export type PersonAnswer = { readonly text: string | undefined; readonly state: Json };
 
 /**
- * What a model sees of something that changes outside its messages, such as a page: made afresh for
- * each model call, shown at the end of the prompt, never stored.
+ * What a model sees of something that changes outside its messages, such as a page: the whole of
+ * it, or what has changed since an earlier observation. It stays in the conversation.
  */
-export type Observation = { readonly text: string; readonly images?: readonly ImagePart[] };
+export type Observation = {
+  readonly text: string;
+  readonly images?: readonly ImagePart[];
+  /** Names it, so that a later one may tell only what has changed since. */
+  readonly mark?: string;
+  /** The mark of the observation that it continues; left out if it is complete in itself. */
+  readonly since?: string;
+  /** What stays of it once it is out of date and the conversation is shortened; nothing by default. */
+  readonly brief?: string;
+};
 
 /**
  * What a tool asks the agent's model. `text` is what the instructions are about: data, never

@@ -40,6 +40,8 @@ type Scope = AttemptScope & {
   readonly logger: ModelOptions["logger"];
   /** What the endpoint accepts, as far as it has been learnt. */
   traits: Traits;
+  /** Loaded with the first question: a server answers its card without it. */
+  chat?: Promise<typeof import("./chat/attempt.ts")>;
 };
 
 /**
@@ -130,9 +132,10 @@ async function* askOnce(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, AttemptResult | ModelFailure | "again"> {
   const { traits } = scope;
-  // Loaded with the first question: a server answers its card without it.
-  const { attempt } = await import("./chat/attempt.ts");
-  let spent = estimateTokens(request.messages, request.tools, scope.imageRule);
+  scope.chat ??= import("./chat/attempt.ts");
+  const { attempt } = await scope.chat;
+  const isLimited = scope.config.tokensPerMinute !== undefined;
+  let spent = isLimited ? estimateTokens(request.messages, request.tools, scope.imageRule) : 0;
   const admission = await scope.limiter.enter(spent, signal);
   try {
     const result = yield* attempt(scope, request, traits, signal);

@@ -167,8 +167,21 @@ export function createImageFit(rule: ImageRule, shrink: ShrinkImage | undefined)
     return { ...message, images: await Promise.all(message.images.map((image) => fit(image, signal))) };
   }
 
-  return async (request: ModelRequest, signal: AbortSignal): Promise<ModelRequest> => ({
-    ...request,
-    messages: await Promise.all(request.messages.map((message) => fitMessage(message, signal))),
-  });
+  const fitted = new WeakMap<ModelMessage, ModelMessage>();
+  return async (request: ModelRequest, signal: AbortSignal): Promise<ModelRequest> => {
+    if (shrink === undefined || !request.messages.some(hasImages)) return request;
+    const messages = [...request.messages];
+    for (const [at, message] of messages.entries()) {
+      if (!hasImages(message)) continue;
+      const fitting = fitted.get(message) ?? (await fitMessage(message, signal));
+      fitted.set(message, fitting);
+      messages[at] = fitting;
+    }
+    return { ...request, messages };
+  };
+}
+
+function hasImages(message: ModelMessage): boolean {
+  if (message.role === "user") return message.parts.some(({ type }) => type === "image");
+  return message.role === "tool" && message.images !== undefined;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { calcPrice } from "@pydantic/genai-prices";
 import { costOf } from "./price.ts";
 
 const usage = { inputTokens: 1_000_000, cachedInputTokens: 500_000, outputTokens: 1_000_000 };
@@ -27,4 +28,31 @@ test("more cached tokens than tokens give no refund", () => {
   const price = { inputPerMillion: 2, cachedInputPerMillion: 1, outputPerMillion: 0 };
   const odd = { inputTokens: 1_000_000, cachedInputTokens: 3_000_000, outputTokens: 0 };
   expect(costOf(odd, { name: "mine", baseUrl: "http://127.0.0.1:1/v1", price })).toBe(1);
+});
+
+test("the list is searched once for each configuration, and gives what it would give each time", () => {
+  for (const name of ["gpt-4o", "gpt-4o-mini", "gpt-5", "gpt-5.4"]) {
+    const config = { name, baseUrl: "https://api.openai.com/v1", price: undefined };
+    for (const [inputTokens, cachedInputTokens, outputTokens] of [
+      [1_000, 0, 50],
+      [400_000, 300_000, 9_000],
+      [272_000, 0, 1],
+    ] as const) {
+      const listed = calcPrice(
+        { input_tokens: inputTokens, cache_read_tokens: cachedInputTokens, output_tokens: outputTokens },
+        name,
+        { providerApiUrl: config.baseUrl },
+      );
+      const cost = costOf({ inputTokens, cachedInputTokens, outputTokens }, config);
+      expect(cost).toBeCloseTo(listed?.total_price ?? Number.NaN, 8);
+    }
+  }
+  const config = { name: "gpt-4o", baseUrl: "https://api.openai.com/v1", price: undefined };
+  costOf(usage, config);
+  const begun = performance.now();
+  for (let n = 0; n < 1_000; n++) costOf(usage, config);
+  const known = performance.now() - begun;
+  const again = performance.now();
+  for (let n = 0; n < 1_000; n++) costOf(usage, { ...config });
+  expect(known).toBeLessThan((performance.now() - again) / 5);
 });

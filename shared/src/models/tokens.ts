@@ -25,7 +25,18 @@ export function estimateTokens(
   imageRule?: ImageRule,
 ): number {
   const ofTools = tools.reduce((sum, tool) => sum + estimateText(JSON.stringify(tool)), 0);
-  return messages.reduce((sum, message) => sum + messageTokens + estimateMessage(message, imageRule), ofTools);
+  return messages.reduce((sum, message) => sum + messageTokens + estimateOnce(message, imageRule), ofTools);
+}
+
+const estimated = new WeakMap<ModelMessage, { readonly rule: ImageRule | undefined; readonly tokens: number }>();
+
+/** Estimated once for each message: a conversation asks about nearly all of them again. */
+function estimateOnce(message: ModelMessage, rule: ImageRule | undefined): number {
+  const known = estimated.get(message);
+  if (known?.rule === rule && known !== undefined) return known.tokens;
+  const tokens = estimateMessage(message, rule);
+  estimated.set(message, { rule, tokens });
+  return tokens;
 }
 
 function estimateMessage(message: ModelMessage, rule: ImageRule | undefined): number {

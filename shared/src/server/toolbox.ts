@@ -98,11 +98,11 @@ function openBrowsing(
     ...browserTools({ browsers, looks, search }),
     extractContent({ browsers, pieceCharacters: max_content_length }),
   ];
-  const look: Observe = async (workspace, { signal, vision }) => {
+  const look: Observe = async (workspace, { signal, vision, since, isFirst }) => {
     const browsing = browsers.peek(workspace);
-    if (browsing === undefined) return { text: "No page is open in the browser." };
+    if (browsing === undefined) return isFirst ? undefined : { text: "No page is open in the browser." };
     await guard.beforeObservation(workspace);
-    return observe(browsing, { looks, vision, signal });
+    return observe(browsing, { looks, vision, since, signal });
   };
   return { browsing: { tools, look, missing: undefined }, guarded };
 }

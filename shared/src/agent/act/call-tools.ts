@@ -6,6 +6,7 @@ import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
 import { recordedSources } from "../task/recorded-sources.ts";
+import { addMessage } from "../think/views.ts";
 import { type CalledTool, callTool, refuse, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
 import { nothingYet, toolsNow } from "./tools-now.ts";
 
@@ -62,7 +63,7 @@ function take(called: CalledTool, task: AgentState): void {
   for (const source of recordedSources(called)) task.takenIn.add(source);
   // Its time is within the call's.
   for (const each of usage) spend(task, { usage: each, milliseconds: 0 });
-  task.messages.push({ role: "tool", callId, name, text, isError, ...(images && { images }) });
+  addMessage(task, { role: "tool", callId, name, text, isError, ...(images && { images }) });
   if (end !== undefined) task.outcome ??= end;
 }
 

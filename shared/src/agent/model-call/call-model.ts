@@ -3,6 +3,8 @@ import type { JournalEvent } from "../../core/events.ts";
 import type { Model, ModelReply, ModelRequest, Usage } from "../../core/model.ts";
 import type { Progress } from "../../core/progress.ts";
 import type { StepContext } from "../../core/run.ts";
+import type { StoredFile } from "../../core/workspace.ts";
+import type { SeenObservation } from "../task/agent-state.ts";
 import { type Account, timeLimit, workDeadline } from "./spending.ts";
 
 /**
@@ -69,13 +71,18 @@ function sum(one: Usage | undefined, other: Usage | undefined): Usage | undefine
   };
 }
 
+type SeenText = Omit<SeenObservation, "role" | "images">;
+
 /** What a model step records in the journal. */
 export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage"> & {
   readonly discarded?: Usage;
   readonly milliseconds: number;
+  /** What the model was shown before it replied, and its images. */
+  readonly observation?: SeenText;
+  readonly images?: readonly StoredFile[];
   /**
-   * About how many input tokens were the prompt's tail: the observation, the newest image, the
-   * hints.
+   * About how many input tokens were the prompt's tail: the hints; in earlier versions the
+   * observation and the newest image too.
    */
   readonly sightTokens?: number;
   /** Estimated tokens of the prompt's system text and tools, when they have changed. */
@@ -84,15 +91,17 @@ export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "
 
 /**
  * Makes one model call within the task's time, shows deltas to watchers, and records the reply as
- * an event.
+ * an event, with what the model was shown that the conversation does not have yet.
  */
 export async function recordReply(
   task: Account,
   request: ModelRequest,
   model: Model,
   step: StepContext,
+  observation?: SeenObservation,
 ): Promise<RecordedReply> {
   const deadline = workDeadline(task, step.signal);
+  const shown = observation === undefined ? {} : shownOf(observation);
   try {
     const { reply, usage, discarded, milliseconds } = await callModel(
       request,
@@ -105,11 +114,16 @@ export async function recordReply(
         usage,
         model,
         milliseconds,
+        ...shown,
       }),
     );
     const { text, toolCalls, finish } = reply;
-    return { text, toolCalls, finish, usage, ...(discarded && { discarded }), milliseconds };
+    return { text, toolCalls, finish, usage, ...(discarded && { discarded }), milliseconds, ...shown };
   } catch (error) {
     throw deadline.passed() ? timeLimit(task) : error;
   }
+}
+
+function shownOf({ role: _, images, ...observation }: SeenObservation): Pick<RecordedReply, "observation" | "images"> {
+  return { observation, ...(images && { images }) };
 }

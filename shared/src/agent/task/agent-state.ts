@@ -1,8 +1,9 @@
 import type { Limits } from "../../core/agent.ts";
 import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
-import type { ToolCall } from "../../core/model.ts";
+import type { ModelMessage, ToolCall } from "../../core/model.ts";
 import type { Run } from "../../core/run.ts";
+import type { Observation } from "../../core/tool.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 
 /**
@@ -21,13 +22,38 @@ export type TaskMessage =
       readonly text: string;
       readonly isError: boolean;
       readonly images?: readonly StoredFile[];
-    };
+    }
+  | SeenObservation;
+
+/** An observation as the conversation keeps it, before the reply of the model that saw it. */
+export type SeenObservation = Omit<Observation, "images"> & {
+  readonly role: "observation";
+  readonly images?: readonly StoredFile[];
+};
 
 /** What a task has used. `usd` counts known prices; `unpriced` means that some calls had none. */
 export type Spending = { tokens: number; usd: number; unpriced: boolean; workMs: number };
 
 /** How a task ended itself. */
 export type Outcome = { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
+
+/**
+ * A message that shows something as it was at one time, and the turn it is from; 0 for those of
+ * earlier tasks.
+ */
+export type View = {
+  readonly message: Extract<TaskMessage, { role: "tool" | "observation" }>;
+  readonly step: number;
+};
+
+/**
+ * The views of a conversation. `weighed` is how many were out of date when folding them did not
+ * pay.
+ */
+export type Views = { open: View[]; weighed: number };
+
+/** How far a conversation is converted: the first `count` messages of `of`. */
+export type Prompt = { of: readonly TaskMessage[]; count: number; messages: ModelMessage[] };
 
 /**
  * Everything that changes during a task. Each execution of the run's body makes it and replay
@@ -58,11 +84,12 @@ export type AgentState = {
   hints: string[];
   /** The newest prompt's size as the provider counted it, and how many messages it had. */
   measured: { tokens: number; messages: number };
-  /**
-   * Tokens of the newest prompt's tail: the observation, the newest image, the hints. The next tail
-   * is assumed to be as large.
-   */
-  observationTokens: number;
+  /** Tokens of the newest prompt's tail, the hints. The next tail is assumed to be as large. */
+  tailTokens: number;
+  /** The views in `messages` that are not folded; `think/views.ts` keeps them. */
+  readonly views: Views;
+  /** `messages` as the model reads them; `think/prompt.ts` keeps it up to date. */
+  readonly prompt: Prompt;
   readonly spent: Spending;
   /** The part of the rest that is reserved for tasks of other agents. */
   readonly reserved: { tokens: number; usd: number };

@@ -7,8 +7,7 @@ import type { AgentState, TaskMessage } from "./agent-state.ts";
  * words come in `said`.
  */
 export function userWords({ messages, hops, said }: Pick<AgentState, "messages" | "hops" | "said">): string[] {
-  const own = messages.flatMap((message) => {
-    if (!isUsers(message)) return [];
+  const own = usersOf(messages).flatMap((message) => {
     if (message.role === "tool") return [message.text];
     if (message.role !== "user" || hops > 0) return [];
     return message.parts.flatMap((part) =>
@@ -16,6 +15,19 @@ export function userWords({ messages, hops, said }: Pick<AgentState, "messages" 
     );
   });
   return [...said, ...own];
+}
+
+const found = new WeakMap<readonly TaskMessage[], { count: number; readonly messages: TaskMessage[] }>();
+
+/** The user's messages of a conversation, which only grows: what was searched is not searched again. */
+function usersOf(messages: readonly TaskMessage[]): readonly TaskMessage[] {
+  const known = found.get(messages) ?? { count: 0, messages: [] };
+  for (; known.count < messages.length; known.count++) {
+    const message = messages[known.count];
+    if (message !== undefined && isUsers(message)) known.messages.push(message);
+  }
+  found.set(messages, known);
+  return known.messages;
 }
 
 /** Whether a message is in the user's words. */

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from "../../core/agent.ts";
-import type { Model, ModelRequest, ToolCall, ToolSpec } from "../../core/model.ts";
+import type { Model, ModelMessage, ModelRequest, ToolCall, ToolSpec } from "../../core/model.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
 import { estimateTokens } from "../../models/tokens.ts";
@@ -9,11 +9,13 @@ import { type ToolsNow, toolsNow } from "../act/tools-now.ts";
 import { type RecordedReply, recordReply } from "../model-call/call-model.ts";
 import { type ModelPauses, retryingStep } from "../model-call/retrying-step.ts";
 import { roomForAnswer, spend } from "../model-call/spending.ts";
-import type { AgentState } from "../task/agent-state.ts";
+import type { AgentState, SeenObservation } from "../task/agent-state.ts";
 import type { PlannedCall, Think } from "../task/loop.ts";
 import { toolChoiceNow, turnNotice } from "./last-turn.ts";
 import { observe } from "./observe.ts";
-import { tailMessage, toModelMessages } from "./to-model-messages.ts";
+import { promptOf } from "./prompt.ts";
+import { extendModelMessages, toModelMessages } from "./to-model-messages.ts";
+import { addMessage, foldViews } from "./views.ts";
 
 /** What thinking needs of the server it runs in. */
 export type ThinkDeps = {
@@ -29,8 +31,9 @@ export type ThinkDeps = {
 
 /**
  * Thinks by asking the model in one durable step: a recorded reply is never paid for again. Adds
- * the reply to the task; text without calls is the answer. Hints and the observation go at the end
- * of this one prompt, so that everything before them stays byte-stable and provider caches hit.
+ * what the model was shown and its reply to the task; text without calls is the answer. Hints go at
+ * the end of this one prompt, so that everything before them stays byte-stable and provider caches
+ * hit.
  */
 export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
   return async (task) => {
@@ -40,29 +43,28 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
     const toolChoice = toolChoiceNow(agent, task);
     const reply = await retryingStep(task.run, "model", waitingOf(task, deps), async (step) => {
       const { callable, offered, missing } = await toolsNow(agent, task.run.principal, task, step.signal);
-      const observation = await observe(agent, task, deps, step.signal);
       const { artifacts, model } = deps;
       const seen = { vision: model.capabilities.vision, artifacts };
-      const tail = await tailMessage(task.messages, {
-        ...seen,
-        hints: [...hints, ...missingHint(missing)],
-        observation,
-      });
-      const prompt = await toModelMessages(task.messages, seen);
-      const fresh = await toModelMessages(task.messages.slice(task.measured.messages), seen);
-      const observationTokens = tail === undefined ? 0 : estimateTokens([tail], [], model.imageRule);
+      const observation = await seenNow(agent, task, deps, step.signal);
+      const shown = observation === undefined ? [] : [observation];
+      const { messages, saved } = foldViews(task, observation);
+      const prompt = [...(await promptOf({ ...task, messages }, seen))];
+      await extendModelMessages(prompt, shown, seen);
+      const fresh = await toModelMessages([...task.messages.slice(task.measured.messages), ...shown], seen);
+      const tail = tailMessage([...hints, ...missingHint(missing)]);
+      const tailTokens = estimateTokens(tail, []);
       const fixed = fixedTokens(agent, offered, task.today);
-      const inputTokens = task.measured.tokens + estimateTokens(fresh, [], model.imageRule) + observationTokens;
+      const inputTokens = task.measured.tokens - saved + estimateTokens(fresh, [], model.imageRule) + tailTokens;
       const request: ModelRequest = {
-        messages: [{ role: "system", text: systemText(agent, task.today) }, ...prompt, ...(tail ? [tail] : [])],
-        tools: toolSpecs(offered),
+        messages: [systemMessage(agent, task.today), ...prompt, ...tail],
+        tools: offered.map((tool) => specOf(tool).spec),
         toolChoice,
         maxOutputTokens: roomForAnswer(task, inputTokens + fixed - task.fixedTokens, model),
       };
-      const reply = await recordReply(task, request, model, step);
+      const reply = await recordReply(task, request, model, step, observation);
       return {
         ...reply,
-        sightTokens: observationTokens,
+        sightTokens: tailTokens,
         ...(fixed !== task.fixedTokens && { fixedTokens: fixed }),
         toolCalls: await planCalls(reply.toolCalls, callable, task, deps, step.signal),
       };
@@ -71,6 +73,30 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
     take(reply, task, toolChoice === "none" ? "none" : agent.toolChoice);
     return reply.toolCalls;
   };
+}
+
+/** What the agent sees, as the conversation keeps it: with its images in the store. */
+async function seenNow(
+  agent: AgentDefinition,
+  task: AgentState,
+  deps: ThinkDeps,
+  signal: AbortSignal,
+): Promise<SeenObservation | undefined> {
+  const observation = await observe(agent, task, deps, signal);
+  if (observation === undefined) return undefined;
+  const { images = [], ...rest } = observation;
+  const stored = await Promise.all(
+    (deps.model.capabilities.vision ? images : []).map(({ data, mediaType }, index) =>
+      deps.artifacts.put(Buffer.from(data, "base64"), { name: `seen-${index + 1}`, mediaType }),
+    ),
+  );
+  return { role: "observation", ...rest, ...(stored.length > 0 && { images: stored }) };
+}
+
+/** The hints of one prompt, after all that stays in the conversation. */
+function tailMessage(hints: readonly string[]): ModelMessage[] {
+  if (hints.length === 0) return [];
+  return [{ role: "user", parts: hints.map((text) => ({ type: "text", text })) }];
 }
 
 /** Only names: the reason is for people, and may be in a server's own words. */
@@ -117,28 +143,34 @@ export function waitingOf(
 
 /** Estimated tokens of what every prompt of a task shares: the system text and the tools. */
 export function fixedTokens(agent: AgentDefinition, tools: readonly Tool[], today: string): number {
-  const system = estimateTokens([{ role: "system", text: systemText(agent, today) }], []);
-  return tools.reduce((sum, tool) => sum + toolTokens(tool), system);
+  const system = estimateTokens([systemMessage(agent, today)], []);
+  return tools.reduce((sum, tool) => sum + specOf(tool).tokens, system);
 }
 
-const estimated = new WeakMap<Tool, { readonly description: string; readonly tokens: number }>();
+type KnownSpec = { readonly spec: ToolSpec; readonly tokens: number };
 
-/** Estimated once for each tool and description. */
-function toolTokens(tool: Tool): number {
-  const { description } = tool;
-  const known = estimated.get(tool);
-  if (known?.description === description) return known.tokens;
-  const tokens = estimateTokens([], toolSpecs([tool]));
-  estimated.set(tool, { description, tokens });
-  return tokens;
+const known = new WeakMap<Tool, KnownSpec>();
+
+/** Made once for each tool and description. */
+function specOf(tool: Tool): KnownSpec {
+  const { name, description, inputSchema } = tool;
+  const found = known.get(tool);
+  if (found?.spec.description === description) return found;
+  const spec = { name, description, inputSchema };
+  const made = { spec, tokens: estimateTokens([], [spec]) };
+  known.set(tool, made);
+  return made;
 }
 
-function systemText({ instructions }: AgentDefinition, today: string): string {
-  return `${instructions}\n\nToday is ${today}.`;
-}
+const systems = new WeakMap<AgentDefinition, { readonly today: string; readonly message: ModelMessage }>();
 
-function toolSpecs(tools: readonly Tool[]): ToolSpec[] {
-  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+/** Made once for each agent and day. */
+function systemMessage(agent: AgentDefinition, today: string): ModelMessage {
+  const found = systems.get(agent);
+  if (found?.today === today) return found.message;
+  const message = { role: "system", text: `${agent.instructions}\n\nToday is ${today}.` } as const;
+  systems.set(agent, { today, message });
+  return message;
 }
 
 const cutOff = {
@@ -147,10 +179,15 @@ const cutOff = {
 } as const;
 
 function take(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinition["toolChoice"]): void {
-  const { text, toolCalls, usage } = reply;
+  const { text, toolCalls, usage, observation, images } = reply;
+  const seen = observation && ({ role: "observation", ...observation, ...(images && { images }) } as const);
+  const folded = foldViews(task, seen);
+  task.messages = folded.messages;
+  Object.assign(task.views, folded.views);
+  if (seen !== undefined) addMessage(task, seen);
   // Reasoning tokens count as output, and are not part of the next prompt.
-  task.observationTokens = reply.sightTokens ?? 0;
-  const tokens = Math.max(0, usage.inputTokens - task.observationTokens);
+  task.tailTokens = reply.sightTokens ?? 0;
+  const tokens = Math.max(0, usage.inputTokens - task.tailTokens);
   task.measured = { tokens, messages: task.messages.length };
   task.fixedTokens = reply.fixedTokens ?? task.fixedTokens;
   task.messages.push({ role: "assistant", text, toolCalls });

@@ -12,6 +12,7 @@ import { type ThinkDeps, waitingOf } from "./ask-model.ts";
 import { compacted, pinnable, pinned } from "./pinned.ts";
 import { messageTokens, promptTokens } from "./prompt-tokens.ts";
 import { filesHeading, listing, type Transcript, transcript } from "./transcript.ts";
+import { keepViews } from "./views.ts";
 
 /**
  * A prompt larger than the first share of the window is compacted to about the second: rarely, and
@@ -93,6 +94,7 @@ async function compact(task: AgentState, keepTokens: number, deps: ThinkDeps): P
     ...(pins !== undefined && { pinned: pins }),
   });
   task.measured = { tokens: task.fixedTokens, messages: 0 };
+  keepViews(task);
   return true;
 }
 
@@ -130,7 +132,7 @@ function newestWhole(messages: readonly TaskMessage[], tokens: number): number {
     if (message === undefined) break;
     size += messageTokens(message);
     if (size > tokens && kept > 0) break;
-    if (message.role !== "tool") kept = count;
+    if (message.role !== "tool" && message.role !== "observation") kept = count;
   }
   return kept;
 }

@@ -16,25 +16,132 @@ const step = defineTool({
 const steps = (count: number) => Array.from({ length: count }, (_, n) => ({ calls: [{ name: "step", args: { n } }] }));
 const png = { type: "image", mediaType: "image/png", data: "aGk=" } as const;
 
-test("an observation is at the end of one prompt, is never stored, and leaves the text before it unchanged", async () => {
+const contentOf = (message: { readonly content?: unknown } | undefined) => JSON.stringify(message?.content);
+
+test("an observation follows the results of its turn and stays, so that each prompt starts with the whole one before", async () => {
   let looks = 0;
   await using agent = await agentForTest({
     script: [...steps(3), { text: "done" }],
     tools: [step],
-    agent: { look: async () => ({ text: `SIGHT ${++looks}`, images: [png] }), stepHint: () => "HINT" },
-    model: { capabilities: { vision: true } },
+    agent: {
+      look: async () => ({ text: `SIGHT ${++looks}`, mark: `${looks}`, ...(looks > 1 && { since: `${looks - 1}` }) }),
+    },
   });
   const { record, events } = await agent.run("Go.");
   expect(record.status).toBe("completed");
   const prompts = agent.model.requests.map(({ body }) => body.messages);
-  for (const [at, messages] of prompts.entries()) {
-    const tail = JSON.stringify(messages.at(-1));
-    expect(tail).toContain(`SIGHT ${at + 1}`);
-    expect(tail).toContain("data:image/png;base64,aGk=");
-    expect(JSON.stringify(messages.slice(0, -1))).not.toContain("SIGHT");
-    expect(prompts[at + 1]?.slice(0, messages.length - 1) ?? messages.slice(0, -1)).toEqual(messages.slice(0, -1));
-  }
-  expect(JSON.stringify([events, record.output])).not.toContain("SIGHT");
+  expect(prompts).toHaveLength(4);
+  expect(contentOf(prompts[0]?.at(-1))).toContain("SIGHT 1");
+  expect(prompts[3]?.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual([
+    "at 0\n\nSIGHT 2",
+    "at 1\n\nSIGHT 3",
+    "at 2\n\nSIGHT 4",
+  ]);
+  for (const [at, messages] of prompts.entries())
+    expect(prompts[at + 1]?.slice(0, messages.length) ?? messages).toEqual(messages);
+  expect(events.flatMap((event) => (event.type === "model-replied" ? [event.observation?.text] : []))).toEqual([
+    "SIGHT 1",
+    "SIGHT 2",
+    "SIGHT 3",
+    "SIGHT 4",
+  ]);
+});
+
+test("the next task of the conversation has what was seen", async () => {
+  await using agent = await agentForTest({
+    script: [...steps(1), { text: "done" }, { text: "done again" }],
+    tools: [step],
+    agent: { look: async () => ({ text: "SIGHT" }) },
+  });
+  await agent.run("Go.");
+  await agent.run("And now?");
+  const messages = agent.model.requests.at(-1)?.body.messages ?? [];
+  expect(JSON.stringify(messages).split("SIGHT")).toHaveLength(2);
+});
+
+test("an observation names the one it may build upon, as long as the conversation has that one whole", async () => {
+  const asked: (string | undefined)[] = [];
+  const firsts: boolean[] = [];
+  await using agent = await agentForTest({
+    script: [...steps(4), { text: "done" }],
+    tools: [step],
+    agent: {
+      look: async (_, { since, isFirst }) => {
+        asked.push(since);
+        firsts.push(isFirst);
+        const n = asked.length;
+        if (n === 3) throw new Error("the page hangs");
+        return { text: `SIGHT ${n}`, mark: `${n}`, ...(since !== undefined && { since }) };
+      },
+    },
+  });
+  await agent.run("Go.");
+  expect(asked).toEqual([undefined, "1", "2", "2", "4"]);
+  expect(firsts).toEqual([true, false, false, false, false]);
+});
+
+test("many changes since a whole page make the next observation whole again", async () => {
+  const asked: (string | undefined)[] = [];
+  await using agent = await agentForTest({
+    script: [...steps(5), { text: "done" }],
+    tools: [step],
+    agent: {
+      look: async (_, { since }) => {
+        asked.push(since);
+        return {
+          text: `SIGHT ${"word ".repeat(1_200)}${asked.length}`,
+          mark: `${asked.length}`,
+          ...(since && { since }),
+        };
+      },
+    },
+  });
+  await agent.run("Go.");
+  expect(asked).toEqual([undefined, "1", "2", "3", undefined, "5"]);
+});
+
+/** How many messages of each prompt differ from the prompt before, not counting those that are new. */
+function changedMessages(prompts: readonly (readonly unknown[])[]): number[] {
+  return prompts.map((messages, at) => {
+    const before = prompts[at - 1] ?? [];
+    const same = before.findIndex((message, n) => !Bun.deepEquals(message, messages[n]));
+    return same < 0 ? 0 : before.length - same;
+  });
+}
+
+test("a page is folded when the agent leaves it, so that little of the prompt before changes", async () => {
+  let looks = 0;
+  await using agent = await agentForTest({
+    script: [...steps(20), { text: "done" }],
+    tools: [step],
+    agent: {
+      look: async () => ({ text: `PAGE ${++looks} ${"word ".repeat(400)}`, mark: `${looks}`, brief: `BRIEF ${looks}` }),
+    },
+  });
+  await agent.run("Go.");
+  const prompts = agent.model.requests.map(({ body }) => body.messages);
+  expect(Math.max(...changedMessages(prompts))).toBeLessThan(4);
+  const last = JSON.stringify(prompts.at(-1));
+  for (let n = 1; n <= 20; n++) expect(last).toContain(`BRIEF ${n}`);
+  expect(last.match(/PAGE \d+/g)).toEqual(["PAGE 21"]);
+});
+
+test("small pages between long results are folded many at once, and seldom", async () => {
+  let looks = 0;
+  const long = defineTool({
+    ...step,
+    input: z.strictObject({ n: z.int() }),
+    effect: "once",
+    run: async ({ n }) => `${n} ${"result ".repeat(120)}`,
+  });
+  await using agent = await agentForTest({
+    script: [...steps(20), { text: "done" }],
+    tools: [long],
+    agent: { look: async () => ({ text: `PAGE ${++looks} ${"word ".repeat(50)}`, mark: `${looks}` }) },
+  });
+  await agent.run("Go.");
+  const broken = changedMessages(agent.model.requests.map(({ body }) => body.messages)).filter((count) => count > 0);
+  expect(broken.length).toBeLessThan(4);
 });
 
 test("a model that takes only text gets the text", async () => {
@@ -70,16 +177,17 @@ test("an agent resumed by another process observes again", async () => {
 });
 
 test("an observation too large for the window is cut, and the prompt stays within the window", async () => {
+  let looks = 0;
   await using agent = await agentForTest({
     script: [...steps(4), { text: "done" }],
     tools: [step],
-    agent: { look: async () => ({ text: "many words on a page ".repeat(20_000) }) },
+    agent: { look: async () => ({ text: `${++looks} ${"many words on a page ".repeat(20_000)}` }) },
     model: { capabilities: { contextWindow: 8_000, maxOutputTokens: 1_000 } },
   });
   expect((await agent.run("Go.")).record.status).toBe("completed");
   for (const { body } of agent.model.requests) {
     expect(JSON.stringify(body).length).toBeLessThan(8_000 * 5);
-    expect(JSON.stringify(body.messages.at(-1))).toContain("the rest of what is seen was left out");
+    expect(JSON.stringify(body.messages)).toContain("the rest of what is seen was left out");
   }
 });
 
@@ -87,7 +195,12 @@ const looking = (look: NonNullable<Parameters<typeof observe>[0]["look"]>, signa
   const model = createModel(modelConfigSchema.parse({ name: "none", baseUrl: "http://127.0.0.1:1" }));
   const openWorkspace = async () => ({}) as never;
   const run = { principal: "a", contextId: "c" } as never;
-  return observe({ look }, { run, contextWindow: 10_000, messages: [] }, { model, openWorkspace, lookMs: 30 }, signal);
+  return observe(
+    { look },
+    { run, contextWindow: 10_000, messages: [], views: { open: [], weighed: 0 } },
+    { model, openWorkspace, lookMs: 30 },
+    signal,
+  );
 };
 
 test("an observation that hangs or fails is replaced by a note", async () => {

@@ -4,6 +4,7 @@ import type { Observation } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { estimateText } from "../../models/tokens.ts";
 import type { AgentState } from "../task/agent-state.ts";
+import { lastSeen } from "./views.ts";
 
 /** What observing needs of the server. */
 export type LookDeps = {
@@ -17,32 +18,43 @@ export type LookDeps = {
 const share = 0.2;
 
 /**
- * What the agent sees now. A look that fails or takes too long yields a text that says so, since a
- * model that is shown nothing assumes the page is gone; only an abort rejects.
+ * What the agent sees now, if that is anything new. A look that fails or takes too long yields a
+ * text that says so, since a model that is shown nothing assumes the page is gone; only an abort
+ * rejects.
  */
 export async function observe(
   { look }: Pick<AgentDefinition, "look">,
-  { run, contextWindow, messages }: Pick<AgentState, "run" | "contextWindow" | "messages">,
+  task: Pick<AgentState, "run" | "contextWindow" | "messages" | "views">,
   { model, openWorkspace, lookMs = 15_000 }: LookDeps,
   signal: AbortSignal,
 ): Promise<Observation | undefined> {
   if (look === undefined) return undefined;
+  const { run, contextWindow, messages, views } = task;
+  const { text, mark } = lastSeen(views);
   const timer = AbortSignal.timeout(lookMs);
   const both = AbortSignal.any([signal, timer]);
   const hung = Promise.withResolvers<never>();
   const stop = () => hung.reject(both.reason);
   both.addEventListener("abort", stop, { once: true });
+  const options = {
+    signal: both,
+    vision: model.capabilities.vision,
+    recent: recentTools(messages),
+    since: mark,
+    isFirst: text === undefined,
+  };
+  const fresh = (observation: Observation | undefined) => (observation?.text === text ? undefined : observation);
+  const failed = (why: string) =>
+    fresh({ text: `[Could not look: ${why}]`, ...(mark !== undefined && { since: mark }) });
   try {
     both.throwIfAborted();
-    const seeing = openWorkspace(run.principal, run.contextId).then((workspace) =>
-      look(workspace, { signal: both, vision: model.capabilities.vision, recent: recentTools(messages) }),
-    );
+    const seeing = openWorkspace(run.principal, run.contextId).then((workspace) => look(workspace, options));
     const observation = await Promise.race([seeing, hung.promise]);
-    return observation === undefined ? undefined : cut(observation, Math.floor(contextWindow * share));
+    return fresh(observation && cut(observation, Math.floor(contextWindow * share)));
   } catch (error) {
     signal.throwIfAborted();
-    if (timer.aborted) return { text: `[Could not look: it took longer than ${lookMs / 1000} s.]` };
-    return { text: `[Could not look: ${error instanceof Error ? error.message : String(error)}]` };
+    if (timer.aborted) return failed(`it took longer than ${lookMs / 1000} s.`);
+    return failed(error instanceof Error ? error.message : String(error));
   } finally {
     both.removeEventListener("abort", stop);
   }
@@ -51,13 +63,22 @@ export async function observe(
 const recentTurns = 3;
 
 function recentTools(messages: AgentState["messages"]): string[] {
-  const turns = messages.filter((message) => message.role === "assistant").slice(-recentTurns);
-  return turns.flatMap(({ toolCalls }) => toolCalls.map(({ name }) => name));
+  const names: string[] = [];
+  let turns = 0;
+  for (let at = messages.length - 1; at >= 0 && turns < recentTurns; at--) {
+    const message = messages[at];
+    if (message?.role !== "assistant") continue;
+    turns += 1;
+    names.unshift(...message.toolCalls.map(({ name }) => name));
+  }
+  return names;
 }
 
+/** A text that was cut is no base for later changes. */
 function cut(observation: Observation, tokens: number): Observation {
   const size = estimateText(observation.text);
   if (size <= tokens) return observation;
   const head = observation.text.slice(0, Math.floor((observation.text.length * tokens) / size)).toWellFormed();
-  return { ...observation, text: `${head}\n[… the rest of what is seen was left out: it is too long for the model …]` };
+  const { mark: _, ...rest } = observation;
+  return { ...rest, text: `${head}\n[… the rest of what is seen was left out: it is too long for the model …]` };
 }

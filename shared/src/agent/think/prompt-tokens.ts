@@ -1,5 +1,5 @@
 import { estimateTokenCount } from "tokenx";
-import type { AgentState, TaskMessage } from "../task/agent-state.ts";
+import type { AgentState, TaskMessage, View } from "../task/agent-state.ts";
 
 /**
  * Estimated tokens of an image until the provider has counted it; the call itself uses the image's
@@ -14,14 +14,26 @@ const imageTokens = 1_000;
  */
 export function promptTokens(task: AgentState): number {
   const unmeasured = task.messages.slice(task.measured.messages);
-  return unmeasured.reduce(
-    (sum, message) => sum + messageTokens(message),
-    task.measured.tokens + task.observationTokens,
-  );
+  return unmeasured.reduce((sum, message) => sum + messageTokens(message), task.measured.tokens + task.tailTokens);
 }
 
-/** Estimated tokens of one message. */
+/** Estimated tokens of a message that shows something, with its images. */
+export function viewTokens(message: View["message"]): number {
+  return messageTokens(message) + imageTokens * (message.images?.length ?? 0);
+}
+
+const estimated = new WeakMap<TaskMessage, number>();
+
+/** Estimated tokens of one message; computed once for each. */
 export function messageTokens(message: TaskMessage): number {
+  const known = estimated.get(message);
+  if (known !== undefined) return known;
+  const tokens = estimateMessage(message);
+  estimated.set(message, tokens);
+  return tokens;
+}
+
+function estimateMessage(message: TaskMessage): number {
   const overhead = 4;
   if (message.role === "assistant") {
     const calls = message.toolCalls.reduce((sum, call) => sum + estimateTokenCount(call.name + call.arguments), 0);

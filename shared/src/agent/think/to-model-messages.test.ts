@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ArtifactStore, StoredFile } from "../../core/workspace.ts";
 import type { TaskMessage } from "../task/agent-state.ts";
-import { pairSafe, tailMessage, toModelMessages } from "./to-model-messages.ts";
+import { pairSafe, toModelMessages } from "./to-model-messages.ts";
 
 const user = (text: string): TaskMessage => ({ role: "user", parts: [{ type: "text", text }] });
 const asks = (...ids: string[]): TaskMessage => ({
@@ -58,35 +58,23 @@ const text = (it: string) => ({ type: "text", text: it }) as const;
 const seeing = { vision: true, artifacts, hints: [] };
 const withImages = (...images: StoredFile[]) => ({ ...result("a"), name: "look", images }) as TaskMessage;
 
-test("the end of a prompt is what is seen, then the hints, then the newest image", async () => {
-  const messages = [asks("a"), withImages(picture("old")), asks("b"), withImages(picture("one"), picture("two"))];
-  const observation = { text: "SIGHT", images: [shown("now")] };
-  const tail = { ...seeing, observation, hints: ["h1", "h2"] };
-  expect(await tailMessage(messages, tail)).toEqual({
-    role: "user",
-    parts: [
-      text("SIGHT"),
-      shown("now"),
-      text("h1"),
-      text("h2"),
-      text("The newest image from look:"),
-      shown("one"),
-      shown("two"),
-    ],
-  });
-  expect(await tailMessage(messages, { ...tail, vision: false })).toEqual({
-    role: "user",
-    parts: [text("SIGHT"), text("h1"), text("h2")],
-  });
-  expect(await tailMessage([user("go")], seeing)).toBeUndefined();
+test("images of a result, and an observation with its images, are part of the result they follow", async () => {
+  const seen = { role: "observation", text: "SIGHT", images: [picture("now")] } as const;
+  const messages = [asks("a"), withImages(picture("one"), picture("two")), seen];
+  const last = async (options: typeof seeing) => (await toModelMessages(messages, options)).at(-1);
+  expect(await last(seeing)).toMatchObject({ role: "tool", images: [shown("one"), shown("two"), shown("now")] });
+  expect(await last(seeing)).toMatchObject({ text: expect.stringMatching(/\n\nSIGHT$/) });
+  expect(await last({ ...seeing, vision: false })).not.toHaveProperty("images");
 });
 
-test("the newest image is shown while fewer than five turns have followed", async () => {
-  const messages = [asks("a"), withImages(picture("one"))];
-  const after = (turns: number) =>
-    tailMessage([...messages, ...Array.from({ length: turns }, () => asks()), user("on")], seeing);
-  expect(await after(4)).toMatchObject({ parts: [text("The newest image from look:"), shown("one")] });
-  expect(await after(5)).toBeUndefined();
+test("an observation that follows no result is a message, and a folded one without words is none", async () => {
+  const seen = (text: string) => ({ role: "observation", text }) as const;
+  const goal = { role: "user", parts: [text("go")] };
+  expect(await toModelMessages([user("go"), seen("SIGHT")], seeing)).toEqual([
+    goal,
+    { role: "user", parts: [text("SIGHT")] },
+  ] as never);
+  expect(await toModelMessages([user("go"), seen("")], seeing)).toEqual([goal] as never);
 });
 
 test.each(["image/png", "image/jpeg", "image/gif", "image/webp"])(

@@ -1,23 +1,64 @@
 import type { Part } from "../../core/message.ts";
 import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../../core/model.ts";
-import type { Observation } from "../../core/tool.ts";
 import type { ArtifactStore, StoredFile } from "../../core/workspace.ts";
-import type { TaskMessage } from "../task/agent-state.ts";
+import type { SeenObservation, TaskMessage, View } from "../task/agent-state.ts";
 
-type Options = { readonly vision: boolean; readonly artifacts: ArtifactStore };
-
-/** What goes at the end of one prompt only. */
-type Tail = Options & { readonly hints: readonly string[]; readonly observation?: Observation | undefined };
+/** Whether the model sees images, and where they are. */
+export type ConversionOptions = { readonly vision: boolean; readonly artifacts: ArtifactStore };
 
 /**
  * The conversation as a model reads it: every call followed by exactly one result, files by name,
- * the user's images inlined if the model can see them.
+ * images inlined if the model can see them, an observation with the result it follows.
  */
-export async function toModelMessages(messages: readonly TaskMessage[], options: Options): Promise<ModelMessage[]> {
-  return Promise.all(pairSafe(messages).map((message) => convert(message, options)));
+export async function toModelMessages(
+  messages: readonly TaskMessage[],
+  options: ConversionOptions,
+): Promise<ModelMessage[]> {
+  const converted: ModelMessage[] = [];
+  await extendModelMessages(converted, messages, options);
+  return converted;
 }
 
-async function convert(message: TaskMessage, options: Options): Promise<ModelMessage> {
+/**
+ * The same for messages that continue those already converted. The later ones start with a new
+ * turn, or with the observation that follows the newest result.
+ */
+export async function extendModelMessages(
+  converted: ModelMessage[],
+  later: readonly TaskMessage[],
+  options: ConversionOptions,
+): Promise<void> {
+  for (const message of pairSafe(later)) {
+    if (message.role === "observation") await addObservation(converted, message, options);
+    else converted.push(await convert(message, options));
+  }
+}
+
+async function addObservation(
+  converted: ModelMessage[],
+  message: SeenObservation,
+  options: ConversionOptions,
+): Promise<void> {
+  const { text } = message;
+  const images = await imagesOf(message, options);
+  if (text === "" && images.length === 0) return;
+  const last = converted.at(-1);
+  if (last?.role !== "tool") {
+    converted.push({ role: "user", parts: [{ type: "text", text }, ...images] });
+    return;
+  }
+  const all = [...(last.images ?? []), ...images];
+  converted[converted.length - 1] = {
+    ...last,
+    text: `${last.text}\n\n${text}`,
+    ...(all.length > 0 && { images: all }),
+  };
+}
+
+async function convert(
+  message: Exclude<TaskMessage, SeenObservation>,
+  options: ConversionOptions,
+): Promise<ModelMessage> {
   switch (message.role) {
     case "summary":
       return { role: "user", parts: [{ type: "text", text: `Summary of the work so far:\n${message.text}` }] };
@@ -26,7 +67,15 @@ async function convert(message: TaskMessage, options: Options): Promise<ModelMes
     case "tool": {
       const { callId, name, isError } = message;
       const unseen = message.images !== undefined && !options.vision;
-      return { role: "tool", callId, name, text: unseen ? message.text + blind : message.text, isError };
+      const images = await imagesOf(message, options);
+      return {
+        role: "tool",
+        callId,
+        name,
+        text: unseen ? message.text + blind : message.text,
+        isError,
+        ...(images.length > 0 && { images }),
+      };
     }
     case "user":
       return { role: "user", parts: (await Promise.all(message.parts.map((part) => userParts(part, options)))).flat() };
@@ -42,7 +91,7 @@ function withValidName({ id, name, arguments: text }: ToolCall): ToolCall {
 }
 
 /** An image the model sees is also named, since tools can open it only by name. */
-async function userParts(part: Part, options: Options): Promise<(TextPart | ImagePart)[]> {
+async function userParts(part: Part, options: ConversionOptions): Promise<(TextPart | ImagePart)[]> {
   switch (part.type) {
     case "text":
       return [{ type: "text", text: part.text }];
@@ -61,33 +110,12 @@ async function userParts(part: Part, options: Options): Promise<(TextPart | Imag
 /** Without this, a text-only model would assume, and claim, that it had looked. */
 const blind = "\n[The image is not shown to you: the model in use takes text only.]";
 
-/**
- * For how many turns the newest image is shown: each turn pays for it again, and by then the model
- * has described what matters in it.
- */
-const turnsShown = 5;
-
-/**
- * The end of one prompt, after its stable prefix: the observation, the hints, and for some turns
- * the newest image from a tool. Undefined if there is nothing to show.
- */
-export async function tailMessage(messages: readonly TaskMessage[], options: Tail): Promise<ModelMessage | undefined> {
-  const at = messages.findLastIndex((message) => message.role === "tool" && message.images !== undefined);
-  const turnsSince = messages.slice(at + 1).filter(({ role }) => role === "assistant").length;
-  const newest = turnsSince < turnsShown ? messages[at] : undefined;
-  const files = newest?.role === "tool" ? (newest.images ?? []) : [];
-  const images = (await Promise.all(files.map((file) => image(file, options)))).filter((part) => part !== undefined);
-  const { observation, vision } = options;
-  const parts: (TextPart | ImagePart)[] = observation === undefined ? [] : [{ type: "text", text: observation.text }];
-  if (vision) parts.push(...(observation?.images ?? []));
-  parts.push(...options.hints.map((text) => ({ type: "text", text }) as const));
-  if (images.length > 0)
-    parts.push({ type: "text", text: `The newest image from ${newest?.role === "tool" ? newest.name : "a tool"}:` });
-  parts.push(...images);
-  return parts.length === 0 ? undefined : { role: "user", parts };
+async function imagesOf({ images = [] }: View["message"], options: ConversionOptions): Promise<ImagePart[]> {
+  const found = await Promise.all(images.map((file) => image(file, options)));
+  return found.filter((part) => part !== undefined);
 }
 
-async function image(file: StoredFile, { vision, artifacts }: Options): Promise<ImagePart | undefined> {
+async function image(file: StoredFile, { vision, artifacts }: ConversionOptions): Promise<ImagePart | undefined> {
   if (!vision || !/^image\/(png|jpeg|gif|webp)$/.test(file.mediaType)) return undefined;
   const content = await artifacts.get(file.sha256);
   if (content === undefined) return undefined;

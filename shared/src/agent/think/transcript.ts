@@ -48,7 +48,7 @@ export async function transcript(
     const whole = wholes[n] ?? "";
     const bound = message.role === "summary" ? before : limit;
     if (whole.length <= bound) entries.push(whole);
-    else if (message.role === "summary" || message.role === "assistant") entries.push(await cut(whole, bound));
+    else if (message.role !== "user" && message.role !== "tool") entries.push(await cut(whole, bound));
     else if (message.role === "tool" && viewed.has(message.callId)) {
       const path = viewed.get(message.callId) ?? "";
       files.push(`${path}: as it is now`);
@@ -128,6 +128,8 @@ function entry(message: TaskMessage): string {
       return [`AGENT: ${message.text}`, ...message.toolCalls.map((call) => `CALL ${call.name} ${call.arguments}`)].join(
         "\n",
       );
+    case "observation":
+      return `SEEN: ${message.brief ?? message.text}`;
     case "tool":
       return `RESULT of ${message.name}${message.isError ? " (error)" : ""}: ${message.text}`;
   }

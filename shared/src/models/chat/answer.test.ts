@@ -4,8 +4,8 @@ import { parseChunk, readAnswer, saysSomething } from "./answer.ts";
 /** Reads deltas as a server would stream them. */
 async function read(...deltas: object[]) {
   async function* chunks() {
-    for (const delta of deltas) yield parseChunk({ choices: [{ index: 0, delta }] });
-    yield parseChunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
+    for (const delta of deltas) yield [parseChunk({ choices: [{ index: 0, delta }] })];
+    yield [parseChunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })];
   }
   const reading = readAnswer(chunks());
   const told: string[] = [];
@@ -111,16 +111,16 @@ test.each<[object, boolean]>([
   [{ choices: [{ message: { content: "x" } }] }, true],
   [{ choices: [{ delta: {} }, { delta: { content: "x" } }] }, true],
 ])("the chunk %j says something: %p", (chunk, says) => {
-  expect(saysSomething(parseChunk(chunk))).toBe(says);
+  expect(saysSomething([parseChunk({}), parseChunk(chunk)])).toBe(says);
 });
 
 test("the newest usage and the newest reason to end count, whichever chunk they come with", async () => {
   async function* chunks() {
-    yield parseChunk({ choices: [{ delta: { content: "a" } }], usage: { prompt_tokens: 1 } });
-    yield parseChunk({ choices: [{ delta: {}, finish_reason: "length" }] });
-    yield parseChunk({ choices: [{ delta: {}, finish_reason: "" }] });
-    yield parseChunk({ choices: [{ message: { content: "b" } }], usage: { prompt_tokens: 2 } });
-    yield parseChunk({ choices: [] });
+    yield [parseChunk({ choices: [{ delta: { content: "a" } }], usage: { prompt_tokens: 1 } })];
+    yield [parseChunk({ choices: [{ delta: {}, finish_reason: "length" }] })];
+    yield [parseChunk({ choices: [{ delta: {}, finish_reason: "" }] })];
+    yield [parseChunk({ choices: [{ message: { content: "b" } }], usage: { prompt_tokens: 2 } })];
+    yield [parseChunk({ choices: [] })];
   }
   const reading = readAnswer(chunks());
   let next = await reading.next();

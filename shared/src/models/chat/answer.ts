@@ -5,17 +5,17 @@ import { createThinkSplitter, type Piece } from "./think-tags.ts";
 
 const text = z.string().nullish();
 
-const functionDelta = z.looseObject({ name: text, arguments: z.union([z.string(), z.looseObject({})]).nullish() });
+const functionDelta = z.object({ name: text, arguments: z.union([z.string(), z.looseObject({})]).nullish() });
 
-const toolCallDelta = z.looseObject({ index: z.number().nullish(), id: text, function: functionDelta.nullish() });
+const toolCallDelta = z.object({ index: z.number().nullish(), id: text, function: functionDelta.nullish() });
 
 /** Some servers answer in parts, as requests may; parts other than text are ignored. */
 const content = z.union([
   z.string(),
-  z.array(z.looseObject({ text })).transform((parts) => parts.map((part) => part.text ?? "").join("")),
+  z.array(z.object({ text })).transform((parts) => parts.map((part) => part.text ?? "").join("")),
 ]);
 
-const delta = z.looseObject({
+const delta = z.object({
   content: content.nullish(),
   refusal: text,
   /**
@@ -29,18 +29,18 @@ const delta = z.looseObject({
   function_call: functionDelta.nullish(),
 });
 
-const usage = z.looseObject({
+const usage = z.object({
   prompt_tokens: z.number().nullish(),
   completion_tokens: z.number().nullish(),
-  prompt_tokens_details: z.looseObject({ cached_tokens: z.number().nullish() }).nullish(),
+  prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
 });
 
 /**
  * The fields read from a streamed chunk; a whole completion of a server that does not stream is
  * read as one chunk.
  */
-export const completionChunkSchema = z.looseObject({
-  choices: z.array(z.looseObject({ delta: delta.nullish(), message: delta.nullish(), finish_reason: text })).nullish(),
+export const completionChunkSchema = z.object({
+  choices: z.array(z.object({ delta: delta.nullish(), message: delta.nullish(), finish_reason: text })).nullish(),
   usage: usage.nullish(),
 });
 
@@ -72,13 +72,15 @@ export function parseChunk(raw: unknown): CompletionChunk {
   throw new ModelFailure("unavailable", `the answer is not a chat completion (${parsed.error.issues[0]?.message})`);
 }
 
-/** Whether a chunk carries part of the answer, not just metadata. */
-export function saysSomething(chunk: CompletionChunk): boolean {
-  return chunk.choices?.some((choice) => isFilled(choice.delta ?? choice.message ?? {})) ?? false;
+/** Whether any of the chunks carries part of the answer, not just metadata. */
+export function saysSomething(chunks: readonly CompletionChunk[]): boolean {
+  return chunks.some(({ choices }) => choices?.some(({ delta, message }) => isFilled(delta ?? message ?? {})));
 }
 
 /** Reads an answer to its end, yielding each piece as it arrives. */
-export async function* readAnswer(chunks: AsyncIterable<CompletionChunk>): AsyncGenerator<Delta, ModelAnswer> {
+export async function* readAnswer(
+  source: AsyncIterable<readonly CompletionChunk[]>,
+): AsyncGenerator<Delta, ModelAnswer> {
   const splitter = createThinkSplitter();
   const collector = createCallCollector();
   let text = "";
@@ -86,24 +88,28 @@ export async function* readAnswer(chunks: AsyncIterable<CompletionChunk>): Async
   let finish: string | undefined;
   let usage: ChunkUsage | undefined;
 
-  function* tell(pieces: readonly Piece[]): Generator<Delta> {
+  function tell(pieces: readonly Piece[]): readonly Piece[] {
     for (const piece of pieces) {
       if (piece.type === "text-delta") text += piece.text;
       else reasoning += piece.text;
-      yield piece;
     }
+    return pieces;
   }
 
-  for await (const chunk of chunks) {
+  function read(chunk: CompletionChunk): Delta[] {
     usage = chunk.usage ?? usage;
     const choice = chunk.choices?.[0];
     finish = choice?.finish_reason || finish;
     const delta = choice?.delta ?? choice?.message ?? {};
-    yield* tell(reasoningOf(delta));
-    yield* tell(splitter.push(delta.content ?? delta.refusal ?? ""));
-    for (const call of callsOf(delta)) yield collector.push(call);
+    return [
+      ...tell(reasoningOf(delta)),
+      ...tell(splitter.push(delta.content ?? delta.refusal ?? "")),
+      ...callsOf(delta).map((call) => collector.push(call)),
+    ];
   }
-  yield* tell(splitter.end());
+
+  for await (const chunks of source) for (const chunk of chunks) for (const delta of read(chunk)) yield delta;
+  for (const delta of tell(splitter.end())) yield delta;
   return { text, reasoning, toolCalls: collector.calls(), finish, usage };
 }
 

@@ -18,7 +18,7 @@ import { classify } from "./classify.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { asPromptRequest, hideCalls } from "./prompt-tools.ts";
 import { watch, within } from "./watchdog.ts";
-import { chatParams } from "./wire.ts";
+import { chatBody, chatParams } from "./wire.ts";
 
 /** What all attempts at one model share. */
 export type AttemptScope = { readonly config: ModelConfig; readonly endpoint: Endpoint };
@@ -41,27 +41,33 @@ export async function* attempt(
 ): AsyncGenerator<ModelEvent, AttemptResult> {
   const closing = new AbortController();
   const guard = (error: unknown) => classify(error, config.apiKey, Date.now());
-  const params = chatParams(traits.tools ? request : asPromptRequest(request), config, traits);
+  const asked = traits.tools ? request : asPromptRequest(request);
+  // Azure's client reads the deployment from the parameters.
+  const write = config.apiType === "azure" ? chatParams : chatBody;
+  let hasEnded = false;
   try {
-    const opening = endpoint.open(params, AbortSignal.any([signal, closing.signal])).catch((error: unknown) => {
+    const sending = { body: write(asked, config, traits), stream: traits.stream };
+    const opening = endpoint.open(sending, AbortSignal.any([signal, closing.signal])).catch((error: unknown) => {
       throw guard(error);
     });
     const source = await within(opening, config.firstDeltaTimeoutMs, signal);
     const deltas = readAnswer(watch(parsed(source, guard), saysSomething, config, signal));
     const names = request.tools.map((tool) => tool.name);
     const answer = yield* traits.tools ? deltas : hideCalls(deltas, names);
+    hasEnded = true;
     return resultOf(answer, request, config);
   } finally {
-    closing.abort();
+    // After the end, the connection is left open for the next request.
+    if (!hasEnded) closing.abort();
   }
 }
 
 async function* parsed(
-  source: AsyncIterable<unknown>,
+  source: AsyncIterable<readonly unknown[]>,
   guard: (error: unknown) => ModelFailure,
-): AsyncGenerator<CompletionChunk> {
+): AsyncGenerator<readonly CompletionChunk[]> {
   try {
-    for await (const raw of source) yield parseChunk(raw);
+    for await (const chunks of source) yield chunks.map(parseChunk);
   } catch (error) {
     throw guard(error);
   }
@@ -132,6 +138,8 @@ function estimateOutput(answer: { text: string; reasoning: string; toolCalls: re
  * conversation and reply.
  */
 function withDistinctIds(calls: readonly ToolCall[], messages: readonly ModelMessage[]): readonly ToolCall[] {
+  const wanted = new Set(calls.map(({ id }) => id));
+  if (wanted.size === calls.length && !wanted.has("") && !anyOf(messages, wanted)) return calls;
   const earlier = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
   const used = new Set(earlier.map((call) => call.id));
   return calls.map((call, index) => {
@@ -141,4 +149,11 @@ function withDistinctIds(calls: readonly ToolCall[], messages: readonly ModelMes
     used.add(id);
     return { ...call, id };
   });
+}
+
+/** Whether a conversation has a call with one of these ids. */
+function anyOf(messages: readonly ModelMessage[], ids: ReadonlySet<string>): boolean {
+  for (const message of messages)
+    if (message.role === "assistant") for (const { id } of message.toolCalls) if (ids.has(id)) return true;
+  return false;
 }

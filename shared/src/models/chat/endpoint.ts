@@ -1,14 +1,18 @@
 import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import type { ModelConfig } from "../config.ts";
+import { readStream } from "./read-stream.ts";
+
+/** A request: its parameters or, where nobody reads them on the way, their JSON. */
+export type EndpointRequest = { readonly body: ChatCompletionCreateParams | string; readonly stream: boolean };
 
 /** An endpoint for chat completions. Errors are the SDK's; nothing is retried here. */
 export interface Endpoint {
   /**
-   * Sends a request and yields the raw chunks of its answer, or the whole answer as one chunk.
-   * Aborting the signal closes the connection.
+   * Sends a request and yields the raw chunks of its answer, those that arrived together at once;
+   * the whole answer is one chunk. Aborting the signal closes the connection.
    */
-  open(params: ChatCompletionCreateParams, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
+  open(request: EndpointRequest, signal: AbortSignal): Promise<AsyncIterable<readonly unknown[]>>;
 }
 
 /** The endpoint a configuration names. Reads nothing from the environment. */
@@ -16,19 +20,16 @@ export function createEndpoint(config: ModelConfig, fetch: typeof globalThis.fet
   // The SDK is a quarter of a server's modules, and needed only for its first task.
   let client: Promise<OpenAI> | undefined;
   return {
-    async open(params, signal) {
+    async open({ body, stream }, signal) {
       client ??= createClient(config, fetch);
-      const { chat } = await client;
-      if (params.stream !== true) return only(await chat.completions.create(params, { signal }));
-      const { data, response } = await chat.completions.create(params, { signal }).withResponse();
+      const headers = { "content-type": "application/json" };
+      const response = await (await client).post("/chat/completions", { body, headers, signal }).asResponse();
       const type = response.headers.get("content-type") ?? "";
-      if (type.includes("text/event-stream")) return data;
+      if (stream && type.includes("text/event-stream")) return readStream(response);
       // A server without streaming answers with the whole completion, sometimes without a content
       // type that says so.
       const text = await response.text();
-      if (text.trimStart().startsWith("{")) return only(JSON.parse(text));
-      const { Stream } = await import("openai/streaming");
-      return Stream.fromSSEResponse(new Response(text), new AbortController());
+      return text.trimStart().startsWith("{") ? only(JSON.parse(text)) : readStream(new Response(text));
     },
   };
 }
@@ -61,6 +62,6 @@ function azureBase(url: string): string {
   return new URL(url).pathname.includes("/openai") ? url : `${url.replace(/\/+$/, "")}/openai`;
 }
 
-async function* only(completion: unknown): AsyncGenerator<unknown> {
-  yield completion;
+async function* only(completion: unknown): AsyncGenerator<readonly unknown[]> {
+  yield [completion];
 }

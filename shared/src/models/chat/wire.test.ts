@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ModelMessage, ModelRequest } from "../../core/model.ts";
 import { traitsOf } from "../capabilities.ts";
 import { modelConfigSchema } from "../config.ts";
-import { chatParams, resultText } from "./wire.ts";
+import { chatBody, chatParams, resultText } from "./wire.ts";
 
 const image = { type: "image", mediaType: "image/png", data: "aGk=" } as const;
 const tools = [
@@ -143,4 +143,34 @@ test("images of results come before the next message, and the words of a turn wi
     ["user", "parts"],
     ["user", "And now?"],
   ]);
+});
+
+test("the JSON of a conversation that grows, shrinks or changes is that of its parameters", () => {
+  const config = modelConfigSchema.parse({ name: "gpt-4o", temperature: 0.5 });
+  const traits = traitsOf(config);
+  const next: readonly ModelMessage[] = [
+    { role: "user", parts: [{ type: "text", text: "And this?" }] },
+    { role: "assistant", text: "", toolCalls: [{ id: "c", name: "bash", arguments: "{}" }] },
+    { role: "tool", callId: "c", name: "bash", text: "ok", isError: false, images: [image] },
+  ];
+  const changed = turn.with(3, { role: "tool", callId: "a", name: "screenshot", text: "it was", isError: false });
+  const conversations = [
+    turn.slice(0, 2),
+    turn.slice(0, 5),
+    turn,
+    [...turn, ...next.slice(0, 1)],
+    [...turn, ...next],
+    [...changed, ...next],
+    changed,
+    turn,
+    turn.slice(1, 2),
+    [],
+  ];
+  for (const messages of conversations) {
+    for (const each of [traits, { ...traits, vision: false }]) {
+      const request = { messages, tools, toolChoice: "required" as const, maxOutputTokens: 9 };
+      const text = chatBody(request, config, each);
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(chatParams(request, config, each))));
+    }
+  }
 });

@@ -27,6 +27,68 @@ export function chatParams(request: ModelRequest, config: ModelConfig, traits: T
   };
 }
 
+/**
+ * The same as JSON. What a conversation sent before is not written again: each turn sends nearly
+ * all of it once more.
+ */
+export function chatBody(request: ModelRequest, config: ModelConfig, traits: Traits): string {
+  const { messages: _, tools, ...rest } = chatParams({ ...request, messages: [] }, config, traits);
+  const lists = [`"messages":[${messagesText(request.messages, traits)}]`];
+  if (tools !== undefined) lists.push(`"tools":[${request.tools.map(toolText).join()}]`);
+  return `${JSON.stringify(rest).slice(0, -1)},${lists.join()}}`;
+}
+
+/** The text of a conversation's first messages, `count` of them. */
+type SentText = {
+  readonly traits: Traits;
+  readonly messages: readonly ModelMessage[];
+  readonly count: number;
+  readonly text: string;
+};
+
+/** By the first message after the instructions, which tasks share. */
+const sent = new WeakMap<ModelMessage, SentText>();
+
+function messagesText(messages: readonly ModelMessage[], traits: Traits): string {
+  const key = messages[1] ?? messages[0];
+  if (key === undefined) return "";
+  const known = knownText(messages, traits, sent.get(key));
+  // What a turn's results look like on the wire is settled once an answer follows them.
+  const count = Math.max(
+    known.count,
+    messages.findLastIndex(({ role }) => role === "assistant"),
+  );
+  const text = joined(known.text, chatMessages(messages.slice(known.count, count), traits));
+  sent.set(key, { traits, messages, count, text });
+  return joined(text, chatMessages(messages.slice(count), traits));
+}
+
+function knownText(
+  messages: readonly ModelMessage[],
+  traits: Traits,
+  known: SentText | undefined,
+): Pick<SentText, "count" | "text"> {
+  const none = { count: 0, text: "" };
+  if (known === undefined || known.traits !== traits) return none;
+  for (let at = 0; at < known.count; at++) if (messages[at] !== known.messages[at]) return none;
+  return known;
+}
+
+function joined(text: string, more: readonly ChatMessage[]): string {
+  const texts = more.map((message) => JSON.stringify(message)).join();
+  return text === "" || texts === "" ? text + texts : `${text},${texts}`;
+}
+
+const toolTexts = new WeakMap<ToolSpec, string>();
+
+function toolText(tool: ToolSpec): string {
+  const known = toolTexts.get(tool);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(chatTool(tool));
+  toolTexts.set(tool, text);
+  return text;
+}
+
 function toolParams({ tools, toolChoice }: ModelRequest, traits: Traits): Partial<Chat> {
   if (tools.length === 0) return {};
   return {

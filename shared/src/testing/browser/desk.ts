@@ -19,7 +19,10 @@ export type Desk = AsyncDisposable & {
   call(name: string, input?: Record<string, unknown>): Promise<ToolResult>;
   /** Opens a page of the site and returns its snapshot. */
   open(path: string): Promise<string>;
+  /** The whole page. */
   see(options?: { readonly vision?: boolean; readonly tokens?: number }): Promise<Observation>;
+  /** What has changed since an observation. */
+  seeSince(mark: string | undefined, options?: { readonly vision?: boolean }): Promise<Observation | undefined>;
 };
 
 /**
@@ -49,14 +52,20 @@ export async function startDesk(
     if (tool === undefined) throw new Error(`no tool browser_${name}`);
     return await tool.call(input, context);
   };
-  const see: Desk["see"] = ({ vision = false, tokens = 4_000 } = {}) =>
-    observe(browsing(), { looks, vision, tokens, signal: context.signal });
+  const seeSince: Desk["seeSince"] = (since, { vision = false } = {}) =>
+    observe(browsing(), { looks, vision, since, signal: context.signal });
+  const see: Desk["see"] = async ({ vision = false, ...options } = {}) => {
+    const seen = await observe(browsing(), { ...options, looks, vision, signal: context.signal });
+    if (seen === undefined) throw new Error("nothing was seen");
+    return seen;
+  };
   return {
     url: site.url,
     workspace,
     browsing,
     call,
     see,
+    seeSince,
     async open(path) {
       const { text, isError } = await call("go_to_url", { url: `${site.url}${path}` });
       if (isError) throw new Error(text);

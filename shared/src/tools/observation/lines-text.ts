@@ -2,47 +2,21 @@ import { estimateText } from "../../models/tokens.ts";
 import type { Item } from "./item.ts";
 import { type Line, linesOf } from "./lines.ts";
 
-/** Whether a line was there at the previous look; `unmarked` when there was none. */
-export type Novelty = "new" | "old" | "unmarked";
-
-/** A run of at least this many unchanged lines is collapsed. */
-const leastCollapsed = 8;
-
-/**
- * Lines as text: new ones with a star, a run of hidden lines as their number, and a run of old
- * lines too where wanted.
- */
-export function linesText(
-  lines: readonly Line[],
-  {
-    shown,
-    novelty,
-    collapseOld,
-  }: { readonly shown: ReadonlySet<number>; readonly novelty: readonly Novelty[]; readonly collapseOld: boolean },
-): string {
+/** The shown lines as text, each run of hidden ones as its number. */
+export function linesText(lines: readonly Line[], shown: ReadonlySet<number>): string {
   const texts: string[] = [];
-  let old: string[] = [];
   let gap = 0;
   const flush = () => {
-    if (old.length >= leastCollapsed) texts.push(`… ${old.length} lines that you saw before, unchanged`);
-    else texts.push(...old);
     if (gap > 0) texts.push(`… ${gap} ${gap === 1 ? "line" : "lines"} left out`);
-    old = [];
     gap = 0;
   };
-  for (const [index, line] of lines.entries()) {
+  for (const [index, { depth, text }] of lines.entries()) {
     if (!shown.has(index)) {
       gap += 1;
       continue;
     }
-    const text = `${" ".repeat(line.depth)}${novelty[index] === "new" ? "*" : "-"} ${line.text}`;
-    if (gap > 0) flush();
-    if (collapseOld && novelty[index] === "old") {
-      old.push(text);
-      continue;
-    }
     flush();
-    texts.push(text);
+    texts.push(`${" ".repeat(depth)}- ${text}`);
   }
   flush();
   return texts.join("\n");
@@ -116,7 +90,7 @@ export function findLines(lines: readonly Line[], text: string, tokens: number):
  * rest as a number.
  */
 export function wholeText(items: readonly Item[], from: number, tokens: number): string {
-  const lines = linesOf(items, { allRefs: true, collapsed: false });
+  const lines = linesOf(items, { allRefs: true, urls: true, collapsed: false });
   const shown: string[] = [];
   let left = tokens;
   for (const { depth, text } of lines.slice(from - 1)) {

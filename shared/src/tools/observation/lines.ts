@@ -14,8 +14,10 @@ export type Line = {
 
 /** How much of each element is written. */
 export type Detail = {
-  /** Also writes the refs of elements that are not actionable, and the addresses of links. */
+  /** Also writes the refs of elements that are not actionable and hold nothing that is. */
   readonly allRefs: boolean;
+  /** Also writes the addresses of links. */
+  readonly urls?: boolean;
   /** Whether many similar rows out of view are collapsed. */
   readonly collapsed: boolean;
 };
@@ -107,12 +109,12 @@ function holdsActing(item: Item): boolean {
 
 function headOf(item: Item, detail: Detail, inRow = false): string {
   const { role, ref } = item;
-  const shown = ref !== undefined && (item.acts || detail.allRefs || (!inRow && isPart(item)));
+  const shown = ref !== undefined && (item.acts || (detail.allRefs && !holdsActing(item)) || (!inRow && isPart(item)));
   const mark = shown ? ` [${ref}]` : "";
   if (role === "text") return `${cut(item.text, longestText)}${mark}`;
   const name = item.name === "" ? "" : ` "${cut(item.name, role === "heading" ? longestText : longestName)}"`;
   const states = item.states.map((state) => ` [${state}]`).join("");
-  const url = detail.allRefs && item.url !== undefined ? ` → ${item.url.slice(0, 120)}` : "";
+  const url = detail.urls === true && item.url !== undefined ? ` → ${item.url.slice(0, 120)}` : "";
   const text = item.text === "" ? "" : `: ${cut(item.text, longestText)}`;
   return `${role}${name}${states}${mark}${url}${text}${isDropdown(item) ? entriesOf(item) : ""}`;
 }

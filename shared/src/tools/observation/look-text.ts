@@ -1,54 +1,56 @@
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { estimateText } from "../../models/tokens.ts";
 import { asData } from "../page/as-data.ts";
-import { noteRead } from "./left-page.ts";
-import { type Line, linesOf } from "./lines.ts";
-import { chooseLines, linesText, type Novelty } from "./lines-text.ts";
+import { type Detail, type Line, linesOf } from "./lines.ts";
+import { chooseLines, linesText } from "./lines-text.ts";
 import type { PageLook } from "./look.ts";
-import type { SnapshotState } from "./snapshot-state.ts";
 
-/**
- * The outline of a look within a number of tokens, its new lines marked. A look whose text is
- * `kept` in the conversation leaves out unchanged lines that were reported before; one that is not
- * kept is complete in itself.
- */
-export function bodyOf(
-  look: PageLook,
-  looks: SnapshotState,
-  { tokens, kept }: { readonly tokens: number; readonly kept: boolean },
-): string {
-  noteRead(look, looks, kept);
-  const lines = linesOfLook(look, tokens);
-  const hashes = lines.map(({ text }) => Bun.hash(text));
-  const document = `${look.tab.id} ${look.measure.origin}`;
-  const former = kept ? looks.told : looks.newest;
-  const before = former?.document === document ? former.lines : undefined;
-  const novelty = hashes.map((hash): Novelty => (before === undefined ? "unmarked" : before.has(hash) ? "old" : "new"));
-  const shown = chooseLines(lines, tokens);
-  looks.newest = { document, lines: new Set(hashes) };
-  if (kept) looks.told = { document, lines: new Set([...shown].flatMap((index) => hashes[index] ?? [])) };
-  const outline = linesText(lines, { shown, novelty, collapseOld: kept });
-  const title = look.title === "" ? "" : `Title: ${look.title.replace(/\s+/g, " ").slice(0, 150)}\n`;
-  const body = asData(look.url, `${title}${outline === "" ? "(nothing is on the page)" : outline}`);
-  return [body, ...remarks(look, lines.length > shown.size, novelty.includes("new"))].join("\n");
+/** The lines of a look, how they are written, and which of them a number of tokens has room for. */
+export type LookLines = {
+  readonly lines: readonly Line[];
+  readonly detail: Detail;
+  readonly shown: ReadonlySet<number>;
+};
+
+/** What happened without an act, a line each. */
+export function notesOf(notices: readonly string[]): string[] {
+  return notices.map((notice) => `Note: ${notice}`);
+}
+
+/** The page as text: the title, the shown lines of its outline, and what was left out. */
+export function bodyOf(look: PageLook, { lines, shown }: LookLines): string {
+  const outline = linesText(lines, shown);
+  const body = asData(look.url, `${titleText(look)}${outline === "" ? "(nothing is on the page)" : outline}`);
+  return [body, ...remarks(look, lines.length > shown.size)].join("\n");
+}
+
+/** The line with a page's title; empty if it has none. */
+export function titleText({ title }: Pick<PageLook, "title">): string {
+  return title === "" ? "" : `Title: ${title.replace(/\s+/g, " ").slice(0, 150)}\n`;
 }
 
 const fewLines = 60;
 
 /**
- * On a small page every element gets its ref; on others only actionable elements do, and runs of
- * similar ones are collapsed.
+ * The lines of a look. On a small page every element gets its ref; on others only actionable
+ * elements do, and runs of similar ones are collapsed. `detail` keeps to how they were written
+ * before.
  */
-function linesOfLook({ items }: PageLook, tokens: number): readonly Line[] {
+export function linesOfLook({ items }: PageLook, tokens: number, detail?: Detail): LookLines {
+  const written = (how: Detail) => {
+    const lines = linesOf(items, how);
+    return { lines, detail: how, shown: chooseLines(lines, tokens) };
+  };
+  if (detail !== undefined) return written(detail);
   const short = linesOf(items, { allRefs: false, collapsed: true });
-  if (short.length > fewLines) return short;
-  const rich = linesOf(items, { allRefs: true, collapsed: false });
-  return rich.reduce((sum, { text }) => sum + estimateText(text), 0) < tokens / 2 ? rich : short;
+  if (short.length > fewLines) return written({ allRefs: false, collapsed: true });
+  const rich = written({ allRefs: true, collapsed: false });
+  const fits = rich.lines.reduce((sum, { text }) => sum + estimateText(text), 0) < tokens / 2;
+  return fits ? rich : written({ allRefs: false, collapsed: true });
 }
 
-function remarks({ unseen, crowded, measure }: PageLook, cut: boolean, marked: boolean): string[] {
+function remarks({ unseen, crowded, measure }: PageLook, cut: boolean): string[] {
   const said: string[] = [];
-  if (marked) said.push("A star marks what is new since you last looked.");
   if (unseen > 0)
     said.push(`Left out: ${unseen} ${unseen === 1 ? "text" : "texts"} on the page that no person could see.`);
   if (crowded)
@@ -63,13 +65,12 @@ function remarks({ unseen, crowded, measure }: PageLook, cut: boolean, marked: b
 }
 
 /**
- * The text above the outline: the address, the tabs, which part of the page the window shows, and
- * what happened without an act.
+ * The lines above the outline: the address, the tabs, which part of the page the window shows, and
+ * the dialog that holds it up.
  */
-export function headerOf(browsing: Browsing, look: PageLook | undefined, notices: readonly string[]): string {
-  const lines: string[] = [];
+export function headerOf(browsing: Browsing, look: PageLook | undefined): string[] {
   const active = browsing.active();
-  lines.push(`Page: ${oneLine(active.page.url(), 300)}`);
+  const lines = [`Page: ${oneLine(active.page.url(), 300)}`];
   const tabs = browsing.tabs();
   if (tabs.length > 1) lines.push(`Tabs: ${tabs.map((tab) => tabText(tab, tab.id === active.id)).join("; ")}`);
   if (look !== undefined) lines.push(windowText(look));
@@ -77,12 +78,10 @@ export function headerOf(browsing: Browsing, look: PageLook | undefined, notices
   if (dialog !== undefined) {
     const answer = dialog.kind === "prompt" ? `, its default answer is ${JSON.stringify(dialog.defaultText)}` : "";
     lines.push(
-      `A ${dialog.kind} dialog holds the page up${answer}. Answer it with browser_handle_dialog. It says:`,
-      asData(active.page.url(), dialog.message.slice(0, 1_000)),
+      `A ${dialog.kind} dialog holds the page up${answer}. Answer it with browser_handle_dialog. It says:\n${asData(active.page.url(), dialog.message.slice(0, 1_000))}`,
     );
   }
-  for (const notice of notices) lines.push(`Note: ${notice}`);
-  return lines.join("\n");
+  return lines;
 }
 
 function tabText({ id, page }: { id: number; page: { url(): string } }, active: boolean): string {

@@ -1,86 +1,129 @@
-import type { Page } from "playwright";
 import type { ImagePart } from "../../core/model.ts";
 import type { Observation } from "../../core/tool.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
-import { lookAt, settle } from "./look.ts";
-import { bodyOf, headerOf } from "./look-text.ts";
+import { estimateText } from "../../models/tokens.ts";
+import { lookAt, type PageLook, settle } from "./look.ts";
+import { bodyOf, headerOf, type LookLines, linesOfLook, notesOf } from "./look-text.ts";
+import { briefOf, briefOfChanges } from "./page-brief.ts";
+import { photograph } from "./photograph.ts";
 import { type SnapshotState, type SnapshotStates, untoldNotices } from "./snapshot-state.ts";
+import { changesText, differenceOf, documentOf, type ToldPage, toldWith } from "./told-page.ts";
 
 /** How to make an observation: whether the model accepts images, and how many tokens there are. */
 export type ObservationOptions = {
   readonly looks: SnapshotStates;
   readonly vision: boolean;
   readonly tokens?: number;
+  /** The mark of the observation that the conversation has, with those it continues. */
+  readonly since?: string | undefined;
   readonly signal: AbortSignal;
 };
 
-/** Tokens of an observation by default. */
-const observationTokens = 4_000;
+/** Tokens of a whole page by default. */
+const observationTokens = 1_150;
 const lookMs = 10_000;
 /** Tokens that the words around an outline may take. */
-const aroundTokens = 350;
+const aroundTokens = 120;
+/** Changes that take more than this share of the whole page's tokens are not worth telling apart. */
+const mostChanged = 0.7;
 
 /**
- * The active page as a model sees it before it acts: complete in itself, because it is not kept.
- * Lines that are new since the previous look are marked; old lines are never left out. Rejects as
+ * The active page as a model sees it before it acts: whole when the document is new to the
+ * conversation, after that what has changed since. Undefined when nothing has. Rejects as
  * `Browsing.act` does.
  */
 export async function observe(
   browsing: Browsing,
-  { looks: book, vision, tokens = observationTokens, signal }: ObservationOptions,
-): Promise<Observation> {
-  const looks = book.of(browsing);
+  { looks: states, vision, tokens = observationTokens, since, signal }: ObservationOptions,
+): Promise<Observation | undefined> {
+  const looks = states.of(browsing);
+  const base = looks.told.get(since ?? "");
+  looks.untold = looks.untold.filter((notice) => !base?.notices.includes(notice));
   await settle(browsing, looks, signal);
   const look = await lookAt(browsing, looks, { signal, timeoutMs: lookMs });
-  const header = headerOf(browsing, look, untoldNotices(browsing, looks));
-  if (look === undefined) return { text: header };
-  const body = bodyOf(look, looks, { tokens: tokens - aroundTokens, kept: false });
-  const image = vision ? await photograph(browsing, looks, signal) : undefined;
-  const images: ImagePart[] = image === undefined ? [] : [image];
-  return { text: `${header}\n${body}`, images };
+  const notices = untoldNotices(browsing, looks);
+  const told = { header: headerOf(browsing, look), notices, picture: base?.picture };
+  if (look === undefined) return heldUp(looks, told, base && { base, since });
+  const image = vision && isDrawn(look) ? await photograph(browsing, looks, signal) : undefined;
+  const page = {
+    look,
+    lines: linesOfLook(look, tokens - aroundTokens, base?.document === documentOf(look) ? base.detail : undefined),
+    told: image === undefined ? told : { ...told, picture: Bun.hash(image.data).toString(36) },
+    image,
+  };
+  const whole = [...told.header, ...notesOf(notices), bodyOf(look, page.lines)].join("\n");
+  if (base?.document === documentOf(look)) {
+    const changes = changesOf(looks, page, { base, since }, mostChanged * estimateText(whole));
+    if (changes !== "too many") return changes;
+  }
+  const mark = remember(looks, toldWith(look, page.lines, page.told));
+  return { text: whole, mark, brief: briefOf(look), ...(image && { images: [image] }) };
 }
 
-/** The longest side of an image for a model, in pixels. */
-const mostPixels = 1_280;
-const quality = 50;
-const photographMs = 8_000;
+type SeenPage = {
+  readonly look: PageLook;
+  readonly lines: LookLines;
+  readonly told: Pick<ToldPage, "header" | "notices" | "picture">;
+  readonly image: ImagePart | undefined;
+};
+type Base = { readonly base: ToldPage; readonly since: string | undefined };
 
-/**
- * The window as a JPEG of at most 1280 pixels a side, one pixel for each CSS pixel unless the
- * window is larger. Undefined when a dialog blocks the page or the page cannot be drawn in time: a
- * look without an image is still useful.
- */
-async function photograph(
-  browsing: Browsing,
+/** What has changed since an earlier observation of the same document, within so many tokens. */
+function changesOf(
   looks: SnapshotState,
-  signal: AbortSignal,
-): Promise<ImagePart | undefined> {
-  const data = await browsing.act((page) => windowJpeg(page, looks).catch(() => undefined), {
-    signal,
-    timeoutMs: photographMs + 2_000,
-  });
-  return data === undefined ? undefined : { type: "image", mediaType: "image/jpeg", data };
+  { look, lines, told, image }: SeenPage,
+  { base, since }: Base,
+  tokens: number,
+): Observation | undefined | "too many" {
+  const difference = differenceOf(look, lines, base);
+  const changes = changesText(look, lines, { base, difference, header: told.header });
+  const text = [changes, ...notesOf(told.notices)].filter((part) => part !== "").join("\n");
+  const isNew = image !== undefined && told.picture !== base.picture;
+  if (text === "" && !isNew) return undefined;
+  if (estimateText(text) > tokens) return "too many";
+  const brief = briefOfChanges(look, lines, difference);
+  return {
+    text: text === "" ? "Only the picture of the page has changed." : text,
+    mark: remember(looks, toldWith(look, lines, told, { base, difference })),
+    ...(since !== undefined && { since }),
+    ...(brief !== "" && { brief }),
+    ...(isNew && { images: [image] }),
+  };
 }
 
-async function windowJpeg(page: Page, looks: SnapshotState): Promise<string> {
-  const size = page.viewportSize() ?? { width: mostPixels, height: 720 };
-  const scale = Math.min(1, mostPixels / Math.max(size.width, size.height));
-  looks.scale = { page, factor: 1 / scale };
-  if (scale === 1) {
-    const bytes = await page.screenshot({ type: "jpeg", quality, scale: "css", timeout: photographMs });
-    return bytes.toString("base64");
-  }
-  return smallerJpeg(page, size, scale);
+/** A page that a dialog holds up cannot be looked at; what is known of it stays known. */
+function heldUp(
+  looks: SnapshotState,
+  { header, notices }: Pick<ToldPage, "header" | "notices">,
+  known: Base | undefined,
+): Observation | undefined {
+  const fresh = header.filter((line) => known?.base.header.includes(line) !== true);
+  const text = [...fresh, ...notesOf(notices)].join("\n");
+  if (known === undefined) return { text };
+  if (text === "") return undefined;
+  const mark = remember(looks, { ...known.base, header, notices });
+  return { text, mark, ...(known.since !== undefined && { since: known.since }) };
 }
 
-/** Playwright cannot take a screenshot smaller than the window; Chromium itself can. */
-async function smallerJpeg(page: Page, size: { width: number; height: number }, scale: number): Promise<string> {
-  const session = await page.context().newCDPSession(page);
-  try {
-    const { cssVisualViewport } = await session.send("Page.getLayoutMetrics");
-    const clip = { x: cssVisualViewport.pageX, y: cssVisualViewport.pageY, ...size, scale };
-    return (await session.send("Page.captureScreenshot", { format: "jpeg", quality, clip })).data;
-  } finally {
-    await session.detach().catch(() => undefined);
-  }
+const fewItems = 3;
+const manyElements = 30;
+
+/** Whether a picture says more than the text: something is drawn, or little of the page has words. */
+function isDrawn({ measure, items }: PageLook): boolean {
+  return measure.isDrawn || (measure.elements > manyElements && items.length < fewItems && items.every(isLeaf));
+}
+
+function isLeaf({ children }: PageLook["items"][number]): boolean {
+  return children.length === 0;
+}
+
+const mostTold = 4;
+
+/** Keeps what an observation tells until later ones build upon it; returns its mark. */
+function remember(looks: SnapshotState, told: ToldPage): string {
+  const mark = crypto.randomUUID().slice(0, 8);
+  looks.told.set(mark, told);
+  const [oldest = ""] = looks.told.keys();
+  if (looks.told.size > mostTold) looks.told.delete(oldest);
+  return mark;
 }

@@ -3,9 +3,7 @@ import type { Browsing } from "../../machine/browser/browser.ts";
 import type { AriaNode } from "./aria-node.ts";
 import { type ElementList, newElementList } from "./in-page/element-list.ts";
 import { createRefs, type Refs } from "./refs.ts";
-
-/** Lines of a document's outline, by their hash. */
-export type SeenLines = { readonly document: string; readonly lines: ReadonlySet<number | bigint> };
+import type { ToldPage } from "./told-page.ts";
 
 /** A document's outline at the time of a look. */
 export type SeenOutline = {
@@ -14,28 +12,12 @@ export type SeenOutline = {
   readonly nodes: readonly (string | AriaNode)[];
 };
 
-/** What was read on the page that was looked at last: its facts, not the possible actions. */
-export type ReadPage = {
-  readonly tab: number;
-  readonly url: string;
-  readonly title: string;
-  readonly lines: readonly string[];
-};
-
 /** What is remembered of one conversation's looks at its pages. */
 export type SnapshotState = {
   readonly refs: Refs;
-  /** The lines of the newest look. */
-  newest: SeenLines | undefined;
-  /** The lines reported in results, which the conversation keeps. */
-  told: SeenLines | undefined;
-  /**
-   * What was read at the newest look and, in `keptLines` for all pages, the lines that results have
-   * reported and the conversation keeps.
-   */
-  read: ReadPage | undefined;
-  readonly keptLines: Set<string>;
-  /** What happened without an act and no tool result has reported yet. */
+  /** What the newest observations told, by their marks; the conversation may have any of them. */
+  readonly told: Map<string, ToldPage>;
+  /** What happened without an act and the conversation does not have yet. */
   untold: readonly string[];
   /** Whether an act followed the newest look, so that the page may still be about to change. */
   restless: boolean;
@@ -64,10 +46,7 @@ export function createSnapshotStates(): SnapshotStates {
       if (known !== undefined) return known;
       const looks: SnapshotState = {
         refs: createRefs(),
-        newest: undefined,
-        told: undefined,
-        read: undefined,
-        keptLines: new Set(),
+        told: new Map(),
         untold: [],
         lists: new Map(),
         outlines: new WeakMap(),
@@ -82,19 +61,13 @@ export function createSnapshotStates(): SnapshotStates {
 
 const mostUntold = 20;
 
-/**
- * What happened without an act and no tool result has reported. It stays unreported, because an
- * observation is not kept.
- */
+/** What happened without an act and the conversation does not have yet. */
 export function untoldNotices(browsing: Browsing, looks: SnapshotState): readonly string[] {
   looks.untold = [...looks.untold, ...browsing.notices()].slice(-mostUntold);
   return looks.untold;
 }
 
-/**
- * The same for a tool result, which the conversation keeps: the notices count as reported from now
- * on.
- */
+/** The same for a tool's result, with which the conversation gets them. */
 export function tellNotices(browsing: Browsing, looks: SnapshotState): readonly string[] {
   const notices = untoldNotices(browsing, looks);
   looks.untold = [];

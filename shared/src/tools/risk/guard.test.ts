@@ -84,7 +84,7 @@ async function conversation(name: string, path: string, deps: Partial<JudgingDep
   const tools = browserTools({ browsers, looks }).map((tool) => guard.over(tool));
   const look = async () => {
     await guard.beforeObservation(workspace);
-    return (await observe(browsing, { looks, vision: false, signal: AbortSignal.timeout(60_000) })).text;
+    return (await observe(browsing, { looks, vision: false, signal: AbortSignal.timeout(60_000) }))?.text ?? "";
   };
   const open: Opened = { browsing, workspace, tools, said: [`on ${site.url.origin}`], seen: await look() };
   return { ...open, look, guard };

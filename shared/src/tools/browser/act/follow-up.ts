@@ -1,6 +1,5 @@
 import type { Browsing } from "../../../machine/browser/browser.ts";
 import type { Changes } from "../../observation/in-page/watch-changes.ts";
-import { digestOfLeft } from "../../observation/left-page.ts";
 import { tellNotices } from "../../observation/snapshot-state.ts";
 import { asData } from "../../page/as-data.ts";
 import type { BrowserCall } from "./browser-tool.ts";
@@ -39,7 +38,7 @@ export async function followUp(
   if (changes?.copied === true) said.push("Something was copied to the clipboard.");
   if (said.length === 0 && notices.length === 0 && changes?.changed === false)
     said.push("Nothing in the page changed.");
-  return [...said, ...notices, ...digestOfLeft(looks, now)];
+  return [...said, ...notices];
 }
 
 /** An address shortened for a message: at most one line. */

@@ -6,7 +6,7 @@ import { itemWith } from "../../observation/item.ts";
 import { linesOf } from "../../observation/lines.ts";
 import { findLines, wholeText } from "../../observation/lines-text.ts";
 import { heldUp, lookAt, type PageLook, settle } from "../../observation/look.ts";
-import { bodyOf, headerOf } from "../../observation/look-text.ts";
+import { bodyOf, headerOf, linesOfLook, notesOf } from "../../observation/look-text.ts";
 import { tellNotices } from "../../observation/snapshot-state.ts";
 import { asData } from "../../page/as-data.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
@@ -28,7 +28,7 @@ export function snapshotTool(deps: BrowserDeps): Tool {
     input: z.strictObject({
       expand: ref.optional().describe("Ref of a part to show whole."),
       find: z.string().trim().min(1).max(200).optional().describe("Shows only where this text is."),
-      full: z.boolean().default(false).describe("Also what is unchanged."),
+      full: z.boolean().default(false).describe("All of it, from the top."),
       from: z.int().min(1).default(1).describe("With expand or full: first line."),
     }),
     async run({ expand, find, full, from }, call) {
@@ -36,12 +36,12 @@ export function snapshotTool(deps: BrowserDeps): Tool {
       await settle(browsing, looks, context.signal);
       const look = await lookAt(browsing, looks, { signal: context.signal, timeoutMs: lookMs });
       if (look === undefined && (expand !== undefined || find !== undefined)) throw heldUp(browsing);
-      const header = headerOf(browsing, look, tellNotices(browsing, looks));
+      const header = [...headerOf(browsing, look), ...notesOf(tellNotices(browsing, looks))].join("\n");
       if (look === undefined) return header;
       if (find !== undefined) return `${header}\n${await found(call, look, find)}`;
       if (expand !== undefined) return `${header}\n${part(look, expand, from)}`;
       if (full) return `${header}\n${asData(look.url, wholeText(look.items, from, resultTokens))}`;
-      return `${header}\n${bodyOf(look, looks, { tokens: resultTokens, kept: true })}`;
+      return `${header}\n${bodyOf(look, linesOfLook(look, resultTokens))}`;
     },
   });
 }
@@ -63,6 +63,10 @@ async function found(call: BrowserCall, look: PageLook, text: string): Promise<s
         timeoutMs: lookMs,
       })
     : look;
-  const lines = findLines(linesOf(searched?.items ?? [], { allRefs: true, collapsed: false }), text, resultTokens);
+  const lines = findLines(
+    linesOf(searched?.items ?? [], { allRefs: true, urls: true, collapsed: false }),
+    text,
+    resultTokens,
+  );
   return lines === "" ? `${JSON.stringify(text)} is not on the page.` : asData(look.url, lines);
 }

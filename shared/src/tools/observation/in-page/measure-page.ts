@@ -1,4 +1,4 @@
-import type { PageDocument, PageElement, PageWindow } from "./dom.ts";
+import type { PageDocument, PageElement, PageRect, PageWindow } from "./dom.ts";
 
 declare const document: PageDocument;
 declare const window: PageWindow;
@@ -16,12 +16,20 @@ export type PageMeasure = {
   readonly below: number;
   /** The values of its password fields: never shown. */
   readonly passwords: readonly string[];
+  /** Whether something larger than an icon is drawn in the window without words that describe it. */
+  readonly isDrawn: boolean;
 };
 
 /** Runs in the page. */
 export function measurePage(): PageMeasure {
   const root: PageElement = document.scrollingElement ?? document.documentElement;
   const passwords = Array.from(document.querySelectorAll("input[type=password]"), ({ value }) => String(value));
+  const isInView = ({ left, top, right, bottom, width, height }: PageRect, least: number) =>
+    width * height >= least && right > 0 && bottom > 0 && left < window.innerWidth && top < window.innerHeight;
+  const holdsDrawing = (selector: string, least: number) =>
+    Array.from(document.querySelectorAll(selector))
+      .slice(0, 200)
+      .some((element) => isInView(element.getBoundingClientRect(), least));
   return {
     origin: window.performance.timeOrigin,
     elements: document.getElementsByTagName("*").length,
@@ -30,5 +38,6 @@ export function measurePage(): PageMeasure {
     above: Math.round(window.scrollY),
     below: Math.max(0, Math.round(root.scrollHeight - window.innerHeight - window.scrollY)),
     passwords: passwords.filter((value) => value !== ""),
+    isDrawn: holdsDrawing("canvas,video,svg,object,embed", 2_500) || holdsDrawing("img:not([alt]),img[alt='']", 10_000),
   };
 }

@@ -1,0 +1,74 @@
+import { estimateText } from "../../models/tokens.ts";
+import { asData } from "../page/as-data.ts";
+import { actsByRole, type Item } from "./item.ts";
+import type { PageLook } from "./look.ts";
+import type { LookLines } from "./look-text.ts";
+import { type Difference, originOf, withoutRefs } from "./told-page.ts";
+
+/** Tokens that a page may take in the conversation once it is out of date. */
+const briefTokens = 160;
+/** Tokens that changes of it may take then. */
+const changesTokens = 60;
+const longestLine = 120;
+/** Rows told of each table or list. */
+const mostRows = 4;
+
+/**
+ * What stays of a page in a long conversation: its address, its title and its first facts, without
+ * the possible actions.
+ */
+export function briefOf({ url, title, items }: PageLook): string {
+  const called = title === "" ? [] : [`Title: ${oneLine(title)}`];
+  return `This page was open then; in short:\n${asData(url.slice(0, 300), [...called, ...withinBudget(factsOf(items), briefTokens)].join("\n"))}`;
+}
+
+/** What stays of changes: the texts that came, without the possible actions; empty if there are none. */
+export function briefOfChanges({ url }: PageLook, { lines }: LookLines, { fresh }: Difference): string {
+  const texts = fresh.flatMap((at) => {
+    const line = lines[at];
+    return line === undefined || line.text.startsWith("… ") || actsByRole(line.text.split(/[ :]/, 1)[0] ?? "")
+      ? []
+      : linesWith(withoutRefs(line.text));
+  });
+  const kept = withinBudget(texts, changesTokens);
+  return kept.length === 0 ? "" : asData(originOf(url), kept.map((text) => `+ ${text}`).join("\n"));
+}
+
+function withinBudget(lines: readonly string[], tokens: number): string[] {
+  let left = tokens;
+  return lines.filter((line) => {
+    left -= left < 0 ? 0 : estimateText(line) + 1;
+    return left >= 0;
+  });
+}
+
+const furniture = /^(?:navigation|banner|contentinfo|search|menu|menubar|toolbar|tablist)$/;
+const rowLike = /^(?:row|listitem)$/;
+
+/** Headings, texts, and the first rows of tables and lists, in the page's order. */
+function factsOf(items: readonly Item[]): string[] {
+  let rows = 0;
+  return items.flatMap((item): string[] => {
+    if (furniture.test(item.role) || (item.acts && !rowLike.test(item.role))) return [];
+    if (rowLike.test(item.role)) return rows++ < mostRows ? linesWith(wordsOf(item).join(" | ")) : [];
+    if (item.role === "heading") return linesWith(item.name);
+    return [...linesWith(item.text), ...factsOf(item.children)];
+  });
+}
+
+/** All words of a row, including those of its links; field values are not the page's words. */
+function wordsOf({ role, name, text, acts, children }: Item): string[] {
+  if (acts && !/^(?:link|gridcell|row|listitem)$/.test(role)) return [];
+  const within = children.flatMap(wordsOf);
+  return text !== "" ? [text, ...within] : within.length > 0 || role === "row" || name === "" ? within : [name];
+}
+
+function linesWith(text: string): string[] {
+  const line = oneLine(text);
+  return line === "" ? [] : [line];
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length <= longestLine ? line : `${line.slice(0, longestLine).toWellFormed()}…`;
+}
