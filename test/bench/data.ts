@@ -88,10 +88,11 @@ const sandbox = await createSandbox({ mode: "auto", folder });
 const interpreters = createPythonInterpreters(sandbox);
 const python = pythonExecute({ sandbox, interpreters });
 const numbers: number[] = [];
+const place = await openWorkspace({ home: folder, principal: "bench", contextId: "2", user: sandbox.user });
 const step = async () => {
   const { text, isError } = await python.call(
     { code: "import os; print(os.getpid())" },
-    { ...context, signal: AbortSignal.timeout(120_000) },
+    { ...context, workspace: place, signal: AbortSignal.timeout(120_000) },
   );
   if (isError) throw new Error(text);
   numbers.push(Number.parseInt(text, 10));
