@@ -16,7 +16,9 @@ import {
 
 const tiers = await availableTiers();
 
-/** What a program can do to the process it was forked from, named by its number and in other ways. */
+/**
+ * What a program can do to the process it was forked from, named by its number and in other ways.
+ */
 const onTheInterpreter = `
 import ctypes, errno, os, resource, signal, struct
 libc = ctypes.CDLL(None, use_errno=True)

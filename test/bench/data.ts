@@ -15,9 +15,9 @@ import { startAgent } from "../servers/manus-server.ts";
 /**
  * What `sql_query` costs compared with DuckDB in this process, for the same query over the same
  * file in the same minute; how long a CSV file of 100 MB takes and its peak memory; what a Python
- * step takes, beside one in a new interpreter; the time from process start of the agent to its card,
- * and its idle memory. Run it with
- * `bun test/bench/data.ts`; it exits with 1 if a target is missed.
+ * step takes, beside one in a new interpreter; the time from process start of the agent to its
+ * card, and its idle memory. Run it with `bun test/bench/data.ts`; it exits with 1 if a target is
+ * missed.
  */
 const rounds = 60;
 const folder = mkdtempSync(join(tmpdir(), "bench-"));

@@ -39,8 +39,8 @@ export type Pins = {
    */
   loosen(): boolean;
   /**
-   * Lets go of the names and leaves the placeholders, for a sandbox that rests; `unpinNames` removes
-   * them.
+   * Lets go of the names and leaves the placeholders, for a sandbox that rests; `unpinNames`
+   * removes them.
    */
   leave(): void;
   /** Removes the placeholders if this was the last sandbox. Call it once, unless left. */

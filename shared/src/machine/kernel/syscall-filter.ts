@@ -119,14 +119,16 @@ const ofFirstProcess: readonly Refusal[] = [
 ];
 
 /**
- * The seccomp program of tiers with their own namespaces. All filters throw `sandbox_unavailable` on
- * processors whose call numbers we do not have.
+ * The seccomp program of tiers with their own namespaces. All filters throw `sandbox_unavailable`
+ * on processors whose call numbers we do not have.
  */
 export function namespaceFilter(processor: string = process.arch): Uint8Array<ArrayBuffer> {
   return programFor(processor, [...everywhere, ...ownNetwork]);
 }
 
-/** The same for a command that is the first process of its namespace and outlives what it starts. */
+/**
+ * The same for a command that is the first process of its namespace and outlives what it starts.
+ */
 export function firstProcessFilter(processor: string = process.arch): Uint8Array<ArrayBuffer> {
   return programFor(processor, [...everywhere, ...ownNetwork, ...ofFirstProcess]);
 }

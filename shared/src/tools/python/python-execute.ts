@@ -18,8 +18,8 @@ const input = z.strictObject({
 const description = "Runs Python code in the workspace and returns stdout, stderr and the exit code.";
 
 /**
- * The interpreters of conversations: `sessions` keep the state of programs, `warm` ones keep nothing
- * but the time to start. Their creator closes them when the server stops.
+ * The interpreters of conversations: `sessions` keep the state of programs, `warm` ones keep
+ * nothing but the time to start. Their creator closes them when the server stops.
  */
 export type PythonInterpreters = {
   readonly sessions: SessionPool;

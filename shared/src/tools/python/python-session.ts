@@ -3,7 +3,9 @@ import { createSession, type Session } from "../../machine/sandbox/session.ts";
 
 const processorSeconds = 3600;
 
-/** A kept interpreter must not run what programs put into their home for the next start of Python. */
+/**
+ * A kept interpreter must not run what programs put into their home for the next start of Python.
+ */
 const homeOfKept = "/";
 
 /**

@@ -27,9 +27,9 @@ const defaultIdleMs = 2 * 60_000;
 const defaultMost = 20;
 
 /**
- * Above `most` interpreters, the one that has been idle the longest is closed. Only tier `bwrap` can
- * keep one: it needs a process namespace with nothing else in it, such as the connection of `srt` to
- * its proxy, so that everything a program leaves can be ended.
+ * Above `most` interpreters, the one that has been idle the longest is closed. Only tier `bwrap`
+ * can keep one: it needs a process namespace with nothing else in it, such as the connection of
+ * `srt` to its proxy, so that everything a program leaves can be ended.
  */
 export function createWarmInterpreters(
   sandbox: Sandbox,
