@@ -4,17 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { freePort } from "manyhands/internal/http/free-port";
+import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { createDatabases } from "manyhands/internal/tools/data/database/databases";
 import { describeData } from "manyhands/internal/tools/data/describe-data";
 import { sqlQuery } from "manyhands/internal/tools/data/sql-query";
+import { createPythonInterpreters, pythonExecute } from "manyhands/internal/tools/python/python-execute";
 import { startAgent } from "../servers/manus-server.ts";
 
 /**
  * What `sql_query` costs compared with DuckDB in this process, for the same query over the same
- * file in the same minute; how long a CSV file of 100 MB takes and its peak memory; the time from
- * process start of the agent to its card, and its idle memory. Run it with
- * `bun test/bench/data.ts`; it exits with 1 if a target is missed.
+ * file in the same minute; how long a CSV file of 100 MB takes and its peak memory; what a Python
+ * step takes, beside one in a new interpreter; the time from process start of the agent to its
+ * card, and its idle memory. Run it with `bun test/bench/data.ts`; it exits with 1 if a target is
+ * missed.
  */
 const rounds = 60;
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
@@ -81,6 +84,32 @@ const aggregated = await timed(() => orFail(tool.call({ sql: byDay }, context)))
 const peak = await peakMemory(workspace.root);
 await databases.close();
 
+const sandbox = await createSandbox({ mode: "auto", folder });
+const interpreters = createPythonInterpreters(sandbox);
+const python = pythonExecute({ sandbox, interpreters });
+const numbers: number[] = [];
+const place = await openWorkspace({ home: folder, principal: "bench", contextId: "2", user: sandbox.user });
+const step = async () => {
+  const { text, isError } = await python.call(
+    { code: "import os; print(os.getpid())" },
+    { ...context, workspace: place, signal: AbortSignal.timeout(120_000) },
+  );
+  if (isError) throw new Error(text);
+  numbers.push(Number.parseInt(text, 10));
+};
+const warm: number[] = [];
+const cold: number[] = [];
+for (let round = 0; round < 20; round++) {
+  // In a namespace of its own a program's number counts those before it.
+  await step();
+  warm.push(await timed(step));
+  await interpreters.close();
+  cold.push(await timed(step));
+}
+const processes = numbers.flatMap((number, at) => (at % 3 === 1 ? [number - (numbers[at - 1] ?? 0)] : []));
+await interpreters.close();
+await sandbox.close();
+
 const starts: number[] = [];
 let status = "";
 for (let round = 0; round < 3; round++) {
@@ -104,6 +133,9 @@ const figures = [
   { name: `${(largeBytes / 1e6).toFixed(0)} MB of CSV described`, value: described, unit: " ms", most: 10_000 },
   { name: "the same summed up by 900,000 groups", value: aggregated, unit: " ms", most: 5_000 },
   { name: "most memory of the database's process", value: peak, unit: " MB", most: 1200 },
+  { name: "Python step", value: median(warm), unit: " ms", most: 25 },
+  { name: "Python step over a step in a new interpreter", value: median(warm) / median(cold), unit: "×", most: 0.5 },
+  { name: "processes of a Python step", value: median(processes), unit: "", most: 1 },
   { name: "ready after process start", value: median(starts), unit: " ms", most: 400 },
   { name: "idle memory", value: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024, unit: " MB", most: 150 },
 ];

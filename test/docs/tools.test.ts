@@ -22,7 +22,7 @@ import { computerUse } from "../../shared/src/tools/desktop/computer-use.ts";
 import { createDisplays } from "../../shared/src/tools/desktop/display-session.ts";
 import { createChatCompletion } from "../../shared/src/tools/human/create-chat-completion.ts";
 import { createSnapshotStates } from "../../shared/src/tools/observation/snapshot-state.ts";
-import { createPythonSessions, pythonExecute } from "../../shared/src/tools/python/python-execute.ts";
+import { createPythonInterpreters, pythonExecute } from "../../shared/src/tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../../shared/src/tools/shell/bash-tool.ts";
 import { blocksOf, codesIn, readGuide } from "./markdown.ts";
 import { shows } from "./shows.ts";
@@ -56,7 +56,7 @@ function allTools(): readonly Tool[] {
   const { sandbox } = toolbox;
   const shell = [
     bashTool({ sessions: createShellSessions(sandbox) }),
-    pythonExecute({ sandbox, sessions: createPythonSessions(sandbox) }),
+    pythonExecute({ sandbox, interpreters: createPythonInterpreters(sandbox) }),
   ];
   const size = { width: 1280, height: 800 };
   const desktop = [computerUse({ displays: createDisplays(sandbox, size), size })];

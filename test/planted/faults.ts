@@ -32,6 +32,7 @@ const models = ["shared/src/models"];
 const auth = ["shared/src/auth", "shared/src/server/access", "test/e2e/sign-in", "test/principals"];
 const quotas = ["shared/src/runs/quotas", "test/a2a/quotas", "gateway/src/server/quotas", "shared/src/durable/sqlite"];
 const grpc = ["test/a2a/grpc"];
+const python = ["shared/src/tools/python", "test/attacks/warm-python"];
 const signing = ["shared/src/a2a/signing"];
 
 /**
@@ -724,6 +725,46 @@ export const faults: readonly Fault[] = [
     becomes: "end !== undefined || question !== undefined",
     harm: "A blocking call on a run that a person has to resume never returns.",
     tests: [...a2a, ...mcpServer],
+  },
+  {
+    id: "interpreter-can-be-looked-into",
+    file: "shared/src/tools/python/runner.py",
+    find: "if set_process(dumpable, 0, 0, 0, 0) != 0:",
+    becomes: "if set_process(dumpable, 1, 0, 0, 0) != 0:",
+    harm: "A program writes into the memory of the interpreter, and decides what later programs do and say.",
+    tests: python,
+  },
+  {
+    id: "interpreter-imports-from-the-workspace",
+    file: "shared/src/tools/python/runner.py",
+    find: "workspace_first = sys.path.pop(0)",
+    becomes: 'workspace_first = ""',
+    harm: "A file of the workspace that is named like a module runs in the interpreter of every later program.",
+    tests: python,
+  },
+  {
+    id: "programs-share-their-leavings",
+    file: "shared/src/tools/python/runner.py",
+    find: 'b"c" if left_behind() == nothing else b"d"',
+    becomes: 'b"c"',
+    harm: "A program finds what an earlier one left in /tmp and in shared memory.",
+    tests: python,
+  },
+  {
+    id: "waiting-interpreter-keeps-an-old-view",
+    file: "shared/src/machine/confinement/bwrap.ts",
+    find: "!isReleased && viewHolds(pid, viewWith(again.names))",
+    becomes: "!isReleased",
+    harm: "A program writes the hooks of a repository that was made after its interpreter was started.",
+    tests: python,
+  },
+  {
+    id: "interpreter-can-be-limited",
+    file: "shared/src/machine/confinement/bwrap.ts",
+    find: "command.first ? filterOfFirst : filter",
+    becomes: "filter",
+    harm: "A program takes processor time and file sizes from all later programs.",
+    tests: python,
   },
   {
     id: "python-is-not-undone",

@@ -26,7 +26,7 @@ import { terminate } from "../tools/human/terminate.ts";
 import { createSnapshotStates } from "../tools/observation/snapshot-state.ts";
 import { createRobots } from "../tools/page/robots.ts";
 import { createPlanning } from "../tools/planning/planning.ts";
-import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
+import { createPythonInterpreters, pythonExecute } from "../tools/python/python-execute.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
 import { webSearch } from "../tools/web/web-search.ts";
@@ -125,7 +125,7 @@ test("with the code family an agent's own tools are undone by checkpoints too", 
 
 test.each([
   ["bash", { command: "x" }, () => bashTool({ sessions: createShellSessions(sandbox) })],
-  ["python_execute", { code: "x" }, () => pythonExecute({ sandbox, sessions: createPythonSessions(sandbox) })],
+  ["python_execute", { code: "x" }, () => pythonExecute({ sandbox, interpreters: createPythonInterpreters(sandbox) })],
 ] as const)("with the code family a change by %s is undone", async (name, input, made) => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-families-"));
   const workspace = await openWorkspace({ home, principal: "ann", contextId: "c" });

@@ -11,7 +11,7 @@ import type { Observe } from "../tools/family.ts";
 import { observe } from "../tools/observation/observe.ts";
 import { createSnapshotStates } from "../tools/observation/snapshot-state.ts";
 import { createRobots } from "../tools/page/robots.ts";
-import { createPythonSessions, pythonExecute } from "../tools/python/python-execute.ts";
+import { createPythonInterpreters, pythonExecute } from "../tools/python/python-execute.ts";
 import { createGuard } from "../tools/risk/guard.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
 import { openEngines } from "../tools/web/search/open-engines.ts";
@@ -56,13 +56,13 @@ export async function openToolbox(
   const closeWorkers = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") return { ...always, shell: [], desktop: [], close: closeWorkers };
   const shells = createShellSessions(sandbox);
-  const interpreters = createPythonSessions(sandbox);
+  const interpreters = createPythonInterpreters(sandbox);
   const timeout = timeoutMs === undefined ? {} : { timeoutSeconds: Math.min(timeoutMs / 1000, longestTimeoutSeconds) };
   return {
     ...always,
     shell: [
       bashTool({ sessions: shells, ...timeout }),
-      ...(python === undefined ? [] : [pythonExecute({ sandbox, sessions: interpreters, ...timeout })]),
+      ...(python === undefined ? [] : [pythonExecute({ sandbox, interpreters, ...timeout })]),
     ].map((tool) => ({ ...tool, description: `${tool.description} ${reachText(sandbox.tier, allowDomains)}` })),
     desktop: desktop.tools,
     close: async () =>

@@ -2,17 +2,18 @@ import { closeSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../../core/errors.ts";
 import { descendants, innerPid, readProcessTable, sendSignal } from "../kernel/process-table.ts";
-import { namespaceFilter } from "../kernel/syscall-filter.ts";
+import { firstProcessFilter, namespaceFilter } from "../kernel/syscall-filter.ts";
 import { joinGroupArgv } from "../memory/control-group.ts";
 import { sandboxPath } from "../process/environment.ts";
 import { findProgram } from "../process/find-program.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
+import { letOwnerIn } from "../sandbox/guarded-names.ts";
 import { prlimitArgv } from "../sandbox/limits.ts";
 import type { SandboxProxy } from "../sandbox/sandbox.ts";
 import { bwrapProfile, systemPlaces } from "./bwrap-profile.ts";
 import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
-import { admitView } from "./made-view.ts";
-import { pinNames } from "./pinned-names.ts";
+import { admitView, type OrderedView, viewHolds } from "./made-view.ts";
+import { type Pins, pinNames, unpinNames } from "./pinned-names.ts";
 import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
 
 /**
@@ -26,6 +27,7 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
   const user = unprivilegedUser();
   const stepDown = stepDownArgv(user);
   const filter = namespaceFilter();
+  const filterOfFirst = firstProcessFilter();
   return {
     tier: "bwrap",
     summary: "own file system view, own namespaces, no network",
@@ -36,10 +38,11 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
       const bridge = network === "none" ? noBridge : proxyBridge(network);
       const given = [workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])];
       const openWay = openWayArgv(given, user);
-      const pins = await pinNames(workspace);
-      const profile = bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...pins.argv]);
-      const shown = [...given, ...pins.names.map((name) => join(workspace, name))];
-      const ordered = { system: systemPlaces, shown, moved: bridge.moved };
+      const guarded = await guardNames(workspace, (names) => {
+        const shown = [...given, ...names.map((name) => join(workspace, name))];
+        return { system: systemPlaces, shown, moved: bridge.moved };
+      });
+      const profile = bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guarded.argv]);
       let first: number | undefined;
       return {
         argv: [
@@ -48,6 +51,7 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
           ...stepDown,
           bwrap,
           ...["--info-fd", "3", "--seccomp", "4", "--args", "5"],
+          ...(command.first ? ["--as-pid-1"] : []),
           ...profile,
           ...prlimitArgv(prlimit, command.limits, group !== undefined),
           ...bridge.inner,
@@ -57,20 +61,54 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
         pipes: 3,
         async admit([info = -1, filterEnd = -1, argsEnd = -1]) {
           await tellArguments(argsEnd, environmentArgv({ ...bridge.env, ...command.env }));
-          first = await admitView({ info, filterEnd, filter }, ordered);
+          first = await admitView({ info, filterEnd, filter: command.first ? filterOfFirst : filter }, guarded.ordered);
           return first !== undefined;
         },
-        refused: pins.loosen,
-        leader: secondOfNamespace,
+        refused: guarded.loosen,
+        leader: (started) => inNamespace(started, command.first ? 1 : 2),
+        rest: guarded.rest,
+        resume: async () => first !== undefined && guarded.resume(first),
         end(started) {
           // The namespace's first process dies with bwrap only once it has requested that, so kill
           // both.
           for (const pid of first === undefined ? [started] : [first, started]) sendSignal(pid, "SIGKILL");
         },
-        release: pins.release,
+        release: guarded.release,
       };
     },
     close: async () => {},
+  };
+}
+
+/** The guarded names of one sandbox, and the view that it has with them. */
+async function guardNames(workspace: string, viewWith: (names: readonly string[]) => OrderedView) {
+  const first = await pinNames(workspace);
+  let held: Pins | undefined = first;
+  let isReleased = false;
+  return {
+    argv: first.argv,
+    ordered: viewWith(first.names),
+    loosen: first.loosen,
+    rest() {
+      held?.leave();
+      held = undefined;
+    },
+    async resume(pid: number) {
+      await letOwnerIn(workspace);
+      const again = await pinNames(workspace);
+      if (!isReleased && viewHolds(pid, viewWith(again.names))) {
+        held = again;
+        return true;
+      }
+      await again.release();
+      return false;
+    },
+    async release() {
+      isReleased = true;
+      const pins = held;
+      held = undefined;
+      await (pins === undefined ? unpinNames(workspace) : pins.release());
+    },
   };
 }
 
@@ -92,9 +130,12 @@ function pathMounts(paths: ConfinedCommand["paths"]): string[] {
   return [...read, ...(paths?.write.flatMap((path) => ["--bind", path, path]) ?? [])];
 }
 
-/** bwrap's own init is process 1 of the namespace and starts the command as process 2. */
-function secondOfNamespace(started: number): number | undefined {
-  return descendants(readProcessTable(), started).find((pid) => innerPid(pid) === 2);
+/**
+ * The process with a number of the namespace: unless the command is its first, that is bwrap's own
+ * init, which starts the command as process 2.
+ */
+function inNamespace(started: number, number: 1 | 2): number | undefined {
+  return descendants(readProcessTable(), started).find((pid) => innerPid(pid) === number);
 }
 
 /**

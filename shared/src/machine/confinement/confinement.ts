@@ -12,6 +12,7 @@ export type ConfinedCommand = {
   readonly env: Readonly<Record<string, string>>;
   readonly paths?: SandboxPaths;
   readonly network?: "none" | SandboxProxy;
+  readonly first?: boolean;
   readonly limits: SandboxLimits;
   /** The control group the process joins before anything else, if there is one. */
   readonly group: ControlGroup | undefined;
@@ -35,6 +36,9 @@ export type WrappedCommand = {
   leader(started: number): number | undefined;
   /** Ends everything that was started, immediately. */
   end(started: number): void;
+  /** What `SandboxProcess` says of them; a process of a tier without them is never resumed. */
+  rest?(): void;
+  resume?(): Promise<boolean>;
   /** Removes what wrapping left in the workspace; called when the process has ended. */
   release(): Promise<void>;
 };

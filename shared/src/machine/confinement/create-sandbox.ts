@@ -137,8 +137,8 @@ async function start(
   const group = await groups?.create(workspace, limits).catch(() => undefined);
   try {
     const env = sandboxEnvironment(workspace, confinement.temporary(workspace), command.env);
-    const { argv, paths, network } = command;
-    const given = { ...(paths && { paths }), ...(network && { network }) };
+    const { argv, paths, network, first } = command;
+    const given = { ...(paths && { paths }), ...(network && { network }), ...(first && { first }) };
     return await startProcess(confinement, { argv, workspace, env, limits, group, ...given }, watch);
   } catch (error) {
     await group?.remove();

@@ -65,6 +65,12 @@ async function settled(pid: number, ordered: OrderedView): Promise<boolean> {
   }
 }
 
+/** Whether a process still sees what was ordered, and nothing else. */
+export function viewHolds(pid: number, ordered: OrderedView): boolean {
+  const view = mountsOf(pid);
+  return view !== undefined && faultOf(view, readMounts("self"), ordered) === undefined;
+}
+
 function mountsOf(pid: number): Mount[] | undefined {
   try {
     return readMounts(pid);

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
-import { lstat, rm, writeFile } from "node:fs/promises";
+import { lstat, open, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { AppError, unlessMissing } from "../../core/errors.ts";
@@ -38,7 +38,12 @@ export type Pins = {
    * Returns whether there were any.
    */
   loosen(): boolean;
-  /** Removes the placeholders if this was the last sandbox. Call it once. */
+  /**
+   * Lets go of the names and leaves the placeholders, for a sandbox that rests; `unpinNames`
+   * removes them.
+   */
+  leave(): void;
+  /** Removes the placeholders if this was the last sandbox. Call it once, unless left. */
   release(): Promise<void>;
 };
 
@@ -70,17 +75,36 @@ export async function pinNames(workspace: string): Promise<Pins> {
           file,
           [...readPins(path).pinned.keys()].filter((name) => guardedWhenPresent.includes(name)),
         ),
-      async release() {
-        try {
-          if (tryLock(file, "exclusive")) await clear(workspace, path);
-        } finally {
-          closeSync(file);
-        }
-      },
+      leave: () => closeSync(file),
+      release: () => clearIfLast(workspace, path, file),
     };
   } catch (error) {
     closeSync(file);
     throw error;
+  }
+}
+
+/**
+ * Removes the placeholders that a sandbox left when it began to rest, unless others run in the
+ * workspace or have removed them.
+ */
+export async function unpinNames(workspace: string): Promise<void> {
+  const path = `${workspace}.pins`;
+  const { O_NOFOLLOW, O_RDWR } = constants;
+  const held = await open(path, O_RDWR | O_NOFOLLOW).catch(unlessMissing);
+  if (held === undefined) return;
+  try {
+    if (tryLock(held.fd, "exclusive") && (await isAt(held.fd, path))) await clear(workspace, path);
+  } finally {
+    await held.close();
+  }
+}
+
+async function clearIfLast(workspace: string, path: string, file: number): Promise<void> {
+  try {
+    if (tryLock(file, "exclusive")) await clear(workspace, path);
+  } finally {
+    closeSync(file);
   }
 }
 

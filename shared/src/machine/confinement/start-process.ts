@@ -50,6 +50,8 @@ export async function startProcess(
       spared.clear();
       if (leader !== undefined) for (const pid of descendants(readProcessTable(), leader)) spared.add(pid);
     },
+    rest: () => wrapped.rest?.(),
+    resume: async () => (await wrapped.resume?.()) ?? false,
     memoryHit: async () => bound?.hit(),
     async limitHit() {
       const exitCode = await exited;

@@ -1,6 +1,6 @@
 import { lstat, mkdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { unlessMissing } from "../../core/errors.ts";
+import { AppError, unlessMissing } from "../../core/errors.ts";
 import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import { readProcessTable, sendSignal, tasksOf } from "../kernel/process-table.ts";
 import { joinGroupArgv } from "../memory/control-group.ts";
@@ -28,6 +28,7 @@ export async function superviseCommand(
   user: SandboxUser | undefined,
   confine: readonly string[],
 ): Promise<WrappedCommand> {
+  if (command.first) throw new AppError("sandbox_unavailable", "There is no process namespace to be the first in.");
   const release = await shareTemporary(temporaryIn(command.workspace), user);
   return {
     argv: [

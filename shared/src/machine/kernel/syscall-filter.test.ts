@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { landlockFilter, namespaceFilter } from "./syscall-filter.ts";
+import { firstProcessFilter, landlockFilter, namespaceFilter } from "./syscall-filter.ts";
 import { callNumber, firstUnknownCall, type Processor, type SystemCall, systemCalls } from "./syscall-numbers.ts";
 
 const audit = { x64: 0xc000003e, arm64: 0xc00000b7, i386: 0x40000003, arm: 0x40000028 };
@@ -43,7 +43,7 @@ test.each(processors)("on %s the calls of ordinary programs pass, by that archit
     x64: [0, 1, 257, 59, 231, 9, 202, 61, 72, 217],
     arm64: [63, 64, 56, 221, 94, 222, 98, 260, 25, 61],
   };
-  for (const program of [namespaceFilter(processor), landlockFilter(processor)])
+  for (const program of [namespaceFilter, firstProcessFilter, landlockFilter].map((filter) => filter(processor)))
     for (const number of ordinary[processor])
       expect([number, answerOf(program, audit[processor], number)]).toEqual([number, permitted]);
 });
@@ -78,6 +78,20 @@ test.each(processors)("on %s a call is judged by that architecture's number and 
   expect(ask(landlockFilter, "ioctl", 0, 0x40086602)).toBe("errno 25");
   expect(ask(landlockFilter, "prlimit64", 0)).toBe(permitted);
   expect(ask(landlockFilter, "prlimit64", 4242)).toBe("errno 1");
+  const acts = ["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"] as const;
+  for (const call of acts) {
+    expect([call, ask(firstProcessFilter, call, 1)]).toEqual([call, "errno 1"]);
+    for (const other of [0, 2]) expect([call, ask(firstProcessFilter, call, other)]).toEqual([call, permitted]);
+  }
+  for (const [call, ofProcess, ofGroup] of [["setpriority", 0, 1] as const, ["ioprio_set", 1, 2] as const]) {
+    expect([0, 2].map((who) => ask(firstProcessFilter, call, ofProcess, who))).toEqual([permitted, permitted]);
+    expect([ask(firstProcessFilter, call, ofProcess, 1), ask(firstProcessFilter, call, ofGroup, 0)]).toEqual([
+      "errno 1",
+      "errno 1",
+    ]);
+  }
+  expect(ask(firstProcessFilter, "mq_open")).toBe("errno 38");
+  expect(ask(firstProcessFilter, "keyctl", 1)).toBe("errno 1");
 });
 
 test.each(processors)(

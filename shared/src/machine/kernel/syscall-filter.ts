@@ -65,6 +65,18 @@ const ownNetwork: readonly Refusal[] = [
  */
 const fileFlags = [0x40086602, 0x40046602, 0x401c5820, 0x40087602, 0x40806685];
 
+const messageQueues = all(noSuchCall, [
+  "mq_open",
+  "mq_unlink",
+  "mq_timedsend",
+  "mq_timedreceive",
+  "mq_notify",
+  "mq_getsetattr",
+]);
+
+/** These take the process they act on as their first argument, or 0 for the caller. */
+const actsOnOne = ["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"] as const;
+
 /**
  * What namespaces prevent on other tiers: sockets, objects that processes share by number, and
  * acting on other processes by their numbers.
@@ -75,7 +87,7 @@ const withoutNamespaces: readonly Refusal[] = [
   unless("socketpair", 1, connectedTypes, typeBits),
   ...all(noSuchCall, ["shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semctl", "semtimedop"]),
   ...all(noSuchCall, ["msgget", "msgsnd", "msgrcv", "msgctl"]),
-  ...all(noSuchCall, ["mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"]),
+  ...messageQueues,
   // Landlock covers neither attributes, including access lists, which a file system need not
   // support …
   ...all(notSupported, ["setxattr", "lsetxattr", "fsetxattr", "setxattrat"]),
@@ -84,21 +96,41 @@ const withoutNamespaces: readonly Refusal[] = [
   // limits or its scheduling.
   ...all(notPermitted, ["file_setattr"]),
   { call: "ioctl", errno: notForThisFile, when: { argument: 1, values: fileFlags, refuse: "these" } },
-  ...(["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"] as const).map(
-    (call) => unless(call, 0, [0]),
-  ),
+  ...actsOnOne.map((call) => unless(call, 0, [0])),
   // 0 is the caller, its group or, in the widest form of both calls, all processes of its user.
   ...(["setpriority", "ioprio_set"] as const).map((call) => unless(call, 1, [0])),
   unless("setpriority", 0, [0, 1]),
   unless("ioprio_set", 0, [1, 2]),
 ];
 
+const firstProcess = 1;
+
 /**
- * The seccomp program of tiers with their own namespaces. Both filters throw `sandbox_unavailable`
+ * What would reach the first process of a namespace, or outlast the processes it starts: limits and
+ * priorities of that process, alone or with its group or user, and message queues.
+ */
+const ofFirstProcess: readonly Refusal[] = [
+  ...messageQueues,
+  ...actsOnOne.map((call) => naming(call, 0, firstProcess)),
+  ...(["setpriority", "ioprio_set"] as const).map((call) => naming(call, 1, firstProcess)),
+  // Of one process only: the first has the group and the user of those it starts.
+  unless("setpriority", 0, [0]),
+  unless("ioprio_set", 0, [1]),
+];
+
+/**
+ * The seccomp program of tiers with their own namespaces. All filters throw `sandbox_unavailable`
  * on processors whose call numbers we do not have.
  */
 export function namespaceFilter(processor: string = process.arch): Uint8Array<ArrayBuffer> {
   return programFor(processor, [...everywhere, ...ownNetwork]);
+}
+
+/**
+ * The same for a command that is the first process of its namespace and outlives what it starts.
+ */
+export function firstProcessFilter(processor: string = process.arch): Uint8Array<ArrayBuffer> {
+  return programFor(processor, [...everywhere, ...ownNetwork, ...ofFirstProcess]);
 }
 
 /**
@@ -128,4 +160,8 @@ function unless(call: SystemCall, argument: number, values: readonly number[], m
     errno: notPermitted,
     when: { argument, values, refuse: "others", ...(mask !== undefined && { mask }) },
   };
+}
+
+function naming(call: SystemCall, argument: number, process: number): Refusal {
+  return { call, errno: notPermitted, when: { argument, values: [process], refuse: "these" } };
 }

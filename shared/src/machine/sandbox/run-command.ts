@@ -26,6 +26,12 @@ export type CommandOutcome = {
 /** After its process has ended a pipe reaches its end, unless something outlived the process. */
 const drainMs = 500;
 
+/** What has been started and has an outcome. */
+export type RunningCommand = Pick<
+  SandboxProcess,
+  "stdin" | "stdout" | "stderr" | "exited" | "limits" | "kill" | "limitHit"
+>;
+
 type CommandOptions = {
   readonly signal: AbortSignal;
   readonly onOutput?: OutputListener;
@@ -53,7 +59,7 @@ export async function runCommand(
  * start was requested.
  */
 export async function outcomeOf(
-  process: SandboxProcess,
+  process: RunningCommand,
   { signal, onOutput, input }: CommandOptions,
   started = performance.now(),
 ): Promise<CommandOutcome> {
@@ -97,7 +103,7 @@ export async function outcomeOf(
   };
 }
 
-async function drained(process: SandboxProcess, collect: OutputListener): Promise<number> {
+async function drained(process: RunningCommand, collect: OutputListener): Promise<number> {
   const readers = { stdout: process.stdout.getReader(), stderr: process.stderr.getReader() };
   const read = async (stream: OutputStream) => {
     for (;;) {

@@ -52,6 +52,12 @@ export type SandboxCommand = {
    * `allow_domains` names, if that is set.
    */
   readonly network?: "none" | SandboxProxy;
+  /**
+   * Makes the command the first process of its process namespace: it adopts what is orphaned there,
+   * and nothing it starts can end it, stop it or change its limits. Refused with
+   * `sandbox_unavailable` on tiers without such a namespace.
+   */
+  readonly first?: boolean;
   /** Variables in addition to the built PATH, HOME, LANG, TMPDIR and TERM; nothing is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   readonly limits?: Partial<SandboxLimits>;
@@ -79,6 +85,16 @@ export interface SandboxProcess {
   interrupt(signal: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
   /** Declares everything that runs now to be background work, which later interrupts spare. */
   settle(): void;
+  /**
+   * Says that nothing which others wrote runs in the process until `resume`, and lets go of the
+   * names that are guarded in its workspace.
+   */
+  rest(): void;
+  /**
+   * Whether the resting process still sees what a new one would see, every guarded name included;
+   * they are guarded again then. If not, it must be ended.
+   */
+  resume(): Promise<boolean>;
   /** The memory bound for which something the process started was killed since the last call. */
   memoryHit(): Promise<string | undefined>;
   /** The bound the process hit, known once it has ended: `memory 2 GB`, `CPU time 60 s`. */

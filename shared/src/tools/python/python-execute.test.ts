@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
 import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
-import type { SessionPool } from "../shell/session-pool.ts";
 import { findPython } from "./find-python.ts";
-import { createPythonSessions, pythonExecute } from "./python-execute.ts";
+import { createPythonInterpreters, type PythonInterpreters, pythonExecute } from "./python-execute.ts";
 
 const tiers = await availableTiers();
 
@@ -14,19 +13,22 @@ test("this machine has a tier to be tested", () => {
 
 describe.each(tiers)("tier %s", (tier) => {
   let open: OpenTier;
-  let sessions: SessionPool;
+  let interpreters: PythonInterpreters;
   const mark = `7${Math.floor(Math.random() * 1e9)}`;
   const call = (code: string, more: Record<string, unknown> = {}, changes: Partial<ToolContext> = {}) =>
-    pythonExecute({ sandbox: open.sandbox, sessions }).call({ code, ...more }, open.context("conversation", changes));
+    pythonExecute({ sandbox: open.sandbox, interpreters }).call(
+      { code, ...more },
+      open.context("conversation", changes),
+    );
   const python = async (code: string, more: Record<string, unknown> = {}) =>
     (await call(code, more)).text.replace(/\d+\.\d s\]/g, "T]");
 
   beforeAll(async () => {
     open = await openTier(tier);
-    sessions = createPythonSessions(open.sandbox);
+    interpreters = createPythonInterpreters(open.sandbox);
   });
   afterAll(async () => {
-    await sessions.close();
+    await interpreters.close();
     await open.close();
   });
 

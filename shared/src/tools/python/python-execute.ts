@@ -1,11 +1,13 @@
 import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
-import { runCommand } from "../../machine/sandbox/run-command.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import { outcomeOf, runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { type CallOutput, withCallOutput } from "../shell/call-output.ts";
 import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
 import { openPythonSession, pythonCommand } from "./python-session.ts";
+import { createWarmInterpreters, type WarmInterpreters } from "./warm-interpreters.ts";
 
 const input = z.strictObject({
   code: z.string().min(1).describe("A whole program; print what you want to see."),
@@ -15,14 +17,37 @@ const input = z.strictObject({
 
 const description = "Runs Python code in the workspace and returns stdout, stderr and the exit code.";
 
-/** The interpreters of conversations. Their creator closes them when the server stops. */
-export function createPythonSessions(sandbox: Sandbox, options: { readonly idleMs?: number } = {}): SessionPool {
-  return createSessionPool({ name: "python", open: (workspace) => openPythonSession(sandbox, workspace), ...options });
+/**
+ * The interpreters of conversations: `sessions` keep the state of programs, `warm` ones keep
+ * nothing but the time to start. Their creator closes them when the server stops.
+ */
+export type PythonInterpreters = {
+  readonly sessions: SessionPool;
+  readonly warm: WarmInterpreters;
+  /** Ends those of a conversation at once. */
+  release(workspace: Workspace): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Creates them, without starting any. `idleMs` bounds the time of each without a call. */
+export function createPythonInterpreters(
+  sandbox: Sandbox,
+  options: { readonly idleMs?: number } = {},
+): PythonInterpreters {
+  const open = (workspace: string) => openPythonSession(sandbox, workspace);
+  const sessions = createSessionPool({ name: "python", open, ...options });
+  const warm = createWarmInterpreters(sandbox, options);
+  return {
+    sessions,
+    warm,
+    release: async (workspace) => void (await Promise.all([sessions.release(workspace), warm.release(workspace.root)])),
+    close: async () => void (await Promise.all([sessions.close(), warm.close()])),
+  };
 }
 
 type PythonDeps = {
   readonly sandbox: Sandbox;
-  readonly sessions: SessionPool;
+  readonly interpreters: PythonInterpreters;
   /** For a call that names none; 60 by default. */
   readonly timeoutSeconds?: number;
 };
@@ -40,7 +65,7 @@ export function pythonExecute(deps: PythonDeps): Tool {
     edits: true,
     // Separate programs do not disturb each other; calls into one interpreter are queued there.
     parallel: true,
-    release: (workspace) => deps.sessions.release(workspace),
+    release: (workspace) => deps.interpreters.release(workspace),
     description,
     input: input.extend({
       timeout: input.shape.timeout.default(usual).describe(`Seconds; default ${usual}, at most 600.`),
@@ -70,26 +95,35 @@ async function runPython(
 }
 
 async function alone(
-  { sandbox }: PythonDeps,
+  { sandbox, interpreters }: PythonDeps,
   { code, timeout }: PythonInput,
   context: ToolContext,
   output: CallOutput,
 ): Promise<Ending> {
   const limits = { wallMs: timeout * 1000, cpuSeconds: Math.ceil(timeout) * 2 };
-  const command = { ...(await pythonCommand("once", context.workspace.root)), limits };
-  return runCommand(sandbox, command, { signal: context.signal, onOutput: output.listen, input: code });
+  const { signal } = context;
+  const { root } = context.workspace;
+  signal.throwIfAborted();
+  const begun = await interpreters.warm.begin(root, code, limits);
+  if (begun !== undefined) return outcomeOf(begun, { signal, onOutput: output.listen });
+  const command = { ...(await pythonCommand("once", root)), limits };
+  return runCommand(sandbox, command, { signal, onOutput: output.listen, input: code });
 }
 
 const killed = 137;
 
 async function inSession(
-  { sessions }: PythonDeps,
+  { interpreters }: PythonDeps,
   { code, timeout }: PythonInput,
   context: ToolContext,
   output: CallOutput,
 ): Promise<Ending> {
   const { signal } = context;
-  const outcome = await sessions.run(context, code, { timeoutMs: timeout * 1000, signal, onOutput: output.listen });
+  const outcome = await interpreters.sessions.run(context, code, {
+    timeoutMs: timeout * 1000,
+    signal,
+    onOutput: output.listen,
+  });
   const notes = [
     outcome.restarted === undefined ? "" : `[new interpreter, earlier state was lost: ${outcome.restarted}]`,
     outcome.state === "finished" ? "" : "[the interpreter has ended; the next call starts a new one]",

@@ -4,15 +4,25 @@ import { createSession, type Session } from "../../machine/sandbox/session.ts";
 const processorSeconds = 3600;
 
 /**
+ * A kept interpreter must not run what programs put into their home for the next start of Python.
+ */
+const homeOfKept = "/";
+
+/**
  * The command that starts Python: unbuffered, and with the runner that makes code behave like a
  * separate script.
  */
-export async function pythonCommand(mode: "once" | "session", workspace: string): Promise<SandboxCommand> {
+export async function pythonCommand(mode: "once" | "session" | "kept", workspace: string): Promise<SandboxCommand> {
   const runner = await Bun.file(new URL("./runner.py", import.meta.url)).text();
   return {
     argv: ["python3", "-u", "-c", runner, mode],
     workspace,
-    env: { PYTHONDONTWRITEBYTECODE: "1", PYTHONIOENCODING: "utf-8:replace", MPLBACKEND: "Agg" },
+    env: {
+      PYTHONDONTWRITEBYTECODE: "1",
+      PYTHONIOENCODING: "utf-8:replace",
+      MPLBACKEND: "Agg",
+      ...(mode === "kept" && { HOME: homeOfKept }),
+    },
   };
 }
 
