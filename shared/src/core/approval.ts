@@ -15,7 +15,9 @@ export type Decision = { readonly allowed: boolean; readonly said: string };
 
 /** How a call is asked about, beside the call itself. */
 export type ApprovalOptions = {
-  /** The ask and the task it came from, and the words before the question, for another agent's call. */
+  /**
+   * The ask and the task it came from, and the words before the question, for another agent's call.
+   */
   readonly askId?: string;
   readonly from?: { readonly agent: string; readonly taskId: string; readonly contextId: string };
   readonly head?: string;

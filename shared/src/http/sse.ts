@@ -44,7 +44,9 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
     options.release();
     throw error;
   }
-  /** What came last, up to the frame that is sent next; the source has nothing after it if `isOver`. */
+  /**
+   * What came last, up to the frame that is sent next; the source has nothing after it if `isOver`.
+   */
   let came: readonly SseFrame[] = [];
   let sent = 0;
   let isOver = false;

@@ -11,6 +11,7 @@ export type { Fetch } from "../a2a/client/client-fetch.ts";
 export type { RetryPolicy } from "../a2a/client/client-retry.ts";
 export { artifactParts, type JournalEntry, messageText, type TaskUpdate } from "../a2a/client/task-update.ts";
 export { metadataKeys } from "../a2a/extensions.ts";
+export type { HitlResponse } from "../a2a/hitl.ts";
 export type { Progress } from "../core/progress.ts";
 export type { AgentInput } from "../core/task.ts";
 export type { TaskUsage } from "../core/usage.ts";

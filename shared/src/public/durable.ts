@@ -5,6 +5,7 @@ export {
   type Engine,
   type EngineHealth,
   type FollowItem,
+  type Following,
   type ListFilter,
   type RunRecord,
   type RunStatus,

@@ -52,7 +52,9 @@ export async function* watchTask(
   }
 }
 
-/** Makes updates of items, page by page, up to the one with which the task is over for the reader. */
+/**
+ * Makes updates of items, page by page, up to the one with which the task is over for the reader.
+ */
 function taskUpdates({ publicUrl, draft }: TaskDeps, run: RunRecord, from: TaskProjection, options: WatchOptions) {
   const { journal, hitl, until } = options;
   const isText = !journal && !isShownAsData(run);
