@@ -164,23 +164,26 @@ test.skipIf(!hasBwrap)(
 test.skipIf(!hasBwrap)("interpreters end when they are released, idle, too many, or closed", async () => {
   await warm.close();
   expect(ours()).toEqual([]);
-  const few = createWarmInterpreters(open.sandbox, { idleMs: 200, most: 1 });
-  const run = async (folder: string) => {
-    const running = await few.begin(await open.folder(folder), "print(1)", usual);
+  const run = async (pool: WarmInterpreters, folder: string) => {
+    const running = await pool.begin(await open.folder(folder), "print(1)", usual);
     return running && outcomeOf(running, { signal: AbortSignal.timeout(60_000) });
   };
-  await run("one");
+  const few = createWarmInterpreters(open.sandbox, { most: 1 });
+  await run(few, "one");
   const one = ours();
   expect(one).not.toBeEmpty();
-  await run("two");
+  await run(few, "two");
   expect(one.filter((pid) => ours().includes(pid))).toEqual([]);
-  await eventually("the idle one has ended", () => ours().length === 0);
-  await run("three");
-  await few.release(await open.folder("three"));
+  await few.release(await open.folder("two"));
   expect(ours()).toEqual([]);
-  await run("four");
+  await run(few, "three");
   await few.close();
   expect(ours()).toEqual([]);
+  const brief = createWarmInterpreters(open.sandbox, { idleMs: 50 });
+  await run(brief, "four");
+  await eventually("the idle one has ended", () => ours().length === 0);
+  expect(await run(brief, "four")).toMatchObject({ stdout: "1\n" });
+  await brief.close();
 });
 
 test.skipIf(!hasBwrap)("the interpreter of a killed server ends with it", async () => {
