@@ -14,11 +14,11 @@ import { createArtifactStore } from "manyhands/internal/machine/workspace/artifa
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { openRuns } from "manyhands/internal/runs/runs";
 import { type Authentication, openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
-import type { ServerLog } from "manyhands/internal/server/log";
 import { type OpenGrpc, openGrpc } from "manyhands/internal/server/open-grpc";
 import { openModel } from "manyhands/internal/server/open-model";
 import { openWebhooks } from "manyhands/internal/server/open-webhooks";
-import { announce, crashPoint, publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
+import { crashPoint, publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
+import type pino from "pino";
 import { agentFlow } from "../flows/agent-flow.ts";
 import { agentsOfRegistry } from "../flows/agents-of-registry.ts";
 import { loadFlows } from "../flows/load-flows.ts";
@@ -38,7 +38,7 @@ export function serveGateway(): Promise<void> {
   return runServer("gateway", start);
 }
 
-async function start(config: Config, logger: ServerLog): Promise<void> {
+async function start(config: Config, logger: pino.Logger): Promise<void> {
   const { home, server } = config;
   const flows = await loadFlows(config);
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
@@ -85,9 +85,9 @@ async function start(config: Config, logger: ServerLog): Promise<void> {
   const publicUrl = publicUrlOf(served.url, server.publicUrl, config.gateway);
   const url = reachable(served.url);
   gateway = await open({ config, flows, engine, model, url, publicUrl, grpc, authentication, logger, report });
-  for (const said of [...config.notes, ...(note === undefined ? [] : [note])]) logger.warn({}, said);
+  for (const said of [...config.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name }, "listening");
-  announce(served.url);
+  process.stdout.write(`ready ${served.url.href}\n`);
 }
 
 type Parts = {
@@ -100,7 +100,7 @@ type Parts = {
   readonly publicUrl: string;
   readonly grpc: OpenGrpc | undefined;
   readonly authentication: Authentication;
-  readonly logger: ServerLog;
+  readonly logger: pino.Logger;
   readonly report: (bug: unknown) => void;
 };
 

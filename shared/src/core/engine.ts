@@ -200,7 +200,7 @@ export interface Engine {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** Where the engine reports what it cannot report to any caller. */
+/** Where the engine reports what it cannot report to any caller. pino's loggers fit. */
 export interface Log {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;

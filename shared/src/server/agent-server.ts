@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type pino from "pino";
 import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
 import { type AgentApp, type AgentAppDeps, agentApp } from "../a2a/server/agent-app.ts";
@@ -17,7 +18,6 @@ import { openAuthentication, openLocalUsers } from "./access.ts";
 import { type Agent, type AgentSource, agentOf } from "./agent-source.ts";
 import { approvalBy } from "./approval.ts";
 import { browserMissing } from "./find-browser.ts";
-import type { ServerLog } from "./log.ts";
 import { mcpApp, mountKey } from "./mcp-app.ts";
 import { offersOf } from "./offers.ts";
 import { openGrpc } from "./open-grpc.ts";
@@ -25,7 +25,7 @@ import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openWebhooks } from "./open-webhooks.ts";
-import { announce, crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
+import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
 
 /**
  * An agent as a process: its name, and its source, which may depend on what this machine offers.
@@ -35,7 +35,7 @@ export type AgentServerSpec = { readonly name: string; readonly source: AgentSou
 /** What an agent's server needs to start. */
 type Start = {
   readonly config: Config;
-  readonly logger: ServerLog;
+  readonly logger: pino.Logger;
   /** The server closes its sandbox. */
   readonly machine: Machine;
   readonly options: ServerOptions;
@@ -102,12 +102,12 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     dedicatedPool: true,
   });
   for (const said of [...config.notes, ...(opened?.notes ?? []), ...(note === undefined ? [] : [note])])
-    logger.warn({}, said);
+    logger.warn(said);
   const browser = parts.browserMissing ?? "started when it is needed";
   logger.info({ url: served.url.href, model: model.name, sandbox: machine.sandbox.description, browser }, "listening");
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
-  } else announce(served.url);
+  } else process.stdout.write(`ready ${served.url.href}\n`);
 }
 
 function servedAs({ server, a2a }: Config) {

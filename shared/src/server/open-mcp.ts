@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import type { Logger } from "pino";
 import type { AgentConfig } from "../config/agent-config.ts";
 import type { Config } from "../config/config.ts";
 import { localCaller } from "../core/caller.ts";
@@ -10,11 +11,10 @@ import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { createMcpHost, type McpHost } from "../mcp/client/create-host.ts";
 import { createCredentialStore } from "../mcp/client/oauth/credential-store.ts";
 import { isProgram } from "../mcp/client/servers/server-config.ts";
-import type { ServerLog } from "./log.ts";
 
 type OpenMcpDeps = {
   readonly sandbox: Sandbox;
-  readonly logger: Pick<ServerLog, "info" | "warn">;
+  readonly logger: Pick<Logger, "info" | "warn">;
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 

@@ -1,3 +1,4 @@
+import { rootCertificates } from "node:tls";
 import { readTls } from "../a2a/client/credentials.ts";
 import { isSameServer } from "../a2a/client/server-address.ts";
 import type { Config } from "../config/config.ts";
@@ -26,8 +27,6 @@ export function openOwnTls({
   return async (url) => {
     if (!places.some((place) => isSameServer(place, url))) return undefined;
     const { ca, cert, key } = (await readTls(tls.client)) ?? {};
-    // Loaded here, because few servers have certificates of their own.
-    const { rootCertificates } = await import("node:tls");
     return {
       cert,
       key,

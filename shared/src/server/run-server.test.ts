@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bareEnvironment } from "../testing/bare-environment.ts";
-import { publicUrlOf } from "./run-server.ts";
+import { openLog, publicUrlOf } from "./run-server.ts";
 
 const settings = { port: 4100, publicUrl: "https://team.example" };
 
@@ -53,4 +53,29 @@ test("a server with wrong settings exits with code 2, one that cannot start for 
   expect(bug.code).toBe(1);
   expect(bug.said).toContain("a slip");
   expect(await ended("process.exit(0)", {})).toEqual({ code: 0, said: "" });
+});
+
+const evil = 'a\n{"level":60,"msg":"forged"}\r\n\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\u2028end\x7f';
+
+test("text from outside stays in its line and field, and has no effect on a terminal", () => {
+  const lines: string[] = [];
+  const log = openLog("agent", (line) => lines.push(line));
+  log.error({ err: new Error(evil), url: evil }, evil);
+  log.warn(evil);
+  expect(lines).toHaveLength(2);
+  for (const line of lines) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these very characters are what is looked for.
+    expect(line).toMatch(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]*\n$/);
+    expect(JSON.parse(line).msg).toBe(evil);
+  }
+});
+
+test("keys and tokens do not appear in the log", () => {
+  const lines: string[] = [];
+  openLog("agent", (line) => lines.push(line)).info({
+    apiKey: "sk-1",
+    token: "t-1",
+    headers: { authorization: "b-1" },
+  });
+  expect(lines.join("")).not.toMatch(/sk-1|t-1|b-1/);
 });

@@ -1,9 +1,11 @@
 import { mkdir } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import type { Logger } from "pino";
+import pino from "pino";
 import { type Config, loadConfig } from "../config/config.ts";
 import { AppError, errnoOf } from "../core/errors.ts";
+import { escapeUnseen } from "../core/sanitize.ts";
 import { type CrashPoint, crashPointText } from "../durable/sqlite/crash-point.ts";
-import { openLog, type ServerLog } from "./log.ts";
 
 /** How a server is started, apart from its configuration. */
 export type ServerOptions = {
@@ -20,7 +22,7 @@ export type ServerOptions = {
  */
 export async function runServer(
   ownName: string,
-  start: (config: Config, logger: ServerLog, options: ServerOptions) => Promise<void>,
+  start: (config: Config, logger: pino.Logger, options: ServerOptions) => Promise<void>,
   { isAgent = false }: { readonly isAgent?: boolean } = {},
 ): Promise<void> {
   let name = ownName;
@@ -32,7 +34,12 @@ export async function runServer(
     const agent = isAgent ? name : undefined;
     const config = await loadConfig({ cwd: process.cwd(), file, env: process.env, agent });
     await makeHome(config.home);
-    await start(config, openLog(name, writeLine(Bun.stderr)), { name, mcpStdio });
+    const stderr = pino.destination({ fd: 2, sync: false });
+    await start(
+      config,
+      openLog(name, (line) => void stderr.write(line)),
+      { name, mcpStdio },
+    );
   } catch (error) {
     endStart(name, error);
   }
@@ -92,20 +99,12 @@ export function reachable(url: URL): string {
   return url.origin.replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]");
 }
 
-/** Tells whoever started this server where it listens. */
-export function announce(url: URL): void {
-  writeLine(Bun.stdout)(`ready ${url.href}\n`);
-}
-
 /**
- * Writes to an output of this process. The streams of `process` would take a twentieth of the start
- * to load.
+ * A log with one JSON object per line: text from outside cannot start a line or control a terminal.
  */
-function writeLine(output: Bun.BunFile): (line: string) => void {
-  const sink = output.writer();
-  return (line) => {
-    sink.write(line);
-    // Nobody reads any more, and nobody is left to be told.
-    Promise.resolve(sink.flush()).catch(() => undefined);
-  };
+export function openLog(name: string, write: (line: string) => void): Logger {
+  return pino(
+    { name, redact: ["apiKey", "token", "headers.authorization"] },
+    { write: (line: string) => write(escapeUnseen(line)) },
+  );
 }
