@@ -5,7 +5,7 @@
  */
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type Peer, peers } from "./peers.ts";
+import { installedMark, type Peer, peers } from "./peers.ts";
 
 const [folder, ...names] = process.argv.slice(2);
 const unknown = names.filter((name) => !peers.some((peer) => peer.name === name));
@@ -30,6 +30,7 @@ async function install({ name, from }: Peer, into: string): Promise<void> {
     await run(["git", "fetch", "--quiet", "--depth=1", from.git, from.commit], home);
     await run(["git", "checkout", "--quiet", from.commit], home);
   }
+  await Bun.write(join(home, installedMark), "");
 }
 
 async function run(command: readonly string[], cwd?: string): Promise<void> {

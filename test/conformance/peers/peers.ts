@@ -85,9 +85,12 @@ export const peers: readonly Peer[] = [
 /** The folder the peers are installed in, if there is one. */
 const folder = process.env.MANYHANDS_PEERS;
 
+/** The file that says that a peer's installation came to its end. */
+export const installedMark = ".installed";
+
 /** Whether a peer is installed. */
 export function isInstalled({ name }: Peer): boolean {
-  return folder !== undefined && existsSync(join(folder, name));
+  return folder !== undefined && existsSync(join(folder, name, installedMark));
 }
 
 /** How the name of a test ends that needs a peer: with how to get it, if it is not here. */
