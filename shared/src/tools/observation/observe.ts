@@ -5,9 +5,10 @@ import { estimateText } from "../../models/tokens.ts";
 import { lookAt, type PageLook, settle } from "./look.ts";
 import { bodyOf, headerOf, type LookLines, linesOfLook, notesOf } from "./look-text.ts";
 import { briefOf, briefOfChanges } from "./page-brief.ts";
+import { changesText, differenceOf, documentOf, toldWith } from "./page-changes.ts";
 import { photograph } from "./photograph.ts";
 import { type SnapshotState, type SnapshotStates, untoldNotices } from "./snapshot-state.ts";
-import { changesText, differenceOf, documentOf, type ToldPage, toldWith } from "./told-page.ts";
+import type { ToldPage } from "./told-page.ts";
 
 /** How to make an observation: whether the model accepts images, and how many tokens there are. */
 export type ObservationOptions = {

@@ -3,7 +3,7 @@ import { asData } from "../page/as-data.ts";
 import { actsByRole, type Item } from "./item.ts";
 import type { PageLook } from "./look.ts";
 import type { LookLines } from "./look-text.ts";
-import { type Difference, originOf, withoutRefs } from "./told-page.ts";
+import { type Difference, originOf, withoutRefs } from "./page-changes.ts";
 
 /** Tokens that a page may take in the conversation once it is out of date. */
 const briefTokens = 160;
