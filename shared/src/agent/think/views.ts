@@ -2,7 +2,9 @@ import { isView } from "../task/add-message.ts";
 import type { AgentState, SeenObservation, TaskMessage, View, Views } from "../task/agent-state.ts";
 import { messageTokens, viewTokens } from "./prompt-tokens.ts";
 
-/** For how many turns an image of a tool is worth its tokens; by then the model has described it. */
+/**
+ * For how many turns an image of a tool is worth its tokens; by then the model has described it.
+ */
 const turnsShown = 5;
 
 /**

@@ -25,7 +25,9 @@ const observationTokens = 1_150;
 const lookMs = 10_000;
 /** Tokens that the words around an outline may take. */
 const aroundTokens = 120;
-/** Changes that take more than this share of the whole page's tokens are not worth telling apart. */
+/**
+ * Changes that take more than this share of the whole page's tokens are not worth telling apart.
+ */
 const mostChanged = 0.7;
 
 /**
@@ -109,7 +111,9 @@ function heldUp(
 const fewItems = 3;
 const manyElements = 30;
 
-/** Whether a picture says more than the text: something is drawn, or little of the page has words. */
+/**
+ * Whether a picture says more than the text: something is drawn, or little of the page has words.
+ */
 function isDrawn({ measure, items }: PageLook): boolean {
   return measure.isDrawn || (measure.elements > manyElements && items.length < fewItems && items.every(isLeaf));
 }
