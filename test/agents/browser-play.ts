@@ -18,8 +18,9 @@ export const call = (name: string, args: object): Reply => ({ calls: [{ name, ar
  * that was shown last.
  */
 export function refOf(seen: string, line: string): string {
-  const at = seen.indexOf(line);
-  const ref = /\[(e\d+)\]/.exec(at < 0 ? "" : (seen.slice(at).split("\n", 1)[0] ?? ""))?.[1];
+  const lines = seen.split("\n").filter((one) => one.includes(line));
+  const found = lines.find((one) => /^[-+~] /.test(one.trimStart())) ?? "";
+  const ref = /\[(e\d+)\]/.exec(found.slice(found.indexOf(line)))?.[1];
   if (ref === undefined) throw new Error(`no ${line} in:\n${seen}`);
   return ref;
 }
@@ -71,7 +72,12 @@ function situation({ messages }: ChatRequest, names: readonly string[]) {
   return {
     name,
     turn: own.filter(({ role }) => role === "assistant").length,
-    seen: seenIn(messages.slice(1).filter(({ role }) => role === "tool" || role === "user").map(text)),
+    seen: seenIn(
+      messages
+        .slice(1)
+        .filter(({ role }) => role === "tool" || role === "user")
+        .map(text),
+    ),
     result: text(own.findLast(({ role }) => role === "tool")),
   };
 }

@@ -1,7 +1,7 @@
 import { call, type Move, on } from "../agents/browser-play.ts";
 
 /** Work of twenty calls each, as a play of moves: the same whatever agent does it. */
-export const workLength = 20;
+const workLength = 20;
 
 const articles = Array.from({ length: 24 }, (_, n) => `Kettle ${String.fromCharCode(65 + n)}`);
 

@@ -9,7 +9,7 @@ const tool = (name: string) =>
   defineTool({ name, description: "A tool.", input: z.strictObject({}), effect: "pure", run: async () => "" });
 const web = [tool("web_search"), tool("web_fetch")];
 const names =
-  "snapshot go_to_url click_element click_at input_text fill_form wait handle_dialog upload extract_content";
+  "snapshot go_to_url click_element click_at input_text fill_form wait handle_dialog upload screenshot extract_content";
 const browsing: OpenedBrowsing = {
   tools: names.split(" ").map((name) => tool(`browser_${name}`)),
   look: async () => undefined,

@@ -40,6 +40,25 @@ test("the same call is not a loop while its results change", async () => {
   expect((await agent.run("Wait for it.")).record.status).toBe("completed");
 });
 
+test("the same call with the same result is not a loop while what the agent sees changes, and one when it stays", async () => {
+  let page = 0;
+  const look = async () => ({ text: `page ${page}`, mark: `${page}` });
+  const turning = looking(() => "Clicked.");
+  await using turns = await agentForTest({
+    script: (_, n) => (n < 12 ? again : { text: "done" }),
+    tools: [
+      looking(() => {
+        page += 1;
+        return "Clicked.";
+      }),
+    ],
+    agent: { look },
+  });
+  expect((await turns.run("Turn the pages.")).record.status).toBe("completed");
+  await using stays = await agentForTest({ script: () => again, tools: [turning], agent: { look } });
+  expect((await stays.run("Turn the pages.")).record.error?.code).toBe("stuck");
+});
+
 test("polling something whose answer stays the same for long is not a loop", async () => {
   const patient = detectLoops(async (task) => {
     task.messages.push({ role: "assistant", text: "", toolCalls: [{ id: "1", name: "bash", arguments: "{}" }] });

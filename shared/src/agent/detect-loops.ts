@@ -50,7 +50,9 @@ function lastTurn(messages: readonly TaskMessage[]): readonly TaskMessage[] {
   return messages.slice(messages.findLastIndex((message) => message.role === "assistant"));
 }
 
-/** What the model was shown before the newest turn; the same call on a page that changes is none. */
+/**
+ * What the model was shown before the newest turn; the same call on a page that changes is none.
+ */
 function shownBefore(messages: readonly TaskMessage[]): readonly TaskMessage[] {
   const before = messages[messages.findLastIndex((message) => message.role === "assistant") - 1];
   return before?.role === "observation" ? [before] : [];

@@ -43,7 +43,9 @@ export type Observation = {
   readonly mark?: string;
   /** The mark of the observation that it continues; left out if it is complete in itself. */
   readonly since?: string;
-  /** What stays of it once it is out of date and the conversation is shortened; nothing by default. */
+  /**
+   * What stays of it once it is out of date and the conversation is shortened; nothing by default.
+   */
   readonly brief?: string;
 };
 

@@ -2,11 +2,11 @@ import type { AgentDefinition } from "../../core/agent.ts";
 import { askPerson } from "../../core/question.ts";
 import type { Run } from "../../core/run.ts";
 import { spend } from "../model-call/spending.ts";
+import { addMessage } from "../task/add-message.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
 import { recordedSources } from "../task/recorded-sources.ts";
-import { addMessage } from "../think/views.ts";
 import { type CalledTool, callTool, refuse, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
 import { nothingYet, toolsNow } from "./tools-now.ts";
 

@@ -19,7 +19,9 @@ export function userWords({ messages, hops, said }: Pick<AgentState, "messages" 
 
 const found = new WeakMap<readonly TaskMessage[], { count: number; readonly messages: TaskMessage[] }>();
 
-/** The user's messages of a conversation, which only grows: what was searched is not searched again. */
+/**
+ * The user's messages of a conversation, which only grows: what was searched is not searched again.
+ */
 function usersOf(messages: readonly TaskMessage[]): readonly TaskMessage[] {
   const known = found.get(messages) ?? { count: 0, messages: [] };
   for (; known.count < messages.length; known.count++) {

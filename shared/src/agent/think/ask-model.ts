@@ -9,13 +9,14 @@ import { type ToolsNow, toolsNow } from "../act/tools-now.ts";
 import { type RecordedReply, recordReply } from "../model-call/call-model.ts";
 import { type ModelPauses, retryingStep } from "../model-call/retrying-step.ts";
 import { roomForAnswer, spend } from "../model-call/spending.ts";
+import { addMessage } from "../task/add-message.ts";
 import type { AgentState, SeenObservation } from "../task/agent-state.ts";
 import type { PlannedCall, Think } from "../task/loop.ts";
 import { toolChoiceNow, turnNotice } from "./last-turn.ts";
 import { observe } from "./observe.ts";
 import { promptOf } from "./prompt.ts";
 import { extendModelMessages, toModelMessages } from "./to-model-messages.ts";
-import { addMessage, foldViews } from "./views.ts";
+import { foldViews } from "./views.ts";
 
 /** What thinking needs of the server it runs in. */
 export type ThinkDeps = {

@@ -100,7 +100,9 @@ test("many changes since a whole page make the next observation whole again", as
   expect(asked).toEqual([undefined, "1", "2", "3", undefined, "5"]);
 });
 
-/** How many messages of each prompt differ from the prompt before, not counting those that are new. */
+/**
+ * How many messages of each prompt differ from the prompt before, not counting those that are new.
+ */
 function changedMessages(prompts: readonly (readonly unknown[])[]): number[] {
   return prompts.map((messages, at) => {
     const before = prompts[at - 1] ?? [];

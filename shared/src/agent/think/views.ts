@@ -1,7 +1,10 @@
+import { isView } from "../task/add-message.ts";
 import type { AgentState, SeenObservation, TaskMessage, View, Views } from "../task/agent-state.ts";
 import { messageTokens, viewTokens } from "./prompt-tokens.ts";
 
-/** For how many turns an image of a tool is worth its tokens; by then the model has described it. */
+/**
+ * For how many turns an image of a tool is worth its tokens; by then the model has described it.
+ */
 const turnsShown = 5;
 
 /**
@@ -13,16 +16,6 @@ const mostChanges = 3_000;
 /** The views of a conversation when a task starts. */
 export function viewsIn(messages: readonly TaskMessage[]): Views {
   return { open: messages.filter(isView).map((message) => ({ message, step: 0 })), weighed: 0 };
-}
-
-/** Adds a message to the conversation; what it shows may be folded later. */
-export function addMessage(task: Pick<AgentState, "messages" | "views" | "step">, message: TaskMessage): void {
-  task.messages.push(message);
-  if (isView(message)) task.views.open.push({ message, step: task.step });
-}
-
-function isView(message: TaskMessage): message is View["message"] {
-  return message.role === "observation" || (message.role === "tool" && message.images !== undefined);
 }
 
 /**

@@ -5,7 +5,9 @@ import { modelConfigSchema } from "../config.ts";
 import { createModel } from "../create-model.ts";
 import { readStream } from "./read-stream.ts";
 
-/** What a response with these pieces of a body is read as, one list for each that said something. */
+/**
+ * What a response with these pieces of a body is read as, one list for each that said something.
+ */
 async function read(...pieces: readonly string[]): Promise<(readonly unknown[])[]> {
   const encoder = new TextEncoder();
   async function* body() {

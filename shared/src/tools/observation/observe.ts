@@ -5,9 +5,10 @@ import { estimateText } from "../../models/tokens.ts";
 import { lookAt, type PageLook, settle } from "./look.ts";
 import { bodyOf, headerOf, type LookLines, linesOfLook, notesOf } from "./look-text.ts";
 import { briefOf, briefOfChanges } from "./page-brief.ts";
+import { changesText, differenceOf, documentOf, toldWith } from "./page-changes.ts";
 import { photograph } from "./photograph.ts";
 import { type SnapshotState, type SnapshotStates, untoldNotices } from "./snapshot-state.ts";
-import { changesText, differenceOf, documentOf, type ToldPage, toldWith } from "./told-page.ts";
+import type { ToldPage } from "./told-page.ts";
 
 /** How to make an observation: whether the model accepts images, and how many tokens there are. */
 export type ObservationOptions = {
@@ -24,7 +25,9 @@ const observationTokens = 1_150;
 const lookMs = 10_000;
 /** Tokens that the words around an outline may take. */
 const aroundTokens = 120;
-/** Changes that take more than this share of the whole page's tokens are not worth telling apart. */
+/**
+ * Changes that take more than this share of the whole page's tokens are not worth telling apart.
+ */
 const mostChanged = 0.7;
 
 /**
@@ -108,7 +111,9 @@ function heldUp(
 const fewItems = 3;
 const manyElements = 30;
 
-/** Whether a picture says more than the text: something is drawn, or little of the page has words. */
+/**
+ * Whether a picture says more than the text: something is drawn, or little of the page has words.
+ */
 function isDrawn({ measure, items }: PageLook): boolean {
   return measure.isDrawn || (measure.elements > manyElements && items.length < fewItems && items.every(isLeaf));
 }

@@ -3,7 +3,7 @@ import { asData } from "../page/as-data.ts";
 import { actsByRole, type Item } from "./item.ts";
 import type { PageLook } from "./look.ts";
 import type { LookLines } from "./look-text.ts";
-import { type Difference, originOf, withoutRefs } from "./told-page.ts";
+import { type Difference, originOf, withoutRefs } from "./page-changes.ts";
 
 /** Tokens that a page may take in the conversation once it is out of date. */
 const briefTokens = 160;
@@ -22,7 +22,10 @@ export function briefOf({ url, title, items }: PageLook): string {
   return `This page was open then; in short:\n${asData(url.slice(0, 300), [...called, ...withinBudget(factsOf(items), briefTokens)].join("\n"))}`;
 }
 
-/** What stays of changes: the texts that came, without the possible actions; empty if there are none. */
+/**
+ * What stays of changes: the texts that came, without the possible actions; empty if there are
+ * none.
+ */
 export function briefOfChanges({ url }: PageLook, { lines }: LookLines, { fresh }: Difference): string {
   const texts = fresh.flatMap((at) => {
     const line = lines[at];

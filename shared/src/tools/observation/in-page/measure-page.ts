@@ -16,7 +16,9 @@ export type PageMeasure = {
   readonly below: number;
   /** The values of its password fields: never shown. */
   readonly passwords: readonly string[];
-  /** Whether something larger than an icon is drawn in the window without words that describe it. */
+  /**
+   * Whether something larger than an icon is drawn in the window without words that describe it.
+   */
   readonly isDrawn: boolean;
 };
 

@@ -1,0 +1,156 @@
+import { asData } from "../page/as-data.ts";
+import { type Line, linesOf } from "./lines.ts";
+import type { PageLook } from "./look.ts";
+import { type LookLines, titleText } from "./look-text.ts";
+import type { ToldPage } from "./told-page.ts";
+
+/** The tab and the document that a look was at. */
+export function documentOf({ tab, measure }: PageLook): string {
+  return `${tab.id} ${measure.origin}`;
+}
+
+/** What differs between a look and what the conversation knows: numbers of lines, and lines. */
+export type Difference = { readonly fresh: readonly number[]; readonly gone: readonly string[] };
+
+/** Compares a look, and those of its lines that there is room for, with what was told. */
+export function differenceOf(look: PageLook, { lines, shown }: LookLines, base: ToldPage): Difference {
+  const isScrolled = look.measure.above !== base.above;
+  const key = (text: string) => sameLine(text, isScrolled);
+  const known = countOf(base.lines.map(key));
+  const fresh = [...shown]
+    .toSorted((a, b) => a - b)
+    .filter((at) => !isCount(lines[at]?.text ?? "") && !take(known, key(lines[at]?.text ?? "")));
+  const now = countOf(linesOf(look.items, { ...base.detail, collapsed: false }).map(({ text }) => key(text)));
+  const gone = base.lines.filter((text) => !isCount(text) && !take(now, key(text)));
+  return { fresh, gone };
+}
+
+/**
+ * A line without what changes while the element stays the same: which one has the focus, and where
+ * things are drawn once the page is scrolled.
+ */
+function sameLine(text: string, isScrolled: boolean): string {
+  const line = text.replace(" [focused]", "");
+  return isScrolled ? line.replace(/ at -?\d+,-?\d+/, "") : line;
+}
+
+/** Whether a line only counts what is left out. */
+function isCount(text: string): boolean {
+  return text.startsWith("… ");
+}
+
+function countOf(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
+}
+
+function take(counts: Map<string, number>, text: string): boolean {
+  const count = counts.get(text) ?? 0;
+  if (count > 0) counts.set(text, count - 1);
+  return count > 0;
+}
+
+/** What the conversation knows with this look: all that is shown, or its difference from `base`. */
+export function toldWith(
+  look: PageLook,
+  { lines, shown, detail }: LookLines,
+  told: Pick<ToldPage, "header" | "notices" | "picture">,
+  change?: { readonly base: ToldPage; readonly difference: Difference },
+): ToldPage {
+  const at = change === undefined ? [...shown] : change.difference.fresh;
+  const gone = countOf(change?.difference.gone ?? []);
+  const kept = (change?.base.lines ?? []).filter((text) => !take(gone, text));
+  return {
+    ...told,
+    document: documentOf(look),
+    title: look.title,
+    lines: [...kept, ...at.flatMap((index) => lines[index]?.text ?? [])],
+    detail,
+    above: look.measure.above,
+    focus: focusIn(lines),
+  };
+}
+
+/**
+ * A difference as text: new lines with a plus, changed ones with a tilde, and what is gone. Empty
+ * when nothing differs that a reader would miss.
+ */
+export function changesText(
+  look: PageLook,
+  { lines }: LookLines,
+  {
+    base,
+    difference: { fresh, gone },
+    header,
+  }: {
+    readonly base: ToldPage;
+    readonly difference: Difference;
+    readonly header: readonly string[];
+  },
+): string {
+  const before = new Map(gone.flatMap((text) => (refIn(text) === undefined ? [] : [[refIn(text), text] as const])));
+  const changed = new Set(fresh.map((at) => before.get(refIn(lines[at]?.text ?? ""))));
+  const again = new Set(fresh.map((at) => withoutRefs(lines[at]?.text ?? "")));
+  const left = gone.filter((text) => !changed.has(text) && !again.has(withoutRefs(text)));
+  const body = [
+    ...(look.title === base.title ? [] : [titleText(look).trimEnd()]),
+    ...placedLines(lines, fresh, (text) => (before.has(refIn(text)) ? "~" : "+")),
+    ...(left.length === 0 ? [] : [`gone: ${goneText(left)}`]),
+  ].filter((line) => line !== "");
+  const isScrolled = look.measure.above !== base.above;
+  const above = header.filter((line) => !base.header.includes(line) && (isScrolled || !line.startsWith("Window: ")));
+  if (body.length > 0) return [...above, asData(originOf(look.url), body.join("\n"))].join("\n");
+  const focus = focusIn(lines);
+  const moved = focus === undefined || focus === base.focus ? [] : [`The focus is on ${focus}.`];
+  return [...above, ...moved].join("\n");
+}
+
+/** The lines, each below the line it belongs to, which is named if it is not among them. */
+function placedLines(lines: readonly Line[], at: readonly number[], signOf: (text: string) => string): string[] {
+  const depths = new Map<number, number>();
+  let place = -1;
+  return at.flatMap((index) => {
+    const line = lines[index];
+    if (line === undefined) return [];
+    const { parent, text } = line;
+    const depth = (depths.get(parent) ?? -1) + 1;
+    depths.set(index, depth);
+    const written = `${" ".repeat(depth)}${signOf(text)} ${text}`;
+    if (parent < 0 || parent === place || depth > 0) return [written];
+    place = parent;
+    return [`in ${shortened(lines[parent]?.text ?? "")}:`, written];
+  });
+}
+
+const mostGone = 6;
+
+function goneText(texts: readonly string[]): string {
+  const more = texts.length - mostGone;
+  const named = texts.slice(0, mostGone).map(shortened).join("; ");
+  return more > 0 ? `${named}; and ${more} more` : named;
+}
+
+const shortLine = 60;
+
+function shortened(text: string): string {
+  return text.length <= shortLine ? text : `${text.slice(0, shortLine).toWellFormed()}…`;
+}
+
+function refIn(text: string): string | undefined {
+  return /\[(e\d+)\]/.exec(text)?.[1];
+}
+
+/** A line without the refs of its elements. */
+export function withoutRefs(text: string): string {
+  return text.replaceAll(/ \[e\d+\]/g, "");
+}
+
+function focusIn(lines: readonly Line[]): string | undefined {
+  return refIn(lines.find(({ text }) => text.includes(" [focused]"))?.text.split(" [focused]")[1] ?? "");
+}
+
+/** Where a page is from; its address if that says nothing of it. */
+export function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
