@@ -63,13 +63,16 @@ export function sleepingCases(cases: Cases): void {
       expect(executions).toBe(3);
     });
 
-    test("an invalid sleep length throws in the body", async () => {
+    test("an invalid sleep length throws in the body, and none is a valid one", async () => {
       const engine = cases.working(async (run) => {
-        await run.sleep(Number.NaN);
-        return null;
+        const refused: number[] = [];
+        for (const milliseconds of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+          await run.sleep(milliseconds).catch(() => refused.push(milliseconds));
+        }
+        return refused.map(String);
       });
       const run = await start(engine);
-      expect((await until(engine, run.id, "failed")).error?.code).toBe("internal");
+      expect((await until(engine, run.id, "completed")).output).toEqual(["-1", "NaN", "Infinity"]);
     });
   });
 }
