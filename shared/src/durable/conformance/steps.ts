@@ -118,7 +118,9 @@ export function stepCases(cases: Cases): void {
           return null;
         });
         late?.();
+        while ((await engine.events(id)).length === 0) await Bun.sleep(1);
         await run.step("after", async () => null, { effect: "once" });
+        await new Promise((resolve) => setImmediate(resolve));
         late?.();
         return null;
       });
