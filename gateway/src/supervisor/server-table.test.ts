@@ -41,6 +41,7 @@ entry = "./any.ts"
 port = 0
 [agents.far]
 url = "http://far.example:9000"
+port = 0
 ${more}`,
   );
   return loadConfig({ cwd: folder, file, env: {} });
@@ -78,7 +79,9 @@ test("each server has its own port, for HTTP and for gRPC, and its own address o
 });
 
 test("only who is started and takes any port gets a free one, and all are told where it is", async () => {
-  const settings = withPorts(await config("[gateway]\nport = 0"));
+  const before = await config("[gateway]\nport = 0");
+  const settings = withPorts(before);
+  expect(settings.agents.far).toEqual(before.agents.far);
   const { port } = settings.agents.any ?? {};
   expect(port).toBeGreaterThan(0);
   expect(settings.gateway.port).toBeGreaterThan(0);

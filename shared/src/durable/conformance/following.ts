@@ -129,8 +129,9 @@ export function followingCases(cases: Cases): void {
       const events = Array.from({ length: 4 }, () => ({ type: "said", text: "x".repeat(100_000) }));
       const run = await start(engine, { events });
       const signal = AbortSignal.timeout(withinMs);
-      const slow = engine.follow(run.id, { signal }).pages();
-      const seen = ((await slow.next()).value ?? []).map(({ kind }) => kind);
+      const slow = engine.follow(run.id, { signal }).pages()[Symbol.asyncIterator]();
+      const page = async (): Promise<readonly FollowItem[]> => (await slow.next()).value ?? [];
+      const seen = (await page()).map(({ kind }) => kind);
       expect(seen.length).toBeLessThan(events.length);
       const goOn = Promise.withResolvers<null>();
       engine.work([
@@ -142,7 +143,7 @@ export function followingCases(cases: Cases): void {
         ),
       ]);
       for await (const { kind } of engine.follow(run.id, { signal })) if (kind === "progress") break;
-      while (!seen.includes("progress")) seen.push(...((await slow.next()).value ?? []).map(({ kind }) => kind));
+      while (!seen.includes("progress")) seen.push(...(await page()).map(({ kind }) => kind));
       goOn.resolve(null);
       expect(seen).toEqual(["event", "event", "event", "event", "progress"]);
       await until(engine, run.id, "completed");

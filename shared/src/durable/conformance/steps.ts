@@ -85,7 +85,7 @@ export function stepCases(cases: Cases): void {
           const event = { type };
           const ways: Readonly<Record<string, () => unknown>> = {
             emit: () => run.emit(event),
-            step: () => run.step("tell", async (step) => step.emit(event), { effect: "pure" }),
+            step: () => run.step("tell", async (step) => void step.emit(event), { effect: "pure" }),
             signal: () => run.signal("never", { events: [event] }),
           };
           for (const [way, tell] of Object.entries(ways)) {
