@@ -7,7 +7,7 @@ import { anyCard, type CardPolicy, cardPolicy } from "manyhands/internal/a2a/sig
 import { AppError } from "manyhands/internal/core/errors";
 import { serveCard } from "../testing/card-server.ts";
 import type { AgentAddress } from "./known-agent.ts";
-import { nameFrom, openRegistry, type Registry } from "./registry.ts";
+import { isDue, nameFrom, openRegistry, type Registry } from "./registry.ts";
 import { registryFile } from "./registry-file.ts";
 
 type Place = AsyncDisposable & {
@@ -258,4 +258,17 @@ test("a hanging agent is reported down in time, is not registered, and does not 
 test("a name is made from any title", () => {
   expect(nameFrom("Döner & Söhne GmbH")).toBe("do-ner-so-hne-gmbh");
   expect(nameFrom("数据")).toBe("agent");
+});
+
+test("an agent that is well is looked at again after a while, any other at every look", () => {
+  const notWell = [
+    { health: "unknown", breaker: "closed" },
+    { health: "down", breaker: "closed" },
+    { health: "refused", breaker: "closed" },
+    { health: "up", breaker: "open" },
+    { health: "up", breaker: "trying" },
+  ] as const;
+  for (const state of notWell) expect([state, isDue(state, 0, 1_000)]).toEqual([state, true]);
+  const well = { health: "up", breaker: "closed" } as const;
+  expect([0, 999, 1_000, 1_001].map((unseenMs) => isDue(well, unseenMs, 1_000))).toEqual([false, false, true, true]);
 });

@@ -88,12 +88,12 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     knownAgent({ ...credentialsAt(book, url), name: url, url, source: "registered" }, deps),
   );
   const closing = new AbortController();
-  const look = async (isDue: (agent: KnownAgent) => boolean) => {
+  const look = async (isMeant: (agent: KnownAgent) => boolean) => {
     await book.reread();
-    const due = book.all().filter(isDue);
-    await Promise.all(due.map((agent) => agent.look(closing.signal)));
+    const meant = book.all().filter(isMeant);
+    await Promise.all(meant.map((agent) => agent.look(closing.signal)));
   };
-  const isDue = (agent: KnownAgent) => !isWell(agent) || agent.unseenMs() >= options.everyMs;
+  const due = (agent: KnownAgent) => isDue(agent.state(), agent.unseenMs(), options.everyMs);
   const registered = ({ name, url }: Pick<AgentAddress, "name" | "url">) => {
     const known = book.get(name);
     return known !== undefined && isSameUrl(known.address.url, url) ? known : undefined;
@@ -101,7 +101,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   let looking: Promise<void> = Promise.resolve();
   const lookAgain = () => {
     looking = looking
-      .then(() => look(isDue))
+      .then(() => look(due))
       .catch((error) => {
         if (!closing.signal.aborted) options.report(error);
       });
@@ -159,9 +159,14 @@ function credentialsAt(book: AgentBook, url: string): Pick<AgentAddress, "token"
   return { token, credentials };
 }
 
-function isWell(agent: KnownAgent): boolean {
-  const { health, breaker } = agent.state();
-  return health === "up" && breaker === "closed";
+/** Whether to look at an agent again: one that is well only after a while. */
+export function isDue(
+  { health, breaker }: Pick<AgentState, "health" | "breaker">,
+  unseenMs: number,
+  everyMs: number,
+): boolean {
+  const isWell = health === "up" && breaker === "closed";
+  return !isWell || unseenMs >= everyMs;
 }
 
 function sameIn(book: AgentBook, { url, name, token }: NewAgent) {

@@ -116,6 +116,7 @@ test("an answer in the requested schema comes back as data", async () => {
     askAgent(run, to(helper.url, { outputSchema: schema }), peers),
   );
   expect(await asker.run<AskOutcome>()).toMatchObject({ state: "completed", data: { n: 0 } });
+  expect(JSON.stringify(helper.model.requests[0]?.body.messages)).not.toContain("JSON Schema");
 });
 
 test("an agent's question is asked under its name, and the answer goes to its task", async () => {

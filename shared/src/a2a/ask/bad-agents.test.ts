@@ -382,3 +382,28 @@ test("an agent that continued without the answer does not fail by refusing it", 
   await asker.say(id, "too late");
   expect((await asker.until(id, "completed")).output).toMatchObject({ state: "completed", answer: "the answer" });
 });
+
+test("what a person answered an agent that is given up afterwards is in the outcome", async () => {
+  const question = { messageId: "q", role: "ROLE_AGENT", parts: [{ text: "Which year?" }] };
+  const status = { state: "TASK_STATE_INPUT_REQUIRED", message: question };
+  const gone = { error: { code: -32001, message: "No such task" } };
+  using agent = badAgentForTest(
+    {},
+    {
+      SendMessage: () => ({ task: working }),
+      GetTask: () => (agent.count("SendMessage") === 1 ? badTask("WORKING", { status }) : gone),
+      CancelTask: () => gone,
+    },
+  );
+  await using asker = await askerForTest((run, peers) =>
+    askAgent(run, { agent: { name: "bad", url: agent.url }, parts, hops: 0 }, peers),
+  );
+  const id = await asker.start();
+  await asker.until(id, "waiting");
+  await asker.say(id, "2026");
+  expect((await asker.until(id, "completed")).output).toMatchObject({
+    state: "failed",
+    error: { code: "not_found" },
+    exchanges: [{ question: "Which year?", answer: [{ text: "2026" }] }],
+  });
+});

@@ -34,16 +34,19 @@ export function drainingCases(cases: Cases): void {
 
     test("a step that does not end within the grace period is aborted and its run handed back", async () => {
       const begun = Promise.withResolvers<void>();
+      let isTold = false;
       const first = cases.working(async (run) =>
         run.step("work", async ({ signal }) => {
           begun.resolve();
           await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          isTold = true;
           return "half";
         }),
       );
       const run = await start(first);
       await begun.promise;
       await first.close({ graceMs: 10 });
+      expect(isTold).toBe(true);
       const second = cases.open();
       expect((await second.get(run.id))?.status).toBe("queued");
       second.work([body(async (own) => own.step("work", async () => "whole"))]);

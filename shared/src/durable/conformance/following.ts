@@ -124,6 +124,31 @@ export function followingCases(cases: Cases): void {
       await until(engine, run.id, "completed");
     });
 
+    test("progress comes behind all events that were there before it, also those of later pages", async () => {
+      const engine = cases.open();
+      const events = Array.from({ length: 4 }, () => ({ type: "said", text: "x".repeat(100_000) }));
+      const run = await start(engine, { events });
+      const signal = AbortSignal.timeout(withinMs);
+      const slow = engine.follow(run.id, { signal }).pages()[Symbol.asyncIterator]();
+      const page = async (): Promise<readonly FollowItem[]> => (await slow.next()).value ?? [];
+      const seen = (await page()).map(({ kind }) => kind);
+      expect(seen.length).toBeLessThan(events.length);
+      const goOn = Promise.withResolvers<null>();
+      engine.work([
+        body((own) =>
+          own.step("talk", (step) => {
+            step.progress({ type: "delta" });
+            return goOn.promise;
+          }),
+        ),
+      ]);
+      for await (const { kind } of engine.follow(run.id, { signal })) if (kind === "progress") break;
+      while (!seen.includes("progress")) seen.push(...(await page()).map(({ kind }) => kind));
+      goOn.resolve(null);
+      expect(seen).toEqual(["event", "event", "event", "event", "progress"]);
+      await until(engine, run.id, "completed");
+    });
+
     test("a follower in another engine sees the same events, live", async () => {
       const engine = cases.working(async (run) => {
         for (let n = 0; n < 20; n++) await run.step("s", async (step) => void step.emit({ type: "stepped", n }));
@@ -137,6 +162,34 @@ export function followingCases(cases: Cases): void {
       await elsewhere.deliver(run.id, "go", null);
       const followed = (await items).map((item) => ("seq" in item ? item.seq : 0));
       expect(followed).toEqual(Array.from({ length: 21 }, (_, index) => index + 1));
+    });
+
+    test("what is told of a run from outside is there at once, while nothing else happens to it", async () => {
+      const first = cases.working(async (run) => run.signal("go"));
+      const run = await start(first);
+      await until(first, run.id, "waiting");
+      await first.close();
+      const changed = cases.working(async (own) => own.poll("go").then(() => null));
+      await changed.deliver(run.id, "go", null);
+      await until(changed, run.id, "paused");
+      await changed.close();
+
+      const engine = cases.open();
+      const items = engine.follow(run.id, { signal: AbortSignal.timeout(withinMs) })[Symbol.asyncIterator]();
+      const next = async () => (await items.next()).value?.event.type;
+      expect(await next()).toBe("run-paused");
+      const told: unknown[] = [];
+      for (const change of [
+        () => engine.deliver(run.id, "other", null, { events: [{ type: "message-received" }] }),
+        () => engine.resume(run.id),
+        () => engine.cancel(run.id),
+      ]) {
+        const type = next();
+        await new Promise((resolve) => setImmediate(resolve));
+        await change();
+        told.push(await type);
+      }
+      expect(told).toEqual(["message-received", "run-resumed", "run-ended"]);
     });
 
     test("an abort ends the stream without an error, before its start and in the middle", async () => {

@@ -38,6 +38,19 @@ export function sleepingCases(cases: Cases): void {
       expect(executions).toBe(2);
     });
 
+    test("of two sleeps the shorter one ends first, whichever began first", async () => {
+      for (const lengths of [
+        [60_000, 20],
+        [20, 60_000],
+      ]) {
+        const engine = cases.working(async (run) =>
+          run.race(lengths.map((milliseconds) => async (own) => own.sleep(milliseconds).then(() => milliseconds))),
+        );
+        expect((await until(engine, (await start(engine)).id, "completed")).output).toBe(20);
+        await engine.close();
+      }
+    });
+
     test("a sleep ends when it is woken, once, and elsewhere when its time is over", async () => {
       const waker = new AbortController();
       let executions = 0;
@@ -63,13 +76,16 @@ export function sleepingCases(cases: Cases): void {
       expect(executions).toBe(3);
     });
 
-    test("an invalid sleep length throws in the body", async () => {
+    test("an invalid sleep length throws in the body, and none is a valid one", async () => {
       const engine = cases.working(async (run) => {
-        await run.sleep(Number.NaN);
-        return null;
+        const refused: number[] = [];
+        for (const milliseconds of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+          await run.sleep(milliseconds).catch(() => refused.push(milliseconds));
+        }
+        return refused.map(String);
       });
       const run = await start(engine);
-      expect((await until(engine, run.id, "failed")).error?.code).toBe("internal");
+      expect((await until(engine, run.id, "completed")).output).toEqual(["-1", "NaN", "Infinity"]);
     });
   });
 }

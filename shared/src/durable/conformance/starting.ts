@@ -18,6 +18,13 @@ export function startingCases(cases: Cases): void {
       expect((await engine.start({ ...keyed, principal: "bob" })).created).toBe(true);
     });
 
+    test("a run accepted without a hash is found by its key, whatever the hash", async () => {
+      const engine = cases.open();
+      const { run } = await engine.start({ ...request, dedupe: { key: "k" } });
+      for (const dedupe of [{ key: "k" }, { key: "k", hash: "h" }])
+        expect(await engine.start({ ...request, dedupe })).toMatchObject({ created: false, run: { id: run.id } });
+    });
+
     test("a run accepted longer ago than the window is not found: a new one takes its key, and the old one goes on", async () => {
       const engine = cases.working(async (run) => (await run.signal("go")) as Json);
       const keyed = (withinMs: number) => ({ ...request, dedupe: { key: "k", hash: "h", withinMs } });
@@ -50,6 +57,16 @@ export function startingCases(cases: Cases): void {
       const engine = cases.open();
       expect((await engine.start({ ...request, id: "mine" })).run.id).toBe("mine");
       expect(await codeOf(engine.start({ ...request, id: "mine" }))).toBe("conflict");
+    });
+
+    test("a request that is refused, or finds its run, takes no place from the next", async () => {
+      const engine = cases.working(async () => "ran", { concurrency: 1 });
+      const keyed = (hash: string) => engine.start({ ...request, dedupe: { key: "k", hash } });
+      const { run } = await keyed("one");
+      await until(engine, run.id, "completed");
+      expect((await keyed("one")).created).toBe(false);
+      expect(await codeOf(keyed("two"))).toBe("conflict");
+      expect((await until(engine, (await start(engine)).id, "completed")).output).toBe("ran");
     });
 
     test("runs of a kind nobody here works on stay queued", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { StepContext } from "../../core/run.ts";
-import { type Cases, start, until } from "./cases.ts";
+import { body, type Cases, collect, start, until } from "./cases.ts";
 
 /** What a step records and returns. */
 export function stepCases(cases: Cases): void {
@@ -76,6 +76,56 @@ export function stepCases(cases: Cases): void {
       expect(new Set(keys).size).toBe(2);
       expect(keys.every((key) => key.startsWith(`${run.id}/`))).toBe(true);
       expect((await engine.events(run.id)).map((stored) => stored.event.type)).toEqual(["tried", "run-ended"]);
+    });
+
+    test("a body cannot tell an event that only the engine may, wherever it tells it", async () => {
+      const engine = cases.working(async (run) => {
+        const refused: string[] = [];
+        for (const type of ["run-ended", "run-paused", "run-resumed"]) {
+          const event = { type };
+          const ways: Readonly<Record<string, () => unknown>> = {
+            emit: () => run.emit(event),
+            step: () => run.step("tell", async (step) => void step.emit(event), { effect: "pure" }),
+            signal: () => run.signal("never", { events: [event] }),
+          };
+          for (const [way, tell] of Object.entries(ways)) {
+            try {
+              await tell();
+            } catch {
+              refused.push(`${type} by ${way}`);
+            }
+          }
+        }
+        return refused;
+      });
+      const { id } = await start(engine);
+      expect((await until(engine, id, "completed")).output).toHaveLength(9);
+      expect((await engine.events(id)).map(({ event }) => event.type)).toEqual(["run-ended"]);
+    });
+
+    test("what a step tells or shows after its end is neither told nor shown", async () => {
+      const engine = cases.open();
+      const { id } = await start(engine);
+      const items = collect(engine, id);
+      const tells = body(async (run) => {
+        let late: (() => void) | undefined;
+        await run.step("tell", async (step) => {
+          step.emit({ type: "told" });
+          late = () => {
+            step.emit({ type: "late" });
+            step.progress({ type: "late" });
+          };
+          return null;
+        });
+        late?.();
+        while ((await engine.events(id)).length === 0) await Bun.sleep(1);
+        await run.step("after", async () => null, { effect: "once" });
+        await new Promise((resolve) => setImmediate(resolve));
+        late?.();
+        return null;
+      });
+      engine.work([tells]);
+      expect((await items).map(({ event }) => event.type)).toEqual(["told", "run-ended"]);
     });
 
     for (const effect of ["idempotent", "once"] as const) {

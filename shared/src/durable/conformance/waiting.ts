@@ -24,6 +24,20 @@ export function waitingCases(cases: Cases): void {
       ]);
     });
 
+    test("of several waits the run shows the first that has a reason, and any of them continues it", async () => {
+      const engine = cases.working(async (run) =>
+        run.race([
+          (own) => own.signal("go"),
+          (own) => own.signal("answer", { reason: "input-required" }),
+          (own) => own.signal("later", { reason: "auth-required" }),
+        ]),
+      );
+      const run = await start(engine);
+      expect((await until(engine, run.id, "waiting")).waiting).toEqual({ signal: "answer", reason: "input-required" });
+      await engine.deliver(run.id, "later", "came");
+      expect((await until(engine, run.id, "completed")).output).toBe("came");
+    });
+
     test("the event of a wait and the waiting status are committed together", async () => {
       const engine = cases.working(async (run) =>
         run.signal("answer", { reason: "r", events: [{ type: "question-asked" }] }),

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { principalHeader } from "../../core/caller.ts";
+import { askerForTest } from "../../testing/a2a/asker.ts";
+import { badAgentForTest } from "../../testing/a2a/bad-agent.ts";
+import type { Fetch } from "../client/client-fetch.ts";
+import { createPeers, type PeersOptions } from "./peers.ts";
+
+/** Peers whose requests are recorded, with the principal they name; `send` answers them. */
+async function recorded(send: Fetch, more: Pick<PeersOptions, "isOwn"> = {}) {
+  const asker = await askerForTest(async () => null);
+  const sent: (readonly [url: string, principal: string | null, accept: string | null])[] = [];
+  const record: Fetch = (input, init) => {
+    const { url, headers } = new Request(input, init);
+    sent.push([url, headers.get(principalHeader), headers.get("accept")]);
+    return send(input, init);
+  };
+  const { engine, artifacts } = asker;
+  const peers = createPeers({ engine, artifacts, fetch: () => record, ...more });
+  return { peers, sent, [Symbol.asyncDispose]: () => asker[Symbol.asyncDispose]() };
+}
+
+test("a principal is named to an agent of this system at its own server, and to nobody else", async () => {
+  const [own, foreign] = ["https://own.example", "https://foreign.example"];
+  await using made = await recorded(async () => new Response(), { isOwn: ({ url }) => url.startsWith(own) });
+  const alices = made.peers.actingFor("alice");
+  const toOwn = alices.fetch({ name: "own", url: `${own}/agent` });
+  await toOwn(`${own}/agent/file.txt`, { headers: { accept: "text/plain" } });
+  await toOwn(new Request(`${own}/other.txt`));
+  await toOwn(`${foreign}/file.txt`);
+  await toOwn(new Request(`${foreign}/other.txt`));
+  await alices.fetch({ name: "foreign", url: foreign })(`${foreign}/file.txt`);
+  await alices.actingFor("bob").fetch({ name: "own", url: own })(own);
+  expect(made.sent).toEqual([
+    [`${own}/agent/file.txt`, "alice", "text/plain"],
+    [`${own}/other.txt`, "alice", null],
+    [`${foreign}/file.txt`, null, null],
+    [`${foreign}/other.txt`, null, null],
+    [`${foreign}/file.txt`, null, null],
+    [`${own}/`, "bob", null],
+  ]);
+});
+
+test("an agent's card is read once for a while, and for each name and address anew", async () => {
+  using agent = badAgentForTest({}, {});
+  let isAway = true;
+  await using made = await recorded((input, init) =>
+    isAway ? Promise.reject(new TypeError("refused")) : fetch(input, init),
+  );
+  const { peers, sent } = made;
+  const read = async (name: string, url: string) => {
+    sent.length = 0;
+    await peers.client({ name, url });
+    return sent.length;
+  };
+  await expect(read("bad", agent.url)).rejects.toMatchObject({ code: "unavailable" });
+  isAway = false;
+  expect(await read("bad", agent.url)).toBe(1);
+  expect(await read("bad", agent.url)).toBe(0);
+  expect(await read("worse", agent.url)).toBe(1);
+  expect(await read("bad", agent.url.replace("127.0.0.1", "localhost"))).toBe(1);
+  expect(await read("bad", agent.url)).toBe(0);
+});
