@@ -42,6 +42,11 @@ test("text after the marker belongs to the next token", () => {
   expect([Buffer.from(output).toString(), payload]).toEqual(["b", "9"]);
 });
 
+test("a marker in two pieces is found after much output in the same piece", () => {
+  const text = `${"x".repeat(9000)}\x1etoken:0:/a\x1e`;
+  expect(scan(text, text.length - 2)).toEqual({ output: "x".repeat(9000), payload: "0:/a" });
+});
+
 test("a marker that never ends is output after all", () => {
   const text = `\x1etoken:${"x".repeat(20_000)}`;
   const { output, payload } = scan(text, 1000);

@@ -129,6 +129,16 @@ test("a command whose output something holds open has its outcome all the same",
   expect(await outcome).toMatchObject({ exitCode: 0, stdout: "all of it" });
 });
 
+test("what a command wrote last is read although its end was known first", async () => {
+  const byHand = processByHand();
+  const outcome = outcomeOf(byHand.process, { signal: never });
+  byHand.exits(0, "open");
+  await Bun.sleep(5);
+  byHand.says("stdout", "last words");
+  byHand.exits(0);
+  expect(await outcome).toMatchObject({ stdout: "last words" });
+});
+
 test("a command that was given up before is not started", async () => {
   const started: SandboxCommand[] = [];
   const sandbox: Pick<Sandbox, "spawn"> = {
