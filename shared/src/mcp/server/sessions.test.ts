@@ -10,7 +10,11 @@ function open(more: Pick<SessionsDeps, "awayMs" | "idleMs"> = {}) {
   const bugs: unknown[] = [];
   const sessions = createSessions({
     ...more,
-    serverFor: () => new McpServer({ name: "t", version: "1" }),
+    serverFor: () =>
+      new McpServer(
+        { name: "t", version: "1" },
+        { capabilities: { tools: { listChanged: true }, prompts: { listChanged: true } } },
+      ),
     report: (bug) => void bugs.push(bug),
   });
   return { sessions, bugs };
@@ -141,4 +145,30 @@ test("a session is unknown to every other principal, and what is no start needs 
   expect(await statusOf(sessions, begun)).toBe(200);
   const request = new Request(url, { method: "POST", headers });
   expect(sessions.answer(request, { jsonrpc: "2.0", ...ping }, "ann")).toBeUndefined();
+});
+
+test("a message without an answer counts as one that was read", async () => {
+  const { sessions } = open({ awayMs: 60_000, idleMs: 20 });
+  const begun = await begin(sessions);
+  await begun.text();
+  const { status, body } = await send(sessions, { method: "notifications/initialized" }, within(begun));
+  expect([status, body]).toEqual([202, null]);
+  for (const deadline = Date.now() + 30_000; sessions.size() > 0 && Date.now() < deadline; ) await Bun.sleep(5);
+  expect(sessions.size()).toBe(0);
+});
+
+test("every client that listens is told that the tools and the prompts changed", async () => {
+  const { sessions, bugs } = open();
+  const begun = await begin(sessions);
+  await begun.text();
+  const request = new Request(url, { headers: { ...headers, ...within(begun) } });
+  const listening = await sessions.answer(request, undefined, "ann");
+  sessions.listsChanged();
+  const told: string[] = [];
+  for await (const chunk of listening?.body ?? []) {
+    told.push(new TextDecoder().decode(chunk));
+    if (/tools\/list_changed[\s\S]*prompts\/list_changed/.test(told.join(""))) break;
+  }
+  expect(told.join("")).toContain("notifications/tools/list_changed");
+  expect(bugs).toEqual([]);
 });

@@ -40,7 +40,7 @@ test("after the first words the shorter limit holds, for every later silence", a
     yield "word";
     await silent;
   }
-  const limits = { firstDeltaTimeoutMs: 60_000, idleTimeoutMs: 20 };
+  const limits = { firstDeltaTimeoutMs: 5000, idleTimeoutMs: 20 };
   const seen: string[] = [];
   const reading = async () => {
     for await (const item of watch(source(), (text) => text !== "", limits, new AbortController().signal))
