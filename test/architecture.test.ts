@@ -100,7 +100,6 @@ const readsWall = [
   "shared/src/durable/sqlite/machine-clock.ts",
   "shared/src/machine/workspace/remove-stale.ts",
   "shared/src/models/chat/attempt.ts",
-  "shared/src/server/log.ts",
   "shared/src/tools/code/checkpoints/checkpoint-store.ts",
 ];
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import type { ImagePart } from "../core/model.ts";
+import type { ImagePart, ModelMessage } from "../core/model.ts";
 import { reply } from "../testing/reply.ts";
 import { startScriptedModel } from "../testing/scripted-model.ts";
 import { modelConfigSchema } from "./config.ts";
 import { createModel } from "./create-model.ts";
-import { imageRuleOf, imageTokens, type ShrinkImage, seenSize, sizeOf } from "./images.ts";
+import { createImageFit, imageRuleOf, imageTokens, type ShrinkImage, seenSize, sizeOf } from "./images.ts";
 import { estimateTokens } from "./tokens.ts";
 
 const square = (side: number) => ({ width: side, height: side });
@@ -135,4 +135,95 @@ test("an image that cannot be scaled down is sent unchanged", async () => {
   const large = await picture(3_000, 2_000, "jpeg");
   await reply(seen.model, asking(large), { signal: never });
   expect(seen.sent()).toEqual([large]);
+});
+
+/** The head of a PNG of this size, which is all that is read of it; `mark` makes it another image. */
+function headOf(width: number, height: number, mark = 0): ImagePart {
+  const head = Buffer.alloc(48);
+  head.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);
+  head.writeUInt32BE(width, 16);
+  head.writeUInt32BE(height, 20);
+  head.writeUInt32BE(mark, 40);
+  return { type: "image", mediaType: "image/png", data: head.toString("base64") };
+}
+const tiny = { mediaType: "image/webp", data: "tiny" };
+
+/** A fit that replaces what is too large by `tiny`, and the sizes it was asked for. */
+function fitting() {
+  const asked: object[] = [];
+  const fit = createImageFit(imageRuleOf("claude-3"), async (_, size) => {
+    asked.push(size);
+    return tiny;
+  });
+  const fitted = async (...messages: ModelMessage[]) => (await fit({ ...asking(), messages }, never)).messages;
+  return { asked, fitted };
+}
+
+test("an image is shrunk where either side is too long, and a header without a size leaves it alone", async () => {
+  for (const [width, height, times] of [
+    [1_568, 100, 0],
+    [1_569, 100, 1],
+    [100, 1_568, 0],
+    [100, 1_569, 1],
+    [0, 5_000, 0],
+    [5_000, 0, 0],
+  ] as const) {
+    const { asked, fitted } = fitting();
+    await fitted({ role: "user", parts: [headOf(width, height)] });
+    expect([width, height, asked.length]).toEqual([width, height, times]);
+  }
+});
+
+test("images of people and of tools are shrunk, and everything else stays as it is", async () => {
+  const { asked, fitted } = fitting();
+  const said: ModelMessage = { role: "user", parts: [{ type: "text", text: "See:" }, headOf(3_000, 100)] };
+  const seen: ModelMessage = { role: "tool", callId: "1", name: "see", text: "", isError: false };
+  const answer: ModelMessage = { role: "assistant", text: "Well.", toolCalls: [] };
+  const large = headOf(3_000, 200);
+  expect(await fitted(said, { ...seen, images: [large, headOf(9, 9)] }, seen, answer)).toEqual([
+    {
+      ...said,
+      parts: [
+        { type: "text", text: "See:" },
+        { type: "image", ...tiny },
+      ],
+    },
+    { ...seen, images: [{ type: "image", ...tiny }, headOf(9, 9)] },
+    seen,
+    answer,
+  ]);
+  expect(asked).toHaveLength(2);
+});
+
+test("the newest 32 shrunk images are kept, the oldest of more is shrunk again", async () => {
+  const { asked, fitted } = fitting();
+  const show = (mark: number) => fitted({ role: "user", parts: [headOf(3_000, 100, mark)] });
+  for (let mark = 0; mark < 32; mark++) await show(mark);
+  await show(0);
+  expect(asked).toHaveLength(32);
+  await show(32);
+  await show(1);
+  expect(asked).toHaveLength(33);
+  await show(0);
+  expect(asked).toHaveLength(34);
+});
+
+test("shrinking that is given up rejects with the reason, and nothing is kept for the next time", async () => {
+  const reason = new Error("given up");
+  const giving = new AbortController();
+  let asked = 0;
+  const fit = createImageFit(imageRuleOf("claude-3"), async () => {
+    if (asked++ > 0) return tiny;
+    giving.abort(reason);
+    throw new Error("the worker was ended");
+  });
+  const request = asking(headOf(3_000, 100));
+  await expect(fit(request, giving.signal)).rejects.toBe(reason);
+  expect((await fit(request, never)).messages).toEqual([{ role: "user", parts: [{ type: "image", ...tiny }] }]);
+});
+
+test("a model's family is where its name begins, not any part of it", () => {
+  expect(imageRuleOf("not-claude")).toEqual(imageRuleOf("unheard-of"));
+  expect(imageRuleOf("gpt-5-mini-2025")).toEqual(imageRuleOf("gpt-5-mini"));
+  expect(imageRuleOf("gpt-5-mini")).not.toEqual(imageRuleOf("gpt-5"));
 });

@@ -44,6 +44,18 @@ test.skipIf(!linux)(
   },
 );
 
+test.each([
+  [1000, undefined],
+  [0, undefined],
+  [1001, 401],
+  [undefined, 401],
+])("a server of user 1000 answers a connection of user %p with %p", async (user, status) => {
+  const end = { address: "127.0.0.1", port: 1 };
+  const refusal = guardOf(() => user, 1000)(end, end);
+  expect(refusal?.status).toBe(status);
+  if (refusal !== undefined) expect(await refusal.json()).toMatchObject({ code: "unauthorized", retryable: false });
+});
+
 test.skipIf(!linux)(
   "a connection closed by its process has no owner, whatever the kernel says of the rest",
   async () => {

@@ -22,3 +22,17 @@ test("without a sandbox or a Python it promises neither", () => {
   expect(offersOf({ ...bare, shell: true }, ["python"], [])).toMatchObject({ runsCode: false });
   expect(offersOf({ ...machine, web: false }, undefined, [])).toMatchObject({ readsWeb: false, fetches: false });
 });
+
+test("code runs with a shell alone or a Python alone, and only for an agent that has the family", () => {
+  const shellOnly = { ...machine, pythonLibraries: undefined };
+  const pythonOnly = { ...machine, shell: false };
+  for (const [facts, families, runsCode, pythonLibraries] of [
+    [shellOnly, ["shell"], true, undefined],
+    [shellOnly, ["files"], false, undefined],
+    [pythonOnly, ["python"], true, ["numpy"]],
+    [pythonOnly, ["shell"], false, undefined],
+    [machine, ["shell"], true, undefined],
+    [machine, ["files"], false, undefined],
+  ] as const)
+    expect(offersOf(facts, families, [])).toMatchObject({ runsCode, pythonLibraries });
+});

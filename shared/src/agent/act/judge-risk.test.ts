@@ -3,7 +3,10 @@ import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
 import type { RiskContext, Tool } from "../../core/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import { askHuman } from "../../tools/human/ask-human.ts";
+import { judgeRisk } from "./judge-risk.ts";
+import { readCall } from "./plan-call.ts";
 
 /** Presses buttons; what a press would do is read from `label` at the time. */
 function presser(risk: NonNullable<Tool["risk"]>) {
@@ -142,4 +145,50 @@ const giveUp = defineTool({
   input: z.looseObject({ summary: z.string() }),
   effect: "pure",
   run: async ({ summary }) => ({ text: summary, isError: false, end: { status: "failure", summary } }),
+});
+
+/** Judges one call without a task around it. */
+async function judged(
+  risk: NonNullable<Tool["risk"]> | undefined,
+  { args = '{"button":"b1"}', signal = new AbortController().signal, withinMs = 60_000 } = {},
+) {
+  await using place = await workspaceForTest();
+  const { tool } = presser(risk ?? (async () => undefined));
+  const { risk: _, ...plain } = tool;
+  return await judgeRisk(
+    readCall({ id: "1", name: "press", arguments: args }),
+    risk === undefined ? plain : tool,
+    { messages: [], hops: 0, said: [], given: [], takenIn: new Set(), run: { principal: "alice", contextId: "c" } },
+    { openWorkspace: async () => place.workspace },
+    signal,
+    withinMs,
+  );
+}
+
+test("only a call that can be read, of a tool that has risks, is judged", async () => {
+  expect(await judged(async () => "Pays")).toBe("Pays");
+  expect(await judged(undefined)).toBeUndefined();
+  expect(await judged(async () => "Pays", { args: "no object" })).toBeUndefined();
+});
+
+test("a judgement that takes too long counts as a risk, and is told to stop", async () => {
+  let told: AbortSignal | undefined;
+  const never: NonNullable<Tool["risk"]> = (_, { signal }) => {
+    told = signal;
+    return Promise.withResolvers<undefined>().promise;
+  };
+  expect(await judged(never, { withinMs: 10 })).toBe("press: what this call would do could not be determined");
+  expect(told?.aborted).toBe(true);
+});
+
+test("a judgement that is given up rejects with the reason", async () => {
+  const giving = new AbortController();
+  const reason = new Error("given up");
+  const waits: NonNullable<Tool["risk"]> = (_, { signal }) => {
+    const rejected = Promise.withResolvers<undefined>();
+    signal.addEventListener("abort", () => rejected.reject(new Error("the page was closed")));
+    giving.abort(reason);
+    return rejected.promise;
+  };
+  await expect(judged(waits, { signal: giving.signal })).rejects.toBe(reason);
 });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import { approvalCode } from "../../core/approval.ts";
 import { defineTool } from "../../core/define-tool.ts";
+import type { Tool } from "../../core/tool.ts";
 import { type AgentForTest, agentForTest } from "../../testing/agent/agent.ts";
 
 function action() {
@@ -170,9 +171,35 @@ test("a call that nobody allows within a day is not made", async () => {
   });
   const id = await agent.start("Act.");
   await agent.until(id, "waiting");
+  later = 23.9 * 60 * 60 * 1000;
+  await Bun.sleep(200);
+  expect((await agent.engine.get(id))?.status).toBe("waiting");
   later = 25 * 60 * 60 * 1000;
   await agent.until(id, "completed");
   expect(made).toEqual([]);
   const ended = (await agent.events(id)).find(({ type }) => type === "tool-ended");
   expect(ended).toMatchObject({ isError: true, text: expect.stringContaining("Nobody allowed this call in time") });
+});
+
+test("what was said before the question does not answer it", async () => {
+  const { tool, made } = action();
+  const judging = Promise.withResolvers<void>();
+  const judged = Promise.withResolvers<void>();
+  const risky: Tool = {
+    ...tool,
+    async risk() {
+      judging.resolve();
+      await judged.promise;
+      return "Pays";
+    },
+  };
+  await using agent = await agentForTest({ script: [{ calls: acts(1) }, { text: "ok" }], tools: [risky] });
+  const id = await agent.start("Act.");
+  await judging.promise;
+  await agent.say(id, "no");
+  judged.resolve();
+  const { question } = await asked(agent, id, 0);
+  await agent.say(id, /"(yes \w+)"/.exec(question)?.[1] ?? "");
+  await agent.until(id, "completed");
+  expect(made).toEqual([0]);
 });

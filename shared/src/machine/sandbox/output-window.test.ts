@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { createOutputWindow } from "./output-window.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -26,4 +26,28 @@ test("a pushed chunk may be overwritten afterwards", () => {
   window.push(piece);
   piece.fill(0);
   expect(window.text()).toBe("abcdefgh");
+});
+
+test("what fits exactly is whole, one byte more is cut, and the parts hold 32 kB each", () => {
+  for (const [length, text, cut] of [
+    [8, "x".repeat(8), false],
+    [9, "xxxx\n[… 1 bytes left out …]\nxxxx", true],
+  ] as const) {
+    const window = createOutputWindow(4);
+    window.push(bytes("x".repeat(length)));
+    expect([window.text(), window.cut, window.total]).toEqual([text, cut, length]);
+  }
+  const window = createOutputWindow();
+  window.push(bytes("x".repeat(65_537)));
+  expect(window.text()).toBe(`${"x".repeat(32_768)}\n[… 1 bytes left out …]\n${"x".repeat(32_768)}`);
+});
+
+test("the memory of a window does not grow with the output", () => {
+  using joins = spyOn(Buffer, "concat");
+  const window = createOutputWindow(1000);
+  for (let at = 0; at < 100; at++) window.push(bytes("x".repeat(500)));
+  const held = joins.mock.calls.map(([pieces]) => pieces.reduce((sum, { length }) => sum + length, 0));
+  expect(held.length).toBeGreaterThan(5);
+  expect(held.length).toBeLessThan(20);
+  expect(Math.max(...held)).toBeLessThanOrEqual(5000);
 });

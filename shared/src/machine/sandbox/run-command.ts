@@ -44,7 +44,7 @@ type CommandOptions = {
  * up to then. Hitting a bound is a result, not an error.
  */
 export async function runCommand(
-  sandbox: Sandbox,
+  sandbox: Pick<Sandbox, "spawn">,
   command: SandboxCommand,
   options: CommandOptions,
 ): Promise<CommandOutcome> {

@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
-import { mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { expect, spyOn, test } from "bun:test";
+import { mkdir, mkdtemp, open, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { workspaceForTest } from "../../testing/workspace.ts";
@@ -83,9 +83,9 @@ test("the same content put many times at once is stored once", async () => {
 test("names from outside lose their folders and control characters", async () => {
   await using folder = await folderForTest();
   const store = createArtifactStore(folder.path);
-  const names = ["../../x.png", "C:\\temp\\y.pdf", "a\r\nb.txt", "..", "/"];
+  const names = ["../../x.png", "C:\\temp\\y.pdf", "a\r\nb.txt", "..", "/", ".", "", `${"n".repeat(201)}`];
   const kept = await Promise.all(names.map(async (name) => (await store.put(new Uint8Array(), { name })).name));
-  expect(kept).toEqual(["x.png", "y.pdf", "ab.txt", "file", "file"]);
+  expect(kept).toEqual(["x.png", "y.pdf", "ab.txt", "file", "file", "file", "file", "n".repeat(200)]);
 });
 
 test("a file of the workspace is stored by its name, without holding it in memory", async () => {
@@ -112,4 +112,67 @@ test("a file that leads outside is not stored", async () => {
   await expect(storeFile(place.workspace, store, "report.txt")).rejects.toMatchObject({ code: "forbidden" });
   await writeFile(join(place.workspace.root, "long.txt"), "x".repeat(11));
   await expect(storeFile(place.workspace, store, "long.txt")).rejects.toMatchObject({ code: "too_large" });
+});
+
+test.each([
+  ["ENOSPC", "storage_unavailable"],
+  ["EDQUOT", "storage_unavailable"],
+  ["EROFS", "storage_unavailable"],
+  ["EIO", "storage_unavailable"],
+  ["ECONNRESET", "ECONNRESET"],
+])("content that fails with %s is refused with %s, and leaves nothing", async (errno, code) => {
+  await using folder = await folderForTest();
+  const store = createArtifactStore(folder.path);
+  const cause = Object.assign(new Error(errno), { code: errno });
+  const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(cause) });
+  await expect(store.put(broken, { name: "x" })).rejects.toMatchObject({ code });
+  expect(folder.files()).toEqual([]);
+});
+
+test("content is on the disk before it has its name, and its name before it counts as kept", async () => {
+  await using folder = await folderForTest();
+  const store = createArtifactStore(folder.path);
+  const own = await open(folder.path, "r");
+  const handles = Object.getPrototypeOf(own);
+  await own.close();
+  const synced: string[][] = [];
+  const { sync } = handles;
+  using _ = spyOn(handles, "sync").mockImplementation(async function (this: unknown) {
+    synced.push(folder.files().map((file) => file.split("/")[0] ?? ""));
+    await sync.call(this);
+  });
+  await store.put(new TextEncoder().encode("hello"), { name: "x" });
+  expect(synced).toEqual([["arriving"], ["2c"]]);
+});
+
+test("what a killed process left arriving is removed, and what arrives now is not", async () => {
+  await using folder = await folderForTest();
+  const arriving = join(folder.path, "arriving");
+  await mkdir(arriving);
+  for (const name of ["old", "new"]) await writeFile(join(arriving, name), "half");
+  const longAgo = new Date(Date.now() - 48 * 60 * 60 * 1000);
+  await utimes(join(arriving, "old"), longAgo, longAgo);
+  await createArtifactStore(folder.path).put(new Uint8Array(), { name: "x" });
+  expect(folder.files().filter((file) => file.startsWith("arriving"))).toEqual(["arriving/new"]);
+});
+
+test("a hash that names another place finds nothing, even where a file is there", async () => {
+  await using folder = await folderForTest();
+  const hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+  const store = createArtifactStore(folder.path);
+  await store.put(new TextEncoder().encode("hello"), { name: "x" });
+  for (const name of [`${hash}0`, `x${hash}`, hash.toUpperCase(), "..", "../x"]) {
+    await mkdir(join(folder.path, name.slice(0, 2)), { recursive: true });
+    await writeFile(join(folder.path, name.slice(0, 2), name), "s").catch(() => {});
+    expect(await store.get(name)).toBeUndefined();
+  }
+  expect(await store.get(hash)).toBeDefined();
+});
+
+test("a described content has the hash, name and type that it would be stored under", async () => {
+  await using folder = await folderForTest();
+  const store = createArtifactStore(folder.path);
+  const content = new TextEncoder().encode("a,b");
+  for (const about of [{ name: "../a.csv" }, { name: "b", mediaType: "text/x-own" }])
+    expect(store.describe(content, about)).toEqual(await store.put(content, about));
 });

@@ -1,15 +1,20 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { McpServer } from "@modelcontextprotocol/server";
-import { createSessions, type Sessions } from "./sessions.ts";
+import { createSessions, type Sessions, type SessionsDeps } from "./sessions.ts";
 
 const most = 1_000;
 const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const url = "http://127.0.0.1/mcp";
 
-function open() {
+function open(more: Pick<SessionsDeps, "awayMs" | "idleMs"> = {}) {
   const bugs: unknown[] = [];
   const sessions = createSessions({
-    serverFor: () => new McpServer({ name: "t", version: "1" }),
+    ...more,
+    serverFor: () =>
+      new McpServer(
+        { name: "t", version: "1" },
+        { capabilities: { tools: { listChanged: true }, prompts: { listChanged: true } } },
+      ),
     report: (bug) => void bugs.push(bug),
   });
   return { sessions, bugs };
@@ -89,5 +94,81 @@ test("where one principal holds most sessions, theirs make room, and nobody else
   const still = await send(sessions, ping, within(bobs), "bob");
   expect(still.status).toBe(200);
   await still.text();
+  expect(bugs).toEqual([]);
+});
+
+test("a client that left in the middle is waited for 10 seconds, one that has read its answer an hour", async () => {
+  for (const [leave, ms] of [
+    [(begun: Response) => begun.text(), 60 * 60_000],
+    [(begun: Response) => begun.body?.cancel(), 10_000],
+  ] as const) {
+    const { sessions } = open();
+    const begun = await begin(sessions);
+    using timers = spyOn(globalThis, "setTimeout");
+    await leave(begun);
+    expect(timers.mock.calls.map(([, delay]) => delay)).toContain(ms);
+    expect(sessions.size()).toBe(1);
+  }
+});
+
+test("a session ends once its client is away too long, not while one of its answers is being read", async () => {
+  const { sessions, bugs } = open({ awayMs: 20, idleMs: 20 });
+  const begun = await begin(sessions);
+  expect(await statusOf(sessions, begun)).toBe(200);
+  await Bun.sleep(60);
+  expect(sessions.size()).toBe(1);
+  await begun.text();
+  for (const deadline = Date.now() + 30_000; sessions.size() > 0 && Date.now() < deadline; ) await Bun.sleep(5);
+  expect(sessions.size()).toBe(0);
+  expect(await statusOf(sessions, begun)).toBe(404);
+  expect(bugs).toEqual([]);
+});
+
+test("a client that comes back in time keeps its session for as long as it is busy", async () => {
+  const { sessions } = open({ awayMs: 30, idleMs: 30 });
+  const begun = await begin(sessions);
+  await begun.text();
+  const answer = await send(sessions, ping, within(begun));
+  await Bun.sleep(80);
+  expect(sessions.size()).toBe(1);
+  await answer.text();
+});
+
+test("a session is unknown to every other principal, and what is no start needs none", async () => {
+  const { sessions } = open();
+  const begun = await begin(sessions, "ann");
+  await begun.text();
+  const foreign = await send(sessions, ping, within(begun), "bob");
+  const none = await send(sessions, ping, { ...within(begun), "mcp-session-id": crypto.randomUUID() }, "bob");
+  expect([foreign.status, await foreign.text()]).toEqual([none.status, await none.text()]);
+  expect(foreign.status).toBe(404);
+  expect(await statusOf(sessions, begun)).toBe(200);
+  const request = new Request(url, { method: "POST", headers });
+  expect(sessions.answer(request, { jsonrpc: "2.0", ...ping }, "ann")).toBeUndefined();
+});
+
+test("a message without an answer counts as one that was read", async () => {
+  const { sessions } = open({ awayMs: 60_000, idleMs: 20 });
+  const begun = await begin(sessions);
+  await begun.text();
+  const { status, body } = await send(sessions, { method: "notifications/initialized" }, within(begun));
+  expect([status, body]).toEqual([202, null]);
+  for (const deadline = Date.now() + 30_000; sessions.size() > 0 && Date.now() < deadline; ) await Bun.sleep(5);
+  expect(sessions.size()).toBe(0);
+});
+
+test("every client that listens is told that the tools and the prompts changed", async () => {
+  const { sessions, bugs } = open();
+  const begun = await begin(sessions);
+  await begun.text();
+  const request = new Request(url, { headers: { ...headers, ...within(begun) } });
+  const listening = await sessions.answer(request, undefined, "ann");
+  sessions.listsChanged();
+  const told: string[] = [];
+  for await (const chunk of listening?.body ?? []) {
+    told.push(new TextDecoder().decode(chunk));
+    if (/tools\/list_changed[\s\S]*prompts\/list_changed/.test(told.join(""))) break;
+  }
+  expect(told.join("")).toContain("notifications/tools/list_changed");
   expect(bugs).toEqual([]);
 });

@@ -33,3 +33,29 @@ test("empty items do not start the shorter limit, and a slow reader is not a sta
   }
   expect(seen).toEqual(["", "word", "another"]);
 });
+
+test("after the first words the shorter limit holds, for every later silence", async () => {
+  async function* source() {
+    yield "";
+    yield "word";
+    await silent;
+  }
+  const limits = { firstDeltaTimeoutMs: 5000, idleTimeoutMs: 20 };
+  const seen: string[] = [];
+  const reading = async () => {
+    for await (const item of watch(source(), (text) => text !== "", limits, new AbortController().signal))
+      seen.push(item);
+  };
+  await expect(reading()).rejects.toMatchObject({ kind: "unavailable", message: expect.stringContaining("20 ms") });
+  expect(seen).toEqual(["", "word"]);
+});
+
+test("an abort that was before ends a silence, and one at the moment of the value wins over it", async () => {
+  const reason = new Error("canceled");
+  await expect(within(silent, 60_000, AbortSignal.abort(reason))).rejects.toBe(reason);
+  const controller = new AbortController();
+  const value = Promise.resolve(7);
+  const both = within(value, 60_000, controller.signal);
+  void value.then(() => controller.abort(reason));
+  await expect(both).rejects.toBe(reason);
+});

@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test";
+import type { Browsing } from "../../machine/browser/browser.ts";
+import { createSnapshotStates } from "../observation/snapshot-state.ts";
+import { judgeDialog, judgeDrag, judgeKeys, judgePointing, type Situation } from "./acts.ts";
+import { createSentBook } from "./sent-book.ts";
+
+/** A page at this address with nothing in focus, and perhaps an open dialog. */
+function situation(address: string, { dialog, open = false }: { dialog?: string; open?: boolean } = {}): Situation {
+  const page = { url: () => address, frames: () => [], evaluate: async () => undefined };
+  const browsing = {
+    active: () => ({ page }),
+    dialog: () => (dialog === undefined ? undefined : { kind: "confirm", message: dialog }),
+  } as unknown as Browsing;
+  return {
+    browsing: { browsing, looks: createSnapshotStates().of(browsing), sent: createSentBook() },
+    scope: open
+      ? undefined
+      : {
+          led: true,
+          private: false,
+          chosen: [],
+          shown: new Map(),
+          spent: new Map(),
+          given: [],
+          said: ["Look at shop.example."],
+          trusted: [],
+        },
+    words: { said: [], trusted: [] },
+  };
+}
+const named = "https://shop.example/";
+const foreign = "https://other.example/";
+const nowhere: Situation = { ...situation(named), browsing: undefined };
+
+test.each<[string, Situation, { accept: boolean; text?: string }, string | undefined]>([
+  ["no page", nowhere, { accept: true }, undefined],
+  ["no dialog", situation(named), { accept: true }, undefined],
+  ["a harmless one", situation(named, { dialog: "Hello" }), { accept: true }, undefined],
+  [
+    "one that deletes",
+    situation(named, { dialog: "Delete everything?" }),
+    { accept: true },
+    "Answer “Delete everything?” on shop.example with OK",
+  ],
+  ["one that deletes, refused", situation(named, { dialog: "Delete everything?" }), { accept: false }, undefined],
+  ["a text for a named host", situation(named, { dialog: "Your name?" }), { accept: true, text: "Ann" }, undefined],
+  [
+    "a text for a foreign host",
+    situation(foreign, { dialog: "Your name?" }),
+    { accept: true, text: "Ann" },
+    "Answer “Your name?” on other.example with a text",
+  ],
+  ["an empty text", situation(foreign, { dialog: "Your name?" }), { accept: true, text: "" }, undefined],
+  ["a refused text", situation(foreign, { dialog: "Your name?" }), { accept: false, text: "Ann" }, undefined],
+  ["any host", situation(foreign, { dialog: "Your name?", open: true }), { accept: true, text: "Ann" }, undefined],
+])("a dialog is judged: %s", async (_, where, answer, risk) => {
+  const judged = await judgeDialog(answer, where);
+  if (risk === undefined) expect(judged).toEqual({});
+  else expect(judged.risk).toStartWith(risk);
+});
+
+const at = { x: 1, y: 2 };
+
+test.each<[string, Situation, readonly { x: number; y: number }[], string | undefined, number | undefined]>([
+  ["a line on a foreign host", situation(foreign), [at], "Draw on other.example", undefined],
+  ["a line on a named host", situation(named), [at], undefined, undefined],
+  ["a straight drag on a foreign host", situation(foreign), [], undefined, 40],
+  ["a straight drag on a named host", situation(named), [], undefined, undefined],
+  ["a line on any host", situation(foreign, { open: true }), [at], undefined, undefined],
+])("a drag is judged: %s", async (_, where, through, risk, bits) => {
+  const judged = await judgeDrag({ to: at, through }, where);
+  if (risk === undefined) expect(judged.risk).toBeUndefined();
+  else expect(judged.risk).toStartWith(risk);
+  expect(judged.prices?.map((price) => price.bits)).toEqual(
+    risk === undefined ? (bits === undefined ? [] : [bits]) : undefined,
+  );
+});
+
+test("a point tells a foreign host 20 bits, and a named one or no page nothing", async () => {
+  expect((await judgePointing({ ref: at }, situation(foreign))).prices).toEqual([{ site: "other.example", bits: 20 }]);
+  for (const where of [situation(named), nowhere, situation("about:blank"), situation("data:text/html,x")])
+    expect((await judgePointing({ ref: at }, where)).prices).toEqual([]);
+});
+
+test.each(["Tab", "Shift+Tab", "ctrl+Home", "PageDown", "pgup", "Escape", "F5", "ArrowLeft Tab down"])(
+  "%p only moves, and costs four bits a key",
+  async (keys) => {
+    const bits = 4 * keys.split(" ").length;
+    expect(await judgeKeys({ keys }, situation(foreign))).toEqual({ prices: [{ site: "other.example", bits }] });
+    expect(await judgeKeys({ keys }, situation(named))).toEqual({ prices: [] });
+    expect(await judgeKeys({ keys }, nowhere)).toEqual({});
+  },
+);
