@@ -137,7 +137,9 @@ test("an image that cannot be scaled down is sent unchanged", async () => {
   expect(seen.sent()).toEqual([large]);
 });
 
-/** The head of a PNG of this size, which is all that is read of it; `mark` makes it another image. */
+/**
+ * The head of a PNG of this size, which is all that is read of it; `mark` makes it another image.
+ */
 function headOf(width: number, height: number, mark = 0): ImagePart {
   const head = Buffer.alloc(48);
   head.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);

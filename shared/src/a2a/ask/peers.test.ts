@@ -10,7 +10,7 @@ async function recorded(send: Fetch, more: Pick<PeersOptions, "isOwn"> = {}) {
   const asker = await askerForTest(async () => null);
   const sent: (readonly [url: string, principal: string | null, accept: string | null])[] = [];
   const record: Fetch = (input, init) => {
-    const { url, headers } = new Request(input, init);
+    const { url, headers } = new Request(input as Request, init);
     sent.push([url, headers.get(principalHeader), headers.get("accept")]);
     return send(input, init);
   };

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
 import { Journal } from "./journal.ts";
 
-/** A journal with a finished step at each of these paths, and the races and `all`s at `closed` over. */
+/**
+ * A journal with a finished step at each of these paths, and the races and `all`s at `closed` over.
+ */
 async function journalOf(paths: readonly string[], closed: readonly string[]): Promise<Journal> {
   const state = emptyState();
   for (const path of paths) state.journal.set(path, { path, kind: "step", name: "work", state: "done" });

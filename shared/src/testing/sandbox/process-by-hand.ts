@@ -56,6 +56,8 @@ export function processByHand({
         byHand.exits(137);
       },
       interrupt: note,
+      rest: () => note("rest"),
+      resume: async () => true,
       settle: () => note("settle"),
       memoryHit: async () => memoryHit,
       limitHit: async () => limitHit,
