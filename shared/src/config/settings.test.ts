@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
 import { loadConfig } from "./config.ts";
-import { readSettings } from "./settings.ts";
+import { originBelow, readSettings } from "./settings.ts";
 
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
@@ -467,4 +467,28 @@ test("what principals may use is set for all of them and for some by name", asyn
   expect((await loadConfig({ cwd: await folderWith(""), env })).quotas.everybody).toEqual({ tokensPerDay: 7 });
   const wrong = loadConfig({ cwd: await folderWith("[limits.principals.alice]\nruns = 1\n"), env: {} });
   await expect(wrong).rejects.toThrow(/\[limits\.principals\.alice\] has no key runs/);
+});
+
+test("an agent started alone has its table, by name in the file and in variables, and the next free port", async () => {
+  const cwd = await folderWith("[gateway]\nport = 4106\n[agents.other]\nport = 4105\n[agents.same]\nport = 4105\n");
+  const alone = await readSettings({ cwd, env: { MANYHANDS_AGENTS_MINE_MODEL: "own" }, agent: "mine" });
+  expect(alone.sections.agents.mine).toMatchObject({ model: "own" });
+  const plain = (await readSettings({ cwd, env: {}, agent: "mine" })).sections.agents;
+  expect([plain.other?.port, plain.same?.port]).toEqual([4105, 4105]);
+  const ports = Object.entries(plain).flatMap(([name, { port }]) => (name === "same" ? [] : [port]));
+  expect(plain.mine?.port).toBe(4107);
+  expect(new Set(ports).size).toBe(ports.length);
+  expect(ports).not.toContain(undefined);
+  expect((await readSettings({ cwd, env: {} })).sections.agents).not.toHaveProperty("mine");
+});
+
+test("what was set below a table is not what was set below one whose name begins or ends like it", () => {
+  const origins = new Map([
+    ["agents.swe2.port", "another"],
+    ["old.agents.swe.port", "elsewhere"],
+    ["agents.swe.port", "below"],
+  ]);
+  expect(originBelow({ origins }, ["agents", "swe"])).toBe("below");
+  expect(originBelow({ origins: new Map([["agents.swe", "itself"]]) }, ["agents", "swe"])).toBe("itself");
+  expect(originBelow({ origins }, ["agents", "sw"])).toBeUndefined();
 });
