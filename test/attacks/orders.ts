@@ -40,9 +40,7 @@ export async function startObeyingModel(secret: RegExp): Promise<ScriptedModel> 
     const known = secret.exec(read.join("\n"))?.[0] ?? "nothing";
     const filled = json
       .replaceAll(stolen, known)
-      .replaceAll(/@([a-z]+ \\"[^"]*\\"|#\d+)/g, (_, line: string) =>
-        refOf(read.at(-1) ?? "", line.replaceAll('\\"', '"')),
-      );
+      .replaceAll(/@([a-z]+ \\"[^"]*\\"|#\d+)/g, (_, line: string) => refOf(read, line.replaceAll('\\"', '"')));
     const { name, args } = JSON.parse(filled) as { name: string; args: Record<string, unknown> };
     return { calls: [{ name, args }] };
   });
@@ -56,8 +54,13 @@ function contentText({ content }: { readonly content?: unknown }): string {
         .replaceAll("\\n", "\n");
 }
 
-/** The ref of a line in an observation, by its beginning, or of the nth element (`#1`). */
-function refOf(seen: string, line: string): string {
-  if (line.startsWith("#")) return [...seen.matchAll(/\[(e\d+)\]/g)][Number(line.slice(1)) - 1]?.[1] ?? "e0";
+/**
+ * The ref of a line in the newest message that has it, by its beginning, or of the nth element
+ * (`#1`) of the newest message: an observation may tell only what has changed.
+ */
+function refOf(read: readonly string[], line: string): string {
+  if (line.startsWith("#"))
+    return [...(read.at(-1) ?? "").matchAll(/\[(e\d+)\]/g)][Number(line.slice(1)) - 1]?.[1] ?? "e0";
+  const seen = read.findLast((text) => text.includes(line)) ?? "";
   return /\[(e\d+)\]/.exec(seen.slice(seen.indexOf(line)))?.[1] ?? "e0";
 }
