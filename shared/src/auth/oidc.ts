@@ -1,6 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { type Caller, callerNamed } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
+import { lazily } from "../core/lazy.ts";
 import { refusal } from "./identify.ts";
 import { callerOfClaims, principalOfClaims } from "./jwt.ts";
 
@@ -37,19 +38,12 @@ export function createOidc(config: OidcConfig): Oidc {
     signal: AbortSignal.timeout(fetchMs),
     [oauth.allowInsecureRequests]: issuer.protocol === "http:",
   });
-  let found: Promise<oauth.AuthorizationServer> | undefined;
-  const discover = () => {
-    found ??= reachably(async () =>
-      oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, options())),
-    ).catch((error) => {
-      found = undefined;
-      throw error;
-    });
-    return found;
-  };
+  const server = lazily(() =>
+    reachably(async () => oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, options()))),
+  );
   return {
     async begin(callback) {
-      const { authorization_endpoint: endpoint } = await discover();
+      const { authorization_endpoint: endpoint } = await server.get();
       if (endpoint === undefined) throw new AppError("unavailable", `${config.issuer} has nowhere to sign in.`);
       const kept = {
         state: oauth.generateRandomState(),
@@ -71,15 +65,15 @@ export function createOidc(config: OidcConfig): Oidc {
       return { url, kept };
     },
     async finish(came, callback, { state, nonce, verifier }) {
-      const server = await discover();
+      const described = await server.get();
       const secret = await secretOf(config);
       const shown = secret === undefined ? oauth.None() : oauth.ClientSecretBasic(secret);
       const claims = await reachably(async () => {
-        const code = oauth.validateAuthResponse(server, client, came, state);
+        const code = oauth.validateAuthResponse(described, client, came, state);
         const request = oauth.authorizationCodeGrantRequest;
-        const answer = await request(server, client, shown, code, callback, verifier, options());
+        const answer = await request(described, client, shown, code, callback, verifier, options());
         const checks = { expectedNonce: nonce, requireIdToken: true };
-        const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, checks);
+        const tokens = await oauth.processAuthorizationCodeResponse(described, client, answer, checks);
         return oauth.getValidatedIdTokenClaims(tokens);
       });
       if (claims === undefined) throw refusal("sign-in: no ID token");
@@ -99,7 +93,10 @@ async function secretOf({ clientSecret }: OidcConfig): Promise<string | undefine
   }
 }
 
-/** Tells an answer that does not fit, which is a refusal, from an issuer that cannot be asked. */
+/**
+ * Tells an answer that does not fit, which is a refusal, from an issuer that cannot be asked or has
+ * no answer, whose status says nothing of the person.
+ */
 async function reachably<Value>(ask: () => Promise<Value>): Promise<Value> {
   try {
     return await ask();
@@ -107,7 +104,7 @@ async function reachably<Value>(ask: () => Promise<Value>): Promise<Value> {
     const refused =
       cause instanceof oauth.AuthorizationResponseError ||
       cause instanceof oauth.ResponseBodyError ||
-      cause instanceof oauth.OperationProcessingError;
+      (cause instanceof oauth.OperationProcessingError && cause.code !== oauth.RESPONSE_IS_NOT_CONFORM);
     if (refused) throw refusal(`sign-in: ${cause.message}`);
     throw new AppError("unavailable", "The issuer for signing in cannot be asked now.", { cause });
   }
