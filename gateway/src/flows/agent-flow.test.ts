@@ -1,7 +1,14 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { flowForTest } from "manyhands/internal/testing/flow";
-import { agentFlow } from "./agent-flow.ts";
+import { agentFlow, agentKind } from "./agent-flow.ts";
 import { runnablesOf } from "./runnables.ts";
+
+const home = await mkdtemp(join(tmpdir(), "manyhands-agent-flow-"));
+afterAll(() => rm(home, { recursive: true }));
 
 const noRuns = { list: async () => ({ runs: [], total: 0 }), events: async () => [] };
 
@@ -22,4 +29,19 @@ test("an agent can be started by a file alone, by nothing it cannot; a flow need
   expect(admit([file])()).toEqual({});
   expect(admit([{ type: "data", data: 1 }])()).toEqual({});
   expect(admit([])).toThrow("say in a text what is to be done");
+});
+
+test("a run goes on in its own principal's conversation, though another has used the same name since", async () => {
+  const earlier = createEmbeddedEngine({ path: join(home, "runs.db") });
+  for (const principal of ["alice", "bob"]) {
+    const accepted = { type: "agent-accepted", askId: "a", agent: "one", taskId: "t", contextId: `${principal}-there` };
+    const begun = { kind: agentKind("one"), input: null, principal, contextId: "c1", events: [accepted] };
+    await earlier.start(begun);
+    await Bun.sleep(2);
+  }
+  await using flow = await flowForTest(agentFlow("one", earlier), { agents: { one: () => ({ text: "read" }) } });
+  const { record } = await flow.run({ text: "And then?" });
+  await earlier.close();
+  expect([record.principal, record.contextId]).toEqual(["alice", "c1"]);
+  expect((await flow.agent("one").tasks()).map(({ contextId }) => contextId)).toEqual(["alice-there"]);
 });

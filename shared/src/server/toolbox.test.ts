@@ -47,3 +47,15 @@ test("a command without a timeout has the configured one, and never more than th
   expect(new Set(await limits("30"))).toEqual(new Set([30]));
   expect(new Set(await limits("5000"))).toEqual(new Set([600]));
 });
+
+test("an agent has the web tools unless the web is switched off; then nothing of its server reads it", async () => {
+  const opened = async (env: Record<string, string>) => {
+    const config = await loadConfig({ cwd: folder, env: { MANYHANDS_BROWSER_ENABLED: "0", SANDBOX: "off", ...env } });
+    const toolbox = await openToolbox(config, await openMachine(join(folder, "workspaces"), config.sandbox));
+    await toolbox.close();
+    await toolbox.sandbox.close();
+    return { tools: toolbox.web.map(({ name }) => name), hasEgress: toolbox.egress !== undefined };
+  };
+  expect(await opened({})).toEqual({ tools: ["web_search", "web_fetch"], hasEgress: true });
+  expect(await opened({ MANYHANDS_SEARCH_ENABLED: "0" })).toEqual({ tools: [], hasEgress: false });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import type { Run } from "../../core/run.ts";
 import { type Cases, codeOf, start, until } from "./cases.ts";
 
 /** How `all` and `race` end, and what happens to the other branches. */
@@ -98,6 +99,41 @@ export function branchCases(cases: Cases): void {
       const run = await start(engine);
       await engine.deliver(run.id, "go", null);
       expect((await until(engine, run.id, "completed")).output).toBe("won");
+    });
+
+    test("inside a loser too a replay begins nothing that the race had ended", async () => {
+      const began: string[] = [];
+      const reached = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      const nested = async (branch: Run) => {
+        await branch.step("early", async () => began.push("early"));
+        reached.resolve();
+        await held.promise;
+        return branch.step("late", async () => began.push("late"));
+      };
+      const engine = cases.working(async (run) => {
+        const winner = await run.race<string>([
+          async (branch) => {
+            const inner = branch.all([nested, (own) => own.race([nested])]);
+            return `lost ${(await inner).length}`;
+          },
+          async (branch) => {
+            await branch.step("waits", () => reached.promise.then(() => null));
+            for (let n = 0; n < 50; n++) await branch.step("work", async () => n);
+            return "won";
+          },
+        ]);
+        await run.signal("go");
+        return winner;
+      });
+      const run = await start(engine);
+      await until(engine, run.id, "waiting");
+      const before = [...began];
+      // What held the loser back holds it no longer when the body is executed again.
+      held.resolve();
+      await engine.deliver(run.id, "go", null);
+      expect((await until(engine, run.id, "completed")).output).toBe("won");
+      expect(began).toEqual(before);
     });
 
     test("a race does not wait for a loser that ignores its abort", async () => {
