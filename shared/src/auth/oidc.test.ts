@@ -4,7 +4,7 @@ import { createOidc } from "./oidc.ts";
 /** An issuer that answers its first requests with these statuses, and then with its description. */
 function startIssuer(statuses: readonly number[]) {
   const left = [...statuses];
-  const server = Bun.serve({
+  const server: Bun.Server<undefined> = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch() {
