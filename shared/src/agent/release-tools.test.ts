@@ -51,3 +51,15 @@ test("tools keep what they hold while another task of the conversation is runnin
   for (const deadline = Date.now() + 60_000; released.length === 0 && Date.now() < deadline; ) await Bun.sleep(5);
   expect(released).toEqual(["released"]);
 });
+
+test("another principal's task in a conversation of the same name keeps nothing held", async () => {
+  const { tool, released } = keeper();
+  await using agent = await agentForTest({ script: () => question, tools: [tool, askHuman()] });
+  const id = await agent.start("Go.");
+  const { kind, contextId, principal, input } = await agent.until(id, "waiting");
+  await agent.engine.start({ kind, contextId, principal: `not ${principal}`, input });
+  await agent.engine.cancel(id);
+  await agent.until(id, "canceled");
+  for (const deadline = Date.now() + 30_000; released.length === 0 && Date.now() < deadline; ) await Bun.sleep(5);
+  expect(released).toEqual(["released"]);
+});
