@@ -2855,4 +2855,12 @@ export const faults: readonly Fault[] = [
     harm: "Who names another principal's conversation goes on in it at an agent elsewhere, and reads what was said.",
     tests: ["gateway/src/flows/agent-flow"],
   },
+  {
+    id: "another-principals-tasks-in-a-flow",
+    file: "shared/src/flow/earlier.ts",
+    find: "{ contextId, principal, kind, statuses",
+    becomes: "{ contextId, kind, statuses",
+    harm: "Who names another principal's conversation has a flow tell what was said in it, and gets its files.",
+    tests: ["shared/src/flow/earlier"],
+  },
 ];
