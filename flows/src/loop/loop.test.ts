@@ -87,6 +87,19 @@ test("the same answer with the same feedback twice is no progress: the loop stop
   expect(iterations(events)).toHaveLength(2);
 });
 
+test("files that change are progress, though the words stay the same", async () => {
+  const writes = (file_text: string) => ({
+    calls: [{ name: "str_replace_editor", args: { command: "create", path: "slogan.md", file_text, overwrite: true } }],
+  });
+  await using flow = await flowForTest(loop, {
+    agents: { writer: (_, n) => (n % 2 === 0 ? writes(`draft ${n}`) : { text: "I wrote it." }) },
+    model: (_, n) => checked(n === 2, "shorter"),
+  });
+  const { record, events } = await flow.run({ text: "Write", agents: ["writer"], options: { maxIterations: 5 } });
+  expect(record.status).toBe("completed");
+  expect(iterations(events)).toHaveLength(3);
+});
+
 test("a check that never passes stops at the limit with its name and the best attempt", async () => {
   const scores = [0.2, 0.8, 0.5];
   await using flow = await flowForTest(loop, {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openWayArgv } from "./step-down.ts";
+import { openWayArgv, stepDownArgv } from "./step-down.ts";
 
 const user = { uid: 65534, gid: 65534 };
 
@@ -16,4 +16,9 @@ test("a path is opened to each folder below a closed one, but to none inside ano
   expect(openWayArgv(["/usr"], user)).toEqual([]);
   expect(openWayArgv([one], undefined)).toEqual([]);
   await rm(closed, { recursive: true });
+});
+
+test.skipIf(process.getuid?.() !== 0)("who steps down leaves all groups of root's", async () => {
+  const argv = ["setpriv", "--groups=4", ...stepDownArgv(user), "grep", "^Groups:", "/proc/self/status"];
+  expect((await new Response(Bun.spawn(argv).stdout).text()).trim()).toBe("Groups:");
 });

@@ -205,6 +205,11 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(heard).toBe(6_000_000);
   });
 
+  test("a command cannot raise its bound on the size of a file", async () => {
+    const { stdout } = await attack("ulimit -f 16384 2>/dev/null; ulimit -Sf; ulimit -Hf", { fileBytes: 8 * megabyte });
+    expect(stdout).toBe("8192\n8192\n");
+  });
+
   test("exit codes, both outputs and the input arrive unchanged", async () => {
     const outcome = await runCommand(
       open.sandbox,

@@ -136,6 +136,10 @@ test.each([
   if (text !== "done") expect(answerOf(text, formOf({}))).toMatchObject({ result: { action } });
 });
 
+test.each(["I do not accept.", "not ok", "never say yes"])("%s does not accept a question without fields", (text) => {
+  expect(answerOf(text, formOf({}))).toEqual({ result: { action: "decline" } });
+});
+
 test.each(["decline", "Refuse", "cancel!"])("%s declines, whatever is asked", (text) => {
   expect(answerOf(text, one)).toEqual({ result: { action: "decline" } });
 });

@@ -51,3 +51,8 @@ test("counts are found after blank lines and indentation, on separate lines", ()
   expect(readTestReport("\n\n    --- FAIL: TestX (0.00s)\n")).toMatchObject({ failed: 1, failures: ["TestX"] });
   expect(readTestReport("=== 1 failed, 2 passed, 1 skipped in 0.12s ===")).toMatchObject({ passed: 2, failed: 1 });
 });
+
+test("of several files of tests in TAP each has its own plan, and what one of them never ran has failed", () => {
+  const output = "TAP version 13\n1..2\nok 1 - a\nTAP version 13\n1..2\nok 1 - b\nok 2 - c\n";
+  expect(readTestReport(output)).toEqual({ passed: 3, failed: 1, failures: ["1 planned test never ran"] });
+});
