@@ -2862,6 +2862,8 @@ export const faults: readonly Fault[] = [
     becomes: "{ contextId, kind, statuses",
     harm: "Who names another principal's conversation has a flow tell what was said in it, and gets its files.",
     tests: ["shared/src/flow/earlier"],
+  },
+  {
     id: "cached-input-is-free",
     file: "shared/src/models/price.ts",
     find: "cached * (price.cachedInputPerMillion ?? price.inputPerMillion)",
