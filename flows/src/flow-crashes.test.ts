@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readEvent } from "manyhands/internal/core/events";
+import { readEvent } from "manyhands/internal/core/read-event";
 import type { AgentOutput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";

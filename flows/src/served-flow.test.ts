@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { TaskState } from "@a2a-js/sdk";
-import { createA2aClient, type OutgoingMessage } from "manyhands/internal/a2a/client/client";
+import { createA2aClient } from "manyhands/internal/a2a/client/client";
+import type { OutgoingMessage } from "manyhands/internal/a2a/client/outgoing-message";
 import { flowForTest } from "manyhands/internal/testing/flow";
 import { planning } from "./planning/planning.ts";
 import { sequential } from "./sequential.ts";

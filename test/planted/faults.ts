@@ -658,7 +658,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "newer-read-as-of-today",
-    file: "shared/src/core/events.ts",
+    file: "shared/src/core/read-event.ts",
     find: "isNewer(stored, version) ? undefined : schema.safeParse(stored)",
     becomes: "schema.safeParse(stored)",
     harm: "An event that a later version writes in another sense is taken for what it meant before.",
@@ -674,7 +674,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "later-event-emptied",
-    file: "shared/src/core/events.ts",
+    file: "shared/src/core/read-event.ts",
     find: "return writtenEvent(readEvent(stored)) ?? stored;",
     becomes: "return writtenEvent(readEvent(stored)) ?? { type: stored.type };",
     harm: "A reader of a later version gets that version's events without their fields.",

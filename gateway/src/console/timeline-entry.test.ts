@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sentEvent } from "manyhands/internal/core/events";
+import { sentEvent } from "manyhands/internal/core/read-event";
 import { timelineEntry } from "./timeline-entry.js";
 
 const agent = "manus";

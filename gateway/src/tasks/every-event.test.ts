@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type EventOf, type EventType, readEvent, readTypes, writtenEvent } from "manyhands/internal/core/events";
+import { type EventOf, type EventType, readTypes } from "manyhands/internal/core/events";
+import { readEvent, writtenEvent } from "manyhands/internal/core/read-event";
 import type { RunEvent } from "manyhands/internal/core/run";
 import { applyEvent, emptyProjection } from "manyhands/internal/runs/projection";
 import { statusText } from "manyhands/internal/runs/status-text";

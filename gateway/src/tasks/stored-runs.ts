@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
-import { readEvent } from "manyhands/internal/core/events";
+import { readEvent } from "manyhands/internal/core/read-event";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";

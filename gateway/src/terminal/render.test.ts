@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { readEvent } from "manyhands/internal/core/events";
 import type { Progress } from "manyhands/internal/core/progress";
+import { readEvent } from "manyhands/internal/core/read-event";
 import type { RunEvent } from "manyhands/internal/core/run";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { newView, render, summaryText, type View } from "./render.ts";

@@ -1,6 +1,7 @@
 import { type Engine, terminalStatuses } from "../core/engine.ts";
-import { type EventOf, type ReadEvent, type RunEnded, readEvent } from "../core/events.ts";
+import type { EventOf, ReadEvent, RunEnded } from "../core/events.ts";
 import type { Part } from "../core/message.ts";
+import { readEvent } from "../core/read-event.ts";
 import type { Run } from "../core/run.ts";
 import { sourcesIn, type TakenIn } from "../core/taken-in.ts";
 import type { TaskMessage } from "./task/agent-state.ts";

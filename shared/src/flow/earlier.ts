@@ -1,5 +1,5 @@
 import type { Engine, RunRecord } from "../core/engine.ts";
-import { readEvent } from "../core/events.ts";
+import { readEvent } from "../core/read-event.ts";
 import type { Run } from "../core/run.ts";
 import { foreignTask, type TakenIn } from "../core/taken-in.ts";
 import type { AgentInput, AgentOutput } from "../core/task.ts";

@@ -5,10 +5,10 @@ export {
   type CallOptions,
   createA2aClient,
   type NotificationAddress,
-  type OutgoingMessage,
 } from "../a2a/client/client.ts";
 export type { Fetch } from "../a2a/client/client-fetch.ts";
 export type { RetryPolicy } from "../a2a/client/client-retry.ts";
+export type { OutgoingMessage } from "../a2a/client/outgoing-message.ts";
 export { artifactParts, type JournalEntry, messageText, type TaskUpdate } from "../a2a/client/task-update.ts";
 export { metadataKeys } from "../a2a/extensions.ts";
 export type { HitlResponse } from "../a2a/hitl.ts";

@@ -13,8 +13,9 @@ export {
   type StoredEvent,
   terminalStatuses,
 } from "../core/engine.ts";
-export { type JournalEvent, type ReadEvent, type ReadFlowEvent, readEvent, type UnknownEvent } from "../core/events.ts";
+export type { JournalEvent, ReadEvent, ReadFlowEvent, UnknownEvent } from "../core/events.ts";
 export type { Quota, QuotaUse } from "../core/quota.ts";
+export { readEvent } from "../core/read-event.ts";
 export type { Effect, Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
 export type { CrashPoint } from "../durable/sqlite/crash-point.ts";
 export { createEmbeddedEngine, type EmbeddedEngineOptions } from "../durable/sqlite/embedded-engine.ts";

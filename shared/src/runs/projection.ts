@@ -1,6 +1,7 @@
 import type { StoredEvent } from "../core/engine.ts";
-import { type EventOf, type ReadEvent, type RunEnded, readEvent } from "../core/events.ts";
+import type { EventOf, ReadEvent, RunEnded } from "../core/events.ts";
 import type { Part } from "../core/message.ts";
+import { readEvent } from "../core/read-event.ts";
 import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "../core/usage.ts";
 import { statusText } from "./status-text.ts";
 

@@ -5,10 +5,11 @@ import { cancelChildrenRun, engineCancellingChildren } from "../a2a/ask/cancel-c
 import { createPeers } from "../a2a/ask/peers.ts";
 import type { AgentEntry, Agents } from "../core/agent.ts";
 import type { Engine, RunRecord } from "../core/engine.ts";
-import { type ReadEvent, readEvent } from "../core/events.ts";
+import type { ReadEvent } from "../core/events.ts";
 import type { FlowDefinition } from "../core/flow.ts";
 import { createKeyedQueue } from "../core/keyed-queue.ts";
 import { messageSignal, type Part } from "../core/message.ts";
+import { readEvent } from "../core/read-event.ts";
 import { type AgentInput, type AgentOutput, type FlowSettings, settingsMetadata } from "../core/task.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";

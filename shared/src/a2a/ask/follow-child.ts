@@ -1,6 +1,7 @@
 import type { Task } from "@a2a-js/sdk";
 import { AppError } from "../../core/errors.ts";
-import { type EventOf, readEvent } from "../../core/events.ts";
+import type { EventOf } from "../../core/events.ts";
+import { readEvent } from "../../core/read-event.ts";
 import type { Run, StepContext } from "../../core/run.ts";
 import type { A2aClient } from "../client/client.ts";
 import { sleep } from "../client/client-retry.ts";

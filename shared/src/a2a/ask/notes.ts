@@ -1,5 +1,6 @@
-import { type JournalEvent, type ReadEvent, readEvent } from "../../core/events.ts";
+import type { JournalEvent, ReadEvent } from "../../core/events.ts";
 import type { PeerWriting, Progress } from "../../core/progress.ts";
+import { readEvent } from "../../core/read-event.ts";
 import type { StepContext } from "../../core/run.ts";
 import { sanitizeLine } from "../../core/sanitize.ts";
 import type { TaskUsage } from "../../core/usage.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
 import type { Engine } from "../../core/engine.ts";
-import { readEvent } from "../../core/events.ts";
+import { readEvent } from "../../core/read-event.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { readEvent } from "../../../core/events.ts";
 import type { QuotaUse } from "../../../core/quota.ts";
+import { readEvent } from "../../../core/read-event.ts";
 import type { RunEvent } from "../../../core/run.ts";
 import { countEvent, noCount, usageOf } from "../../../core/usage.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readEvent, sentEvent } from "./events.ts";
+import { readEvent, sentEvent } from "./read-event.ts";
 
 test("an unknown error code of a later version reads as task_failed, and the run has ended", () => {
   const stored = { type: "run-ended", status: "failed", error: { code: "of_a_later_version", message: "It is full." } };
