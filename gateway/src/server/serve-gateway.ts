@@ -16,6 +16,7 @@ import { openRuns } from "manyhands/internal/runs/runs";
 import { type Authentication, openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
 import { type OpenGrpc, openGrpc } from "manyhands/internal/server/open-grpc";
 import { openModel } from "manyhands/internal/server/open-model";
+import { tracedEngine } from "manyhands/internal/server/open-telemetry";
 import { openWebhooks } from "manyhands/internal/server/open-webhooks";
 import { crashPoint, publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
 import type pino from "pino";
@@ -43,11 +44,12 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   const flows = await loadFlows(config);
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
   const { model, close: closeModel } = await openModel(config.flows.model, { logger });
-  const engine = createEmbeddedEngine({
+  const stored = createEmbeddedEngine({
     path: join(home, "runs.db"),
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
+  const engine = await tracedEngine(stored, config, { name: "gateway", operation: "invoke_workflow", log: logger });
   const { guard, note } = await openLocalUsers(server);
   const authentication = await openAuthentication(config, logger);
   let gateway: Awaited<ReturnType<typeof open>> | undefined;

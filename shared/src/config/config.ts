@@ -72,6 +72,13 @@ export type Config = {
     /** The URIs of extensions that every call has to activate. */
     readonly requiredExtensions: readonly string[];
   };
+  readonly telemetry: {
+    /** The base address of the collector that gets traces over OTLP/HTTP; none if undefined. */
+    readonly otlpEndpoint: string | undefined;
+    readonly otlpHeaders: Readonly<Record<string, string>>;
+    /** The share of runs that are traced, of those whose caller sends no trace: 0 to 1. */
+    readonly sampled: number;
+  };
   /** What principals may use. */
   readonly quotas: QuotaConfig;
   readonly flows: {
@@ -154,6 +161,11 @@ export function toConfig(settings: Settings, cwd: string): Config {
       dedupeMs: milliseconds(sections.a2a.dedupe),
       requiredExtensions: sections.a2a.required_extensions,
     },
+    telemetry: {
+      otlpEndpoint: sections.telemetry.otlp_endpoint,
+      otlpHeaders: headersOf(sections.telemetry.otlp_headers),
+      sampled: sections.telemetry.sampled,
+    },
     quotas: quotaConfig(sections.limits),
     flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
     agents: agentConfigs(settings, tls?.client, cwd),
@@ -225,6 +237,17 @@ function addedFlows(settings: Settings, cwd: string): Readonly<Record<string, Na
 function mcpFile({ mcp }: Sections, file: string | undefined, cwd: string): string {
   if (mcp.file !== undefined) return resolve(cwd, mcp.file);
   return resolve(file === undefined ? cwd : dirname(resolve(cwd, file)), "mcp.json");
+}
+
+/** The headers of `name=value,other=value`, whose values may be percent-encoded. */
+function headersOf(text = ""): Readonly<Record<string, string>> {
+  const pairs = text.split(",").filter((pair) => pair !== "");
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf("=");
+      return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
+    }),
+  );
 }
 
 /** Bytes of a size such as `512m` or `2g` (of 1024, as containers count). */

@@ -114,6 +114,17 @@ export const sectionsSchema = z.strictObject({
       required_extensions: z.array(z.url()).describe("a list of the URIs of A2A extensions").default([]),
     })
     .prefault({}),
+  telemetry: z
+    .strictObject({
+      otlp_endpoint: address.optional(),
+      otlp_headers: z
+        .string()
+        .regex(/^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/)
+        .describe('headers such as "name=value,other=value"')
+        .optional(),
+      sampled: z.number().min(0).max(1).default(1),
+    })
+    .prefault({}),
   flows: flowsSection.prefault({}),
   egress: egressSection.prefault({}),
   desktop: z

@@ -24,6 +24,7 @@ import { openGrpc } from "./open-grpc.ts";
 import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
+import { tracedEngine } from "./open-telemetry.ts";
 import { openWebhooks } from "./open-webhooks.ts";
 import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
 
@@ -152,11 +153,12 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const agentConfig = agentNamed(config, name);
   const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const engine = createEmbeddedEngine({
+  const stored = createEmbeddedEngine({
     path: join(home, "runs.db"),
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
+  const engine = await tracedEngine(stored, config, { name, operation: "invoke_agent", log: logger });
   const mcp = await openMcp(config, { sandbox, logger, env: process.env });
   const authentication = await openAuthentication(config, logger);
   const [keys] = await Promise.all([openHomeKeys(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);

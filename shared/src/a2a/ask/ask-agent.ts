@@ -2,6 +2,7 @@ import type { AskOutcome, AskState, Exchange, Fault } from "../../core/ask-outco
 import { AppError, errorCodes } from "../../core/errors.ts";
 import type { JournalEvent } from "../../core/events.ts";
 import type { Run } from "../../core/run.ts";
+import { withinSpan } from "../../core/trace.ts";
 import type { Ask, AskRequest, RemoteTask, ResolvedAgent } from "./ask.ts";
 import { isOver } from "./ask.ts";
 import { type Attempt, faultOf, retryDurably } from "./attempt.ts";
@@ -46,7 +47,7 @@ async function converse(run: Run, request: AskRequest, peers: Peers): Promise<{ 
   const { ask, ...begun } = await beginAsk(run, request, peers);
   if (begun.refused !== undefined) return answered(run, ask, failed(ask, begun.refused));
   const exchanges: Exchange[] = [];
-  const ending = await attend(run, ask, begun.met, exchanges, peers);
+  const ending = await withinSpan([ask.askId], () => attend(run, ask, begun.met, exchanges, peers));
   const { open } = ending;
   const outcome = { ...ending.outcome, ...(exchanges.length > 0 && { exchanges }) };
   if (open === undefined) return answered(run, ask, outcome);

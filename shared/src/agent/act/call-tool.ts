@@ -4,6 +4,7 @@ import type { Model, ToolCall, Usage } from "../../core/model.ts";
 import type { Run, StepContext } from "../../core/run.ts";
 import { sourcesOf } from "../../core/taken-in.ts";
 import { failure, noWeb, type PersonAnswer, type Tool, type ToolFetch, type ToolResult } from "../../core/tool.ts";
+import { withinSpan } from "../../core/trace.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
 import { answerInquiries, type PendingSpending } from "../model-call/answer-inquiries.ts";
 import { timeLimit, workDeadline } from "../model-call/spending.ts";
@@ -59,12 +60,22 @@ export type TurnOfCalls = {
  * Makes one call in one durable step. Any failure becomes a result the model reads, even the death
  * of the process during a call that must not be repeated; only an abort rejects.
  */
-export async function callTool(
+export function callTool(
   run: Run,
   recorded: PlannedCall,
   turn: TurnOfCalls,
   deps: ToolDeps,
   answer?: PersonAnswer,
+): Promise<CalledTool> {
+  return withinSpan([run.id, recorded.id], () => makeCall(run, recorded, turn, deps, answer));
+}
+
+async function makeCall(
+  run: Run,
+  recorded: PlannedCall,
+  turn: TurnOfCalls,
+  deps: ToolDeps,
+  answer: PersonAnswer | undefined,
 ): Promise<CalledTool> {
   const call = readCall(recorded);
   const { id: callId, name, input } = call;

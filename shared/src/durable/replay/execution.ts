@@ -1,7 +1,7 @@
 import { AppError, publicError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
-import { traceFrom, withinTrace } from "../../core/trace.ts";
+import { traceOfRun, withinTrace } from "../../core/trace.ts";
 import { aborts, never } from "./aborts.ts";
 import type { ExecutionContext, ExecutionOptions } from "./execution-context.ts";
 import type { Journal } from "./journal.ts";
@@ -53,7 +53,7 @@ export class Execution implements ExecutionContext {
   /** Runs the body. Call it once. */
   start(definition: RunDefinition, input: Json): void {
     const body = async () => definition.execute(this.runFor(this.root), input);
-    withinTrace(traceOf(input), body).then(
+    withinTrace(traceOfRun(this.options.runId, input), body).then(
       (output) => this.#bodyEnded(() => ({ status: "completed", output: output ?? null })),
       (error) => this.#bodyEnded(() => this.#failure(error)),
     );
@@ -269,10 +269,4 @@ export class Execution implements ExecutionContext {
     this.#over = true;
     this.#waiting.stop();
   }
-}
-
-/** The caller's trace in a run's input; what the run sends and asks belongs to it. */
-function traceOf(input: Json) {
-  const { trace } = (input ?? {}) as { readonly trace?: Readonly<Record<string, Json>> };
-  return traceFrom((name) => trace?.[name]);
 }
