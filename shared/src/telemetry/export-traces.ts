@@ -32,7 +32,9 @@ const spansAtOnce = 512;
 const runsAtOnce = 100;
 /** A run that is not remembered is read from its first event when it goes on. */
 const mostReadings = 1_000;
-/** How long closing waits for the collector; what is not sent by then is sent after the next start. */
+/**
+ * How long closing waits for the collector; what is not sent by then is sent after the next start.
+ */
 const closingMs = 2_000;
 
 const markSchema = z.object({ through: z.number() });
