@@ -2983,4 +2983,28 @@ export const faults: readonly Fault[] = [
     harm: "A flow that has used up its agents' asks plans anew and pays for it again, and fails as if the steps were at fault.",
     tests: ["flows/src/planning"],
   },
+  {
+    id: "earlier-answer-lost",
+    file: "shared/src/mcp/client/call-server.ts",
+    find: "given: { ...state.given, [key]: plain(answer.result) }",
+    becomes: "given: { [key]: plain(answer.result) }",
+    harm: "A server that asks a person two questions at once gets only the second answer.",
+    tests: mcp,
+  },
+  {
+    id: "bound-of-a-line",
+    file: "shared/src/mcp/client/connection/http-fetch.ts",
+    find: "size = isEmpty ? 0 : size + 1;",
+    becomes: "size = 0;",
+    harm: "A server's message of many lines is read without a bound.",
+    tests: mcp,
+  },
+  {
+    id: "lines-end-with-a-return",
+    file: "shared/src/mcp/client/connection/http-fetch.ts",
+    find: "lineSize === 0 || (lineSize === 1 && before === carriageReturn)",
+    becomes: "lineSize === 0",
+    harm: "A server whose lines end with a carriage return is cut off after its first ten megabytes.",
+    tests: mcp,
+  },
 ];
