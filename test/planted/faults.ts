@@ -3007,4 +3007,28 @@ export const faults: readonly Fault[] = [
     harm: "A server whose lines end with a carriage return is cut off after its first ten megabytes.",
     tests: mcp,
   },
+  {
+    id: "permissions-of-the-last-state",
+    file: "shared/src/tools/code/checkpoints/scan-workspace.ts",
+    find: "[{ ...old, executable }]",
+    becomes: "[old]",
+    harm: "A script that a call made executable, or no longer so, stays that way after a restoration.",
+    tests: code,
+  },
+  {
+    id: "patch-out-of-turn",
+    file: "shared/src/tools/code/patch/apply-patch.ts",
+    find: "queue(first, () => heldAll(queue, rest, work))",
+    becomes: "queue(first, work)",
+    harm: "A patch of two files is applied to the second while the editor is at work on it.",
+    tests: code,
+  },
+  {
+    id: "later-hunk-unshifted",
+    file: "shared/src/tools/code/patch/patch-text.ts",
+    find: "shift += kept.length - wanted +",
+    becomes: "shift = kept.length - wanted +",
+    harm: "The third hunk of a patch changes another place that looks the same.",
+    tests: code,
+  },
 ];

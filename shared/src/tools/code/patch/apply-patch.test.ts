@@ -262,3 +262,26 @@ test("text that is not a patch is reported as such, and binary or renaming patch
   expect((await patch(workspace, "diff --git a/x b/x\nrename from x\nrename to y\n")).text).toContain("not renamed");
   expect((await patch(workspace, "--- a.txt\n+++ a.txt\n@@ nonsense\n")).text).toContain("no hunk header");
 });
+
+test("a patch waits for whatever holds one of its files, the last one too", async () => {
+  const workspace = await place.project({ "a.txt": "a\n", "b.txt": "b\n" });
+  for (const name of ["a.txt", "b.txt"]) {
+    const held = Promise.withResolvers<void>();
+    const holding = queue(join(workspace.root, name), () => held.promise);
+    const old = name.slice(0, 1);
+    const patching = patch(workspace, swap("a.txt", "a", "a") + swap("b.txt", "b", "b") + swap(name, old, "new"));
+    for (let turn = 0; turn < 20; turn++) await Bun.sleep(1);
+    expect(await read(workspace, name)).toBe(`${old}\n`);
+    held.resolve();
+    await holding;
+    expect((await patching).isError).toBe(false);
+    expect(await read(workspace, name)).toBe("new\n");
+    await patch(workspace, swap(name, "new", old));
+  }
+});
+
+test("what a patch would change is known before it is applied; of what is no patch, nothing", () => {
+  const edits = (text: string) => (typeof tool.edits === "function" ? tool.edits({ patch: text }) : undefined);
+  expect(edits(swap("a.txt", "a", "b") + swap("sub/b.txt", "", "n"))).toEqual(["a.txt", "sub/b.txt"]);
+  expect(edits("no patch")).toEqual([]);
+});

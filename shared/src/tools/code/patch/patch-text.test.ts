@@ -11,6 +11,12 @@ const same = "a\ns\nb\ns\nc\ns\n";
 
 test.each<[string, string, readonly Hunk[], string]>([
   ["what an earlier one added", same, [hunk(1, " a", "+n", "+n"), hunk(4, "-s", "+S")], "a\nn\nn\ns\nb\nS\nc\ns\n"],
+  [
+    "what all earlier ones added",
+    same,
+    [hunk(1, " a", "+n", "+n"), hunk(3, " b", "+m", "+m"), hunk(4, "-s", "+S")],
+    "a\nn\nn\ns\nb\nm\nm\nS\nc\ns\n",
+  ],
   ["what an earlier one removed", same, [hunk(1, "-a", "-s"), hunk(6, "-s", "+S")], "b\ns\nc\nS\n"],
   [
     "what one without a line added",
