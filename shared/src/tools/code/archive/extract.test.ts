@@ -55,7 +55,7 @@ test.each<[string, string, string | undefined]>([
   ["no name", "", "has an empty part"],
   ["60 parts", nested(60), undefined],
   ["61 parts", nested(61), "too long or too deep"],
-  ["a part of 255 bytes", "é".repeat(127) + "e", undefined],
+  ["a part of 255 bytes", `${"é".repeat(127)}e`, undefined],
   ["a part of 256 bytes", "é".repeat(128), "too long or too deep"],
   ["1000 characters", long(1000), undefined],
   ["1001 characters", long(1001), "too long or too deep"],
