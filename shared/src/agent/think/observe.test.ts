@@ -193,6 +193,34 @@ test("an observation too large for the window is cut, and the prompt stays withi
   }
 });
 
+test("a text that was cut is no base for later changes", async () => {
+  const asked: unknown[] = [];
+  await using agent = await agentForTest({
+    script: [...steps(2), { text: "done" }],
+    tools: [step],
+    agent: {
+      look: async (_, { since, isFirst }) => {
+        asked.push([since, isFirst]);
+        const text = asked.length === 2 ? "short" : `${asked.length} ${"many words on a page ".repeat(2_000)}`;
+        return { text, mark: `${asked.length}`, brief: "A page." };
+      },
+    },
+    model: { capabilities: { contextWindow: 8_000, maxOutputTokens: 1_000 } },
+  });
+  const { events } = await agent.run("Go.");
+  expect(asked).toEqual([
+    [undefined, true],
+    [undefined, false],
+    ["2", false],
+  ]);
+  const seen = events.flatMap((event) => (event.type === "model-replied" ? [event.observation] : []));
+  expect(seen.map((one) => [one?.mark, one?.brief])).toEqual([
+    [undefined, "A page."],
+    ["2", "A page."],
+    [undefined, "A page."],
+  ]);
+});
+
 const looking = (look: NonNullable<Parameters<typeof observe>[0]["look"]>, signal = new AbortController().signal) => {
   const model = createModel(modelConfigSchema.parse({ name: "none", baseUrl: "http://127.0.0.1:1" }));
   const openWorkspace = async () => ({}) as never;
