@@ -4,6 +4,7 @@ import { defineTool } from "../../core/define-tool.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
+import type { View } from "../task/agent-state.ts";
 import { observe } from "./observe.ts";
 
 const step = defineTool({
@@ -221,13 +222,14 @@ test("a text that was cut is no base for later changes", async () => {
   ]);
 });
 
-const looking = (look: NonNullable<Parameters<typeof observe>[0]["look"]>, signal = new AbortController().signal) => {
+type Look = NonNullable<Parameters<typeof observe>[0]["look"]>;
+const looking = (look: Look, signal = new AbortController().signal, open: View[] = []) => {
   const model = createModel(modelConfigSchema.parse({ name: "none", baseUrl: "http://127.0.0.1:1" }));
   const openWorkspace = async () => ({}) as never;
   const run = { principal: "a", contextId: "c" } as never;
   return observe(
     { look },
-    { run, contextWindow: 10_000, messages: [], views: { open: [], weighed: 0 } },
+    { run, contextWindow: 10_000, messages: [], views: { open, weighed: 0 } },
     { model, openWorkspace, lookMs: 30 },
     signal,
   );
@@ -241,6 +243,24 @@ test("an observation that hangs or fails is replaced by a note", async () => {
     text: "[Could not look: the page is gone]",
   });
   expect(await looking(async () => undefined)).toBeUndefined();
+});
+
+test("a look that fails continues what was seen before, and is told once; one that hangs is stopped", async () => {
+  const seen = (text: string, more: object = {}) => ({
+    message: { role: "observation", text, ...more } as const,
+    step: 1,
+  });
+  const failing = () => Promise.reject(new Error("the page is gone"));
+  const text = "[Could not look: the page is gone]";
+  expect(await looking(failing, undefined, [seen("SIGHT", { mark: "1" })])).toEqual({ text, since: "1" });
+  expect(await looking(failing, undefined, [seen("SIGHT")])).toEqual({ text });
+  expect(await looking(failing, undefined, [seen(text)])).toBeUndefined();
+  let given: AbortSignal | undefined;
+  await looking((_, { signal }) => {
+    given = signal;
+    return new Promise(() => undefined);
+  });
+  expect(given?.aborted).toBe(true);
 });
 
 test("an abort during an observation rejects with the signal's own reason", async () => {
