@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { callerNamed } from "../core/caller.ts";
 import { jwtVerifier } from "./jwt.ts";
 
@@ -22,7 +22,11 @@ async function keyNamed(kid: string, alg = "ES256") {
 type Key = Awaited<ReturnType<typeof keyNamed>>;
 const [first, second] = await Promise.all([keyNamed("k1"), keyNamed("k2", "EdDSA")]);
 
-const sign = ({ alg, kid, privateKey }: Key, claims: JWTPayload = {}, life = "1h") =>
+const sign = (
+  { alg, kid, privateKey }: Key,
+  claims: { readonly exp?: number; readonly [claim: string]: unknown } = {},
+  life = "1h",
+) =>
   new SignJWT({ iss: issuer, aud: audience, sub: "alice", scope: "read run openid", ...claims })
     .setProtectedHeader({ alg, kid })
     .setExpirationTime(claims.exp ?? life)
