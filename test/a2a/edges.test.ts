@@ -154,6 +154,7 @@ function bound(real: Engine): Engine {
   return {
     start: (request) => real.start(request),
     deliver: (...args) => real.deliver(...args),
+    watch: (...args) => real.watch(...args),
     cancel: (id) => real.cancel(id),
     resume: (id) => real.resume(id),
     get: (...args) => real.get(...args),

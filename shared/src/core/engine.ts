@@ -157,6 +157,15 @@ export interface Engine {
     options?: { readonly id?: string; readonly events?: readonly RunEvent[] },
   ): Promise<"stored" | "duplicate">;
   /**
+   * Stores a signal for the run `watcher`, once, when the run has events after `after`: in the
+   * transaction that appends them, or now if there are some, or if it has ended. So a run waits for
+   * another without being in memory. Asked again, it is the same signal. Rejects with `not_found`.
+   */
+  watch(
+    runId: string,
+    options: { readonly after: number; readonly watcher: string; readonly signal: string },
+  ): Promise<void>;
+  /**
    * Asks a run to end as canceled: after this resolves, none of its steps start, and it ends once
    * the steps in flight have stopped. Does nothing if the run is already canceled; rejects with
    * `run_ended` if it ended in another state.

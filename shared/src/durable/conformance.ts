@@ -18,6 +18,7 @@ import { sleepingCases } from "./conformance/sleeping.ts";
 import { startingCases } from "./conformance/starting.ts";
 import { stepCases } from "./conformance/steps.ts";
 import { waitingCases } from "./conformance/waiting.ts";
+import { watchingCases } from "./conformance/watching.ts";
 
 /**
  * The tests that every engine must pass, whatever its store. Call it in a test file with a function
@@ -55,6 +56,7 @@ export function engineConformance(name: string, createStore: () => Promise<Confo
     followingCases(cases);
     listingCases(cases);
     sharingCases(cases);
+    watchingCases(cases);
     owningCases(cases);
     limitingCases(cases);
   });

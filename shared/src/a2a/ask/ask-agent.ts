@@ -10,7 +10,7 @@ import { beginAsk, resolveAgain } from "./begin-ask.ts";
 import type { OpenAsk } from "./cancel-remote-tasks.ts";
 import { cancelGivenUp } from "./cancel-remote-tasks.ts";
 import { type Collected, collect } from "./collect.ts";
-import { type Followed, followChild, type Seen } from "./follow-child.ts";
+import { type Followed, followChild, type Seen, untilEvent } from "./follow-child.ts";
 import type { Peers } from "./peers.ts";
 import { relayQuestion } from "./relay-question.ts";
 import { sendAsk } from "./send-ask.ts";
@@ -89,8 +89,9 @@ async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], pe
     const seen = await retryDurably(run, ask, peers, () => followChild(run, child, from, peers));
     if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(child, timedOut(ask));
     if ("fault" in seen) return givenUp(child, failed(ask, seen.fault));
-    const { state, question, result, ...followed } = seen.value;
+    const { state, question, result, waits, ...followed } = seen.value;
     from = followed;
+    if (waits) await untilEvent(run, child, seen.at, peers);
     if (state === "working") continue;
     // Runs recorded before authorization requests were relayed gave the task up here.
     if (state === "auth-required" && question === undefined) return givenUp(child, failed(ask, unauthorized(child)));

@@ -20,6 +20,7 @@ async function delegator(url: string, options: Omit<Options, "tools">): Promise<
   let agent: AgentForTest | undefined;
   const engine = {
     events: (id: string) => agent?.engine.events(id) ?? Promise.resolve([]),
+    get: async () => undefined,
   } as Engine;
   const artifacts: ReturnType<typeof createArtifactStore> = {
     put: (...args) => store().put(...args),

@@ -37,13 +37,18 @@ export async function start(
 }
 
 /** The run once it has this status; fails after `withinMs`. */
-export async function until(engine: Engine, id: string, status: RunStatus): Promise<RunRecord> {
+export function until(engine: Engine, id: string, status: RunStatus): Promise<RunRecord> {
+  return untilAny(engine, id, [status]);
+}
+
+/** The run once it has one of these statuses; fails after `withinMs`. */
+export async function untilAny(engine: Engine, id: string, statuses: readonly RunStatus[]): Promise<RunRecord> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const run = await engine.get(id);
-    if (run?.status === status) return run;
+    if (run !== undefined && statuses.includes(run.status)) return run;
     if (performance.now() > deadline)
-      throw new Error(`Run ${id} is ${run?.status}, not ${status}: ${run?.error?.message}`);
+      throw new Error(`Run ${id} is ${run?.status}, not ${statuses.join(" or ")}: ${run?.error?.message}`);
     await Bun.sleep(2);
   }
 }

@@ -38,6 +38,9 @@ export class Execution implements ExecutionContext {
   /** Steps and writes in progress anywhere in the run, including abandoned branches. */
   #inFlight = 0;
   #checkScheduled = false;
+  /** The newest question whether the run is still ours, and the one that follows it. */
+  #standing: Promise<string> = Promise.resolve("held");
+  #nextStanding: Promise<string> | undefined;
 
   constructor(journal: Journal, options: ExecutionOptions) {
     this.options = options;
@@ -88,10 +91,24 @@ export class Execution implements ExecutionContext {
   }
 
   async assertHeld(scope: Scope): Promise<void> {
-    const standing = await this.options.store.standing().catch(() => "held");
+    const standing = await this.#askStanding();
     if (standing === "canceled") this.cancel();
     else if (standing === "lost") this.lose();
     scope.signal.throwIfAborted();
+  }
+
+  /**
+   * One question to the store for all that ask in one turn, and one after the other: steps begin in
+   * the order in which they asked, though a store of another process may answer in any order.
+   */
+  #askStanding(): Promise<string> {
+    this.#nextStanding ??= this.#standing.then(() => {
+      this.#nextStanding = undefined;
+      const standing = this.options.store.standing().catch(() => "held");
+      this.#standing = standing;
+      return standing;
+    });
+    return this.#nextStanding;
   }
 
   record(scope: Scope, row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {

@@ -58,6 +58,9 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
       const reading = tables.clock.read();
       if (reading !== null) clock.continueFrom(reading);
     },
+    onCommitted: (tables) => {
+      for (const runId of tables.watchers.takeSignaled()) worker.signaled(runId);
+    },
     onRecovered: changedElsewhere,
   });
   const watch = new Watch({

@@ -21,7 +21,7 @@ export type IntakeDeps = {
  * The engine's calls that change runs from outside. Each is one transaction, refused while the
  * storage fails.
  */
-export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "cancel" | "resume"> {
+export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "watch" | "cancel" | "resume"> {
   const { writer, live, worker, clock } = deps;
   return {
     async start(request) {
@@ -51,6 +51,14 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "ca
       worker.signaled(runId);
       return "stored";
     },
+    watch: (runId, { after, watcher, signal }) =>
+      writer.offer((tables) => {
+        const run = find(tables, runId);
+        const { n } = find(tables, watcher);
+        const hasNews = run.last_event > after || terminalStatuses.includes(run.status);
+        if (hasNews) tables.watchers.deliver(n, signal, `${runId}/${after}`, clock.moment());
+        else tables.watchers.put(run.n, n, signal, `${runId}/${after}`);
+      }),
     async cancel(runId) {
       const seq = await writer.offer((tables) => cancel(tables, runId, clock.moment()));
       if (seq > 0) live.committed(runId, seq);

@@ -27,6 +27,8 @@ export type WriterOptions = {
   readonly crashAt?: CrashPoint;
   /** Called whenever the store has been opened, before anything else. */
   readonly onOpened?: (tables: Tables) => void;
+  /** Called after each commit. */
+  readonly onCommitted?: (tables: Tables) => void;
   /** Called when the storage works again after a failure. */
   readonly onRecovered: () => void;
 };
@@ -180,6 +182,7 @@ export class Writer {
     if (crashes && crashAt.when === "before") crash();
     connection.commit();
     if (crashes) crash();
+    this.#options.onCommitted?.(connection.tables);
     return results;
   }
 

@@ -15,6 +15,7 @@ test("the files of a store from before it knew whose they are belong to the prin
   await before.start({ kind: "k", input: null, principal: "local", contextId: "c", events });
   await before.close({ graceMs: 0 });
   using db = new Database(store.path);
+  db.run("DROP TABLE watchers");
   db.run("DROP TABLE usage");
   db.run("DROP INDEX runs_under_way");
   db.run("ALTER TABLE runs DROP COLUMN counted");

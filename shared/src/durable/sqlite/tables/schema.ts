@@ -112,6 +112,15 @@ const migrations: readonly string[] = [
     PRIMARY KEY (principal, day)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE watchers (
+    run INTEGER NOT NULL,
+    watcher INTEGER NOT NULL,
+    signal TEXT NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (run, watcher, signal)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Migrates a new or older file; refuses one written by a newer version (`config_invalid`). */
