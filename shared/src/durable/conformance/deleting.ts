@@ -164,10 +164,13 @@ export function deletingCases(cases: Cases): void {
       for (const id of ids) await until(engine, id, "completed");
       const waiting = await start(engine, { input: "wait" });
       await until(engine, waiting.id, "waiting");
-      expect(await engine.deleteJournals({ endedBy: 0, limit: 9 })).toBe(0);
-      const left = { endedBy: Number.MAX_SAFE_INTEGER, limit: 2 };
-      expect([await engine.deleteJournals(left), await engine.deleteJournals(left)]).toEqual([2, 1]);
-      expect(await engine.deleteJournals(left)).toBe(0);
+      const ever = Number.MAX_SAFE_INTEGER;
+      expect(await engine.deleteJournals({ endedBy: 0, limit: 9 })).toEqual({ runs: 0 });
+      expect(await engine.deleteJournals({ endedBy: ever, limit: 9, dryRun: true })).toEqual({ runs: 3 });
+      const { runs, next = "" } = await engine.deleteJournals({ endedBy: ever, limit: 2 });
+      expect(runs).toBe(2);
+      expect(await engine.deleteJournals({ endedBy: ever, limit: 2, after: next })).toEqual({ runs: 1 });
+      expect(await engine.deleteJournals({ endedBy: ever, limit: 9 })).toEqual({ runs: 0 });
       expect((await engine.get(ids[0] ?? ""))?.output).toBe("kept");
       expect((await engine.events(ids[0] ?? "")).length).toBeGreaterThan(0);
       await engine.deliver(waiting.id, "go", null);

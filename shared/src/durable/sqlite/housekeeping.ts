@@ -31,7 +31,16 @@ export function housekeeping({ path, writer, live, log }: HousekeepingDeps): Hou
         const runIds = found.map(({ id }) => id);
         return { runIds, ...(last !== undefined && { next: JSON.stringify({ at: last.updated_at, id: last.id }) }) };
       }),
-    deleteJournals: ({ endedBy, limit }) => writer.offer(({ deletion }) => deletion.removeSteps(endedBy, limit)),
+    async deleteJournals({ endedBy, limit, after = "0", dryRun = false }) {
+      const look = ({ deletion }: Tables) => {
+        const runs = deletion.ended(endedBy, Number(after), limit);
+        const having = runs.filter(({ hasSteps }) => hasSteps);
+        if (!dryRun) for (const { n } of having) deletion.removeSteps(n);
+        const last = runs[limit - 1];
+        return { runs: having.length, ...(last !== undefined && { next: String(last.n) }) };
+      };
+      return dryRun ? writer.read(look) : writer.offer(look);
+    },
     async filesInUse(hashes) {
       const used = new Set(await writer.read(({ files }) => files.used(hashes)));
       const open = hashes.filter((hash) => !used.has(hash));

@@ -98,7 +98,8 @@ export class Writer {
   }
 
   /**
-   * See Connection.emptyLog; waits as long for others as a write does. Rejects if the storage fails.
+   * See Connection.emptyLog; waits as long for others as a write does. Rejects if the storage
+   * fails.
    */
   async emptyLog(): Promise<boolean> {
     for (const start = performance.now(); performance.now() - start < busyPatienceMs; await Bun.sleep(patienceMs))

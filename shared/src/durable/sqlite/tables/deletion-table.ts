@@ -6,6 +6,7 @@ import type { RunRow } from "./runs-table.ts";
 import { askerOf } from "./schema.ts";
 
 const ended = `status IN (${terminalStatuses.map((status) => `'${status}'`).join(", ")})`;
+const unfinishedRun = "status IN ('queued', 'running', 'waiting', 'paused')";
 
 /** The place of the last run of a page of expired ones. */
 export type ExpiredPlace = { readonly at: number; readonly id: string };
@@ -31,14 +32,14 @@ export function deletionTable(db: Database) {
     `SELECT id, updated_at FROM runs WHERE ${ended} AND updated_at <= ? AND created_at <= ?
        AND (updated_at, id) > (?, ?) AND NOT ${askedHere}
        AND NOT EXISTS (SELECT 1 FROM runs AS other
-         WHERE other.context_id = runs.context_id AND other.principal = runs.principal AND NOT other.${ended})
+         WHERE other.context_id = runs.context_id AND other.principal = runs.principal AND other.${unfinishedRun})
      ORDER BY updated_at, id LIMIT ?`,
   );
-  const withSteps = db.query<{ n: number }, [number, number]>(
-    `SELECT n FROM runs WHERE ${ended} AND updated_at <= ? AND (EXISTS (SELECT 1 FROM journal WHERE run = n)
-       OR EXISTS (SELECT 1 FROM signals WHERE run = n)) LIMIT ?`,
+  const withSteps = db.query<{ n: number; has: number }, [number, number, number]>(
+    `SELECT n, EXISTS (SELECT 1 FROM journal WHERE run = n) OR EXISTS (SELECT 1 FROM signals WHERE run = n) AS has
+     FROM runs WHERE n > ? AND ${ended} AND updated_at <= ? ORDER BY n LIMIT ?`,
   );
-  const unfinished = db.query<{ n: number }, []>(`SELECT n FROM runs WHERE NOT ${ended}`);
+  const unfinished = db.query<{ n: number }, []>(`SELECT n FROM runs WHERE ${unfinishedRun}`);
   const texts = db.query<{ text: string }, [number, number]>(
     `SELECT out AS text FROM journal WHERE run = ? AND out IS NOT NULL
      UNION ALL SELECT payload FROM signals WHERE run = ?`,
@@ -56,11 +57,11 @@ export function deletionTable(db: Database) {
     isEmpty: ({ contextId, principal, kind }: Conversation) => inConversation.get(contextId, principal, kind) === null,
     expired: (endedBy: number, acceptedBy: number, after: ExpiredPlace, limit: number) =>
       expired.all(endedBy, acceptedBy, after.at, after.id, limit),
-    /** Deletes the journals and signals of some runs that ended by then; returns of how many. */
-    removeSteps(endedBy: number, limit: number): number {
-      const found = withSteps.all(endedBy, limit);
-      for (const { n } of found) for (const statement of steps) statement.run(n);
-      return found.length;
+    /** Runs that ended by then, in order, and whether each has a journal or signals. */
+    ended: (endedBy: number, after: number, limit: number) =>
+      withSteps.all(after, endedBy, limit).map(({ n, has }) => ({ n, hasSteps: has === 1 })),
+    removeSteps(n: number): void {
+      for (const statement of steps) statement.run(n);
     },
     unfinished: () => unfinished.all().map(({ n }) => n),
     /** Everything that a run has recorded and been sent. */

@@ -2,8 +2,8 @@ import type { Database } from "bun:sqlite";
 import type { StoredFile } from "../../../core/workspace.ts";
 
 /**
- * Statements over `files` and `file_runs`: which principals, and which runs, refer to a file, by its
- * content's hash.
+ * Statements over `files` and `file_runs`: which principals, and which runs, refer to a file, by
+ * its content's hash.
  */
 export function filesTable(db: Database) {
   const insert = db.query<null, [string, number, number]>(
