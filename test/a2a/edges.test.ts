@@ -128,7 +128,7 @@ test("while the store cannot be written, new work is refused as retryable", asyn
 
 function withoutStorage(real: Engine): Engine {
   return {
-    ...bound(real),
+    ...real,
     health: () => ({ ok: false, reason: "The disk is full" }),
     start: () => Promise.reject(new AppError("storage_unavailable", "The disk is full")),
   };
@@ -136,7 +136,7 @@ function withoutStorage(real: Engine): Engine {
 
 test("an internal failure is logged with its cause and not revealed to callers", async () => {
   const broken = await startAgentServer({
-    engine: (real) => ({ ...bound(real), get: () => Promise.reject(new Error("SELECT * FROM secrets")) }),
+    engine: (real) => ({ ...real, get: () => Promise.reject(new Error("SELECT * FROM secrets")) }),
   });
   try {
     const { body } = await rpc(broken.url, "GetTask", { id: "x" });
@@ -149,27 +149,6 @@ test("an internal failure is logged with its cause and not revealed to callers",
     await broken.stop();
   }
 });
-
-function bound(real: Engine): Engine {
-  return {
-    start: (request) => real.start(request),
-    deliver: (...args) => real.deliver(...args),
-    watch: (...args) => real.watch(...args),
-    cancel: (id) => real.cancel(id),
-    resume: (id) => real.resume(id),
-    get: (...args) => real.get(...args),
-    list: (filter) => real.list(filter),
-    admit: (...args) => real.admit(...args),
-    spend: (...args) => real.spend(...args),
-    usage: (...args) => real.usage(...args),
-    hasFile: (...args) => real.hasFile(...args),
-    events: (...args) => real.events(...args),
-    follow: (...args) => real.follow(...args),
-    work: (...args) => real.work(...args),
-    health: () => real.health(),
-    close: (options) => real.close(options),
-  };
-}
 
 test("other runs in the same store are not tasks of this agent: they cannot be read, messaged or canceled", async () => {
   const { run } = await server.engine.start({ kind: "another", input: null, principal: "alice", contextId: "c" });

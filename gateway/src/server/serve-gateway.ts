@@ -19,6 +19,7 @@ import { openModel } from "manyhands/internal/server/open-model";
 import { tracedEngine } from "manyhands/internal/server/open-telemetry";
 import { openWebhooks } from "manyhands/internal/server/open-webhooks";
 import { crashPoint, publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
+import { startSweeping } from "manyhands/internal/server/sweeping";
 import type pino from "pino";
 import { agentFlow } from "../flows/agent-flow.ts";
 import { agentsOfRegistry } from "../flows/agents-of-registry.ts";
@@ -53,6 +54,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   const { guard, note } = await openLocalUsers(server);
   const authentication = await openAuthentication(config, logger);
   let gateway: Awaited<ReturnType<typeof open>> | undefined;
+  const stopSweeping = startSweeping(config, { engine, log: logger });
   const grpc = await openGrpc(server.grpcPort ?? config.gateway.grpcPort, {
     hostname: server.host,
     tls: server.tls,
@@ -76,6 +78,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
       guard,
       drain: grpc?.stop,
       async close() {
+        stopSweeping();
         try {
           await engine.close({ graceMs: 5_000 });
         } finally {

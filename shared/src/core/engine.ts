@@ -1,4 +1,5 @@
 import type { ErrorCode } from "./errors.ts";
+import type { Housekeeping } from "./housekeeping.ts";
 import type { Json } from "./json.ts";
 import type { Quota, QuotaUse } from "./quota.ts";
 import type { RunDefinition, RunEvent } from "./run.ts";
@@ -122,7 +123,7 @@ export type EngineHealth = { readonly ok: true } | { readonly ok: false; readonl
  * continues after a crash of any process that shares the store. Refuses new work with
  * `storage_unavailable` while the store is not writable.
  */
-export interface Engine {
+export interface Engine extends Housekeeping {
   /**
    * Accepts a run, which starts as soon as a worker is free; `created` is false if `dedupe` found
    * it.

@@ -3,6 +3,7 @@ import { branchCases } from "./conformance/branches.ts";
 import { cancellingCases } from "./conformance/cancelling.ts";
 import type { Cases, ConformanceStore } from "./conformance/cases.ts";
 import { changedCodeCases } from "./conformance/changed-code.ts";
+import { deletingCases } from "./conformance/deleting.ts";
 import { drainingCases } from "./conformance/draining.ts";
 import { endingCases } from "./conformance/ending.ts";
 import { followingCases } from "./conformance/following.ts";
@@ -59,5 +60,6 @@ export function engineConformance(name: string, createStore: () => Promise<Confo
     watchingCases(cases);
     owningCases(cases);
     limitingCases(cases);
+    deletingCases(cases);
   });
 }

@@ -14,6 +14,7 @@ export {
   terminalStatuses,
 } from "../core/engine.ts";
 export type { JournalEvent, ReadEvent, ReadFlowEvent, UnknownEvent } from "../core/events.ts";
+export type { Conversation, Deletion, DeletionRequest, ExpiredPage, Housekeeping } from "../core/housekeeping.ts";
 export type { Quota, QuotaUse } from "../core/quota.ts";
 export { readEvent } from "../core/read-event.ts";
 export type { Effect, Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";

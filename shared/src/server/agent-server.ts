@@ -27,6 +27,7 @@ import { openModel } from "./open-model.ts";
 import { tracedEngine } from "./open-telemetry.ts";
 import { openWebhooks } from "./open-webhooks.ts";
 import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
+import { startSweeping } from "./sweeping.ts";
 
 /**
  * An agent as a process: its name, and its source, which may depend on what this machine offers.
@@ -181,7 +182,8 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
     risky: agentConfig.risky,
   };
   const tasks = lazily(async () => (await import("./open-tasks.ts")).openTasks(needed));
-  return { ...needed, closeModel, mcp, asking, keys, authentication, tasks, browserMissing: missing };
+  const stopSweeping = startSweeping(config, { engine, log: logger });
+  return { ...needed, closeModel, mcp, asking, keys, authentication, tasks, stopSweeping, browserMissing: missing };
 }
 
 /** The agent as the settings want it on this machine; its families are not opened yet. */
@@ -209,10 +211,11 @@ async function configured(
 }
 
 async function closeParts(
-  { asking, engine, mcp, closeModel, authentication, tasks }: Parts,
+  { asking, engine, mcp, closeModel, authentication, tasks, stopSweeping }: Parts,
   { sandbox }: Machine,
 ): Promise<void> {
   asking?.close();
+  stopSweeping();
   try {
     await engine.close({ graceMs: 5_000 });
   } finally {

@@ -21,7 +21,7 @@ async function delegator(url: string, options: Omit<Options, "tools">): Promise<
   const engine = {
     events: (id: string) => agent?.engine.events(id) ?? Promise.resolve([]),
     get: async () => undefined,
-  } as Engine;
+  } as unknown as Engine;
   const artifacts: ReturnType<typeof createArtifactStore> = {
     put: (...args) => store().put(...args),
     describe: (...args) => store().describe(...args),

@@ -22,6 +22,11 @@ export type Connection = {
   dataVersion(): number;
   /** Fails where the next real write would fail. */
   probe(): void;
+  /**
+   * Moves everything from the log into the file and empties the log. False if a reader or writer is
+   * in the way.
+   */
+  emptyLog(): boolean;
   close(): void;
 };
 
@@ -36,6 +41,8 @@ export function openConnection(path: string): Connection {
     db.run(`PRAGMA busy_timeout = ${busyMs}`);
     db.run("PRAGMA journal_mode = WAL");
     db.run("PRAGMA synchronous = FULL");
+    // What is deleted or replaced is overwritten.
+    db.run("PRAGMA secure_delete = ON");
     migrate(db, path);
     return connectionOf(db);
   } catch (error) {
@@ -47,6 +54,7 @@ export function openConnection(path: string): Connection {
 function connectionOf(db: Database): Connection {
   const [begin, commit, rollback] = [db.query("BEGIN IMMEDIATE"), db.query("COMMIT"), db.query("ROLLBACK")];
   const [save, release, undo] = [db.query("SAVEPOINT part"), db.query("RELEASE part"), db.query("ROLLBACK TO part")];
+  const checkpoint = db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)");
   const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
   return {
     tables: prepareTables(db),
@@ -76,6 +84,7 @@ function connectionOf(db: Database): Connection {
       commit.run();
       db.run("DELETE FROM probe");
     },
+    emptyLog: () => checkpoint.get()?.busy === 0,
     close: () => db.close(),
   };
 }

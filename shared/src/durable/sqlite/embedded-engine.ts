@@ -2,6 +2,7 @@ import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { CrashPoint } from "./crash-point.ts";
 import { follow } from "./follow.ts";
+import { housekeeping } from "./housekeeping.ts";
 import { admit, intake } from "./intake.ts";
 import { Live } from "./live.ts";
 import { type MachineClock, machineClock } from "./machine-clock.ts";
@@ -73,6 +74,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
 
   return {
     ...intake({ writer, live, worker, clock }),
+    ...housekeeping({ path: options.path, writer, live, log }),
     get: async (runId, principal) => {
       const row = await writer.read(({ runs }) =>
         principal === undefined ? runs.byId(runId) : runs.ofPrincipal(runId, principal),

@@ -99,6 +99,16 @@ export class Writer {
     }
   }
 
+  /**
+   * See Connection.emptyLog; waits as long for others as a write does. Rejects if the storage
+   * fails.
+   */
+  async emptyLog(): Promise<boolean> {
+    for (const start = performance.now(); performance.now() - start < busyPatienceMs; await Bun.sleep(patienceMs))
+      if (this.#open().emptyLog()) return true;
+    return false;
+  }
+
   /** See Connection.dataVersion; undefined while the storage cannot be read. */
   dataVersion(): number | undefined {
     try {

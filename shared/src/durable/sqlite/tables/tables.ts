@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { claimsTable } from "./claims-table.ts";
+import { deletionTable } from "./deletion-table.ts";
 import { eventsTable } from "./events-table.ts";
 import { filesTable } from "./files-table.ts";
 import { journalTable } from "./journal-table.ts";
@@ -31,6 +32,7 @@ export function prepareTables(db: Database) {
     usage,
     signals,
     watchers,
+    deletion: deletionTable(db),
     workers: workersTable(db),
     clock: clockTable(db),
     listing: listing(db),
