@@ -10,7 +10,9 @@ const limits = { asks: 3, tokens: 10_000, usd: 1, wallMs: 60_000 };
 const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: "Go" }] }];
 const input = estimateTokens(messages, []);
 
-/** One of a flow's own calls, at this time and with this state; its request, or why there was none. */
+/**
+ * One of a flow's own calls, at this time and with this state; its request, or why there was none.
+ */
 async function called(changes: object, { now = 0, window = 1_000_000 } = {}): Promise<ModelRequest> {
   const begun = { goal: "", files: [], earlier: {}, startedAt: 0, limits, contextWindow: window };
   const state = Object.assign(newState(begun as unknown as Begun, { hops: 0 }), changes);

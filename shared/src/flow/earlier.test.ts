@@ -42,7 +42,10 @@ test("a flow reads its own earlier tasks of the conversation, and never another 
   }
 });
 
-/** What a flow reads of earlier tasks, newest first: their question, answer, and what they handed over. */
+/**
+ * What a flow reads of earlier tasks, newest first: their question, answer, and what they handed
+ * over.
+ */
 async function read(...tasks: readonly { asked: string; answered?: string; events?: readonly RunEvent[] }[]) {
   const filters: ListFilter[] = [];
   const runs = tasks.map(({ asked, answered = "yes" }, at) => {

@@ -11,7 +11,9 @@ import { createJudging, type JudgingDeps } from "./judging.ts";
 import type { PageTool } from "./page-tool.ts";
 import { createScopeBook } from "./scope-book.ts";
 
-/** A conversation's judging; `open` says whether it has an open page, and which dialog blocks that. */
+/**
+ * A conversation's judging; `open` says whether it has an open page, and which dialog blocks that.
+ */
 async function judgingForTest(deps: Partial<JudgingDeps> & { open?: boolean; dialog?: string } = {}) {
   const place = await workspaceForTest();
   const page = Object.assign(new EventEmitter(), { url: () => "https://far.example/" });
