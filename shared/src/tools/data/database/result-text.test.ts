@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { checkCells, columnNames, textCounter } from "../foreign/foreign-table.ts";
+import type { QueryResult } from "./database-protocol.ts";
 import { cellText, csvText, textTable } from "./result-text.ts";
 import { quoted } from "./table-of.ts";
 
@@ -29,9 +30,8 @@ test("forty columns are shown, of more their number; and as many rows as asked f
   expect(textTable({ columns: columns(1, "T".repeat(41)), rows: [] }, 1)).toBe(`c0\n${"T".repeat(39)}…`);
 });
 
-test.each<[unknown, string]>([
+test.each<[QueryResult["rows"][number][number], string]>([
   [null, ""],
-  [undefined, ""],
   ["", '""'],
   [0, "0"],
   ["a b", "a b"],
