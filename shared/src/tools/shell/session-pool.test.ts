@@ -20,7 +20,9 @@ async function scene(options: { readonly most?: number; readonly idleMs?: number
         return (await does.get(code)?.(callOptions)) ?? finished;
       },
       alive: () => state.isAlive && !state.closed,
-      close: async () => void (state.closed = true),
+      close: async () => {
+        state.closed = true;
+      },
     } as unknown as Session;
   };
   const make = () => createSessionPool({ name: "test", open, ...options });
