@@ -231,7 +231,9 @@ test("a file taken back after a failure has its permissions again", async () => 
   const workspace = await place.project({ "a.sh": "a\n", "gone.sh": "g\n", "wall.txt": "wall\n" });
   for (const name of ["a.sh", "gone.sh"]) await chmod(join(workspace.root, name), 0o751);
   const gone = "--- gone.sh\n+++ /dev/null\n@@ -1 +0,0 @@\n-g\n";
-  expect((await patch(workspace, swap("a.sh", "a", "b") + gone + swap("wall.txt/x", "", "x"))).isError).toBe(true);
+  const wall = "--- /dev/null\n+++ wall.txt/x\n@@ -0,0 +1 @@\n+x\n";
+  const { text } = await patch(workspace, swap("a.sh", "a", "b") + gone + wall);
+  expect(text).toBe("wall.txt is not a folder of the workspace.");
   for (const name of ["a.sh", "gone.sh"]) expect((await stat(join(workspace.root, name))).mode & 0o777).toBe(0o751);
 });
 
