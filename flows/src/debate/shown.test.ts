@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { AppError } from "manyhands";
 import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
 import { checkAgreement } from "./agreement.ts";
 import { type Course, type Debater, presentDebaters } from "./debater.ts";
@@ -189,4 +190,17 @@ test("a debater stays unless it missed the last two rounds", () => {
     false,
   ]);
   expect(presentDebaters(missed(2, 3))).toEqual([one, three]);
+});
+
+test("without a judgement they do not agree; a limit that is reached ends the debate", async () => {
+  const failing = (error: Error) => checkAgreement(paperFlow({ decide: () => Promise.reject(error) }).flow, judged);
+  const reason = "The model gave no usable answer";
+  expect(await failing(new AppError("task_failed", reason))).toEqual({ agreed: false, reason });
+  await expect(failing(new AppError("token_limit", "spent"))).rejects.toMatchObject({ code: "token_limit" });
+  await expect(failing(new TypeError("a bug"))).rejects.toThrow("a bug");
+});
+
+test("what speaks against a verdict is part of it", () => {
+  const text = verdictText({ decision: "Tabs", confidence: 1, reasons: ["so"], dissent: "width", citations: [2] });
+  expect(text).toBe("Tabs\n\nConfidence: 1\n\nBecause:\n- so\n\nAgainst it: width\n\nIt rests on [2].");
 });

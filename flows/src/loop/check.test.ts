@@ -135,3 +135,32 @@ It is done when: blue`);
   expect(lost.options).toEqual({ deadlineMs: 7_000 });
   expect((await told(iteration({ contextId: "", answer: "" }, failed))).text).not.toContain("Your last answer");
 });
+
+test.each([
+  ["passed", paperAnswer("so"), { passed: true, feedback: "there", score: 1 }, "there"],
+  ["not_passed", paperAnswer("so"), { passed: false, feedback: "no", score: 0 }, "no"],
+  ["not_passed", paperAnswer("so"), { passed: false, feedback: "no" }, "no"],
+  [
+    "failed",
+    paperAnswer("", { state: "failed", error: { code: "task_failed", message: "no paper" } }),
+    undefined,
+    "The attempt did not come to an end: one failed: no paper (task_failed)",
+  ],
+] as const)("an attempt that %s is told with its feedback and score", async (came, asked, verdict, feedback) => {
+  const { flow, shown } = paperFlow({}, { asked: [asked], decided: [verdict] });
+  await iterate(flow, { agent: "maker", task: "Make it", instruction: "{goal}", sent: [] }, []);
+  const score = verdict !== undefined && "score" in verdict ? { score: verdict.score } : {};
+  expect(shown.told).toEqual([
+    {
+      type: "iteration-begun",
+      note: "Iteration 1: maker begins",
+      data: { iteration: 1, agent: "maker", begun: true },
+    },
+    {
+      type: "iteration-ended",
+      note: `Iteration 1: ${came.replace("_", " ")}: ${feedback}`,
+      data: { iteration: 1, agent: "one", outcome: came, feedback, ...score },
+    },
+  ]);
+  expect(shown.decisions).toHaveLength(verdict === undefined ? 0 : 1);
+});

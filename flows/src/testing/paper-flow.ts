@@ -3,7 +3,7 @@ import type { AskMessage, AskOptions, AskOutcome, Decision, Flow, Writing } from
 import type * as z from "zod";
 
 /** What a flow's own model or an agent was shown. */
-export type Shown = {
+type Shown = {
   readonly decisions: Decision<z.ZodObject>[];
   readonly writings: Writing[];
   readonly asks: (AskMessage & { readonly agent: string; readonly options: AskOptions })[];

@@ -63,7 +63,13 @@ async function read(...tasks: readonly { asked: string; answered?: string; event
   return { ...earlier, filters };
 }
 
-const file = (name: string, size = 1, sha256 = name): Part => ({ type: "file", name, mediaType: "text/csv", size, sha256 });
+const file = (name: string, size = 1, sha256 = name): Part => ({
+  type: "file",
+  name,
+  mediaType: "text/csv",
+  size,
+  sha256,
+});
 const added = (parts: readonly Part[], more: object = {}): RunEvent => ({
   type: "artifact-added",
   artifactId: "a",
@@ -74,13 +80,12 @@ const added = (parts: readonly Part[], more: object = {}): RunEvent => ({
 
 test("the five newest tasks that completed are read, the oldest first, each text as far as it may be long", async () => {
   const long = "x".repeat(4_001);
-  const { text, filters } = await read({ asked: "second", answered: long }, { asked: long.slice(1), answered: "first" });
-  expect(filters).toEqual([
-    { contextId: "c1", principal: "alice", kind: "talk", statuses: ["completed"], limit: 5 },
-  ]);
-  expect(text).toBe(
-    `Asked: ${long.slice(1)}\nAnswered: first\n\nAsked: second\nAnswered: ${long.slice(1)} [cut off]`,
+  const { text, filters } = await read(
+    { asked: "second", answered: long },
+    { asked: long.slice(1), answered: "first" },
   );
+  expect(filters).toEqual([{ contextId: "c1", principal: "alice", kind: "talk", statuses: ["completed"], limit: 5 }]);
+  expect(text).toBe(`Asked: ${long.slice(1)}\nAnswered: first\n\nAsked: second\nAnswered: ${long.slice(1)} [cut off]`);
 });
 
 test("the newest task's files come along, the newest of each name, as many as fit into 4 MB", async () => {
@@ -91,7 +96,10 @@ test("the newest task's files come along, the newest of each name, as many as fi
     added([file("c.csv", all - 1), file("d.csv", 1)]),
   ];
   const stored = (name: string, size: number, sha256 = name) => ({ name, mediaType: "text/csv", size, sha256 });
-  const { files } = await read({ asked: "newest", events: handed }, { asked: "older", events: [added([file("e.csv")])] });
+  const { files } = await read(
+    { asked: "newest", events: handed },
+    { asked: "older", events: [added([file("e.csv")])] },
+  );
   expect(files).toEqual([stored("a.csv", 1, "new"), stored("c.csv", all - 1)]);
   expect((await read({ asked: "one", events: [added([file("b.csv", all)])] })).files).toEqual([stored("b.csv", all)]);
   expect((await read()).files).toEqual([]);
@@ -99,7 +107,10 @@ test("the newest task's files come along, the newest of each name, as many as fi
 
 test("what each task says last of its sources counts, and one that says nothing may have taken in anything", async () => {
   const told = (...takenIn: string[]) => added([], { takenIn });
-  const both = await read({ asked: "b", events: [told("bash"), added([])] }, { asked: "a", events: [told("x"), told("web")] });
+  const both = await read(
+    { asked: "b", events: [told("bash"), added([])] },
+    { asked: "a", events: [told("x"), told("web")] },
+  );
   expect(both.takenIn).toEqual(["bash", "web"]);
   expect((await read({ asked: "b", events: [told()] }, { asked: "a" })).takenIn).toEqual(["task"]);
   expect((await read({ asked: "b", events: [told()] })).takenIn).toEqual([]);
