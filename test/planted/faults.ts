@@ -3047,4 +3047,12 @@ export const faults: readonly Fault[] = [
     harm: "Without a token an agent on another machine counts as one of ours, and what it says of its caller is believed.",
     tests: config,
   },
+  {
+    id: "proxy-looks-names-up-again",
+    file: "shared/src/machine/egress/proxy-forward.ts",
+    find: "      ...(upstream === undefined && { lookup: pinned(addresses) }),\n",
+    becomes: "",
+    harm: "A name that changes its address after the check leads the browser into the private network.",
+    tests: egress,
+  },
 ];
