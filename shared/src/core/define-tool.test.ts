@@ -150,7 +150,12 @@ test("what a tool declares of a call gets the parsed input; a call with bad inpu
     effect: ({ n }) => (n === 2 ? "once" : "idempotent"),
     risk: async ({ n }, { said }) => `${n} ${said.join()}`,
     edits: ({ n }) => [`${n}.txt`],
-    reach: { opens: ({ n }) => [`http://${n}.example/`], asks: ({ n }) => `q${n}`, led: true },
+    reach: {
+      opens: ({ n }) => [`http://${n}.example/`],
+      asks: ({ n }) => `q${n}`,
+      writes: ({ n }) => `w${n}`,
+      led: true,
+    },
     run: async ({ n }) => `ran ${n}`,
     runDurably: async ({ n }) => (n === 2 ? { text: "two", isError: true } : `waited ${n}`),
     parallel: true,
@@ -164,7 +169,8 @@ test("what a tool declares of a call gets the parsed input; a call with bad inpu
   expect([await risk({}), await risk({ n: 2 }), await risk({ n: "x" })]).toEqual(["1 Go.", "2 Go.", undefined]);
   expect([edits({}), edits({ n: 2 }), edits({ n: "x" })]).toEqual([["1.txt"], ["2.txt"], []]);
   expect([opens({}), opens({ n: "x" })]).toEqual([["http://1.example/"], []]);
-  expect([tool.reach?.asks?.({ n: 3 }), tool.reach?.led]).toEqual(["q3", true]);
+  expect([tool.reach?.asks?.({ n: 3 }), tool.reach?.asks?.({ n: "x" }), tool.reach?.led]).toEqual(["q3", "", true]);
+  expect([tool.reach?.writes?.({ n: "3" }), tool.reach?.writes?.({ n: "x" })]).toEqual(["w3", ""]);
   expect(await waited({ n: null })).toEqual({ text: "waited 1", isError: false });
   expect(await waited({ n: 2 })).toEqual({ text: "two", isError: true });
   expect(await waited({ n: "x" })).toMatchObject({ isError: true, text: expect.stringContaining("Invalid arguments") });
@@ -175,6 +181,8 @@ test("a tool that declares none of it has none of it, and one that may edit anyt
   for (const part of ["risk", "reach", "edits", "callDurably"]) expect([part, part in repeat]).toEqual([part, false]);
   const anything = { name: "bash", description: "", input: z.strictObject({}), effect: "once", edits: true } as const;
   expect(defineTool({ ...anything, run: async () => "" }).edits).toBe(true);
+  const named = defineTool({ ...anything, reach: { opens: "named", reads: true }, run: async () => "" });
+  expect(named.reach).toEqual({ opens: "named", reads: true });
 });
 
 test("only the item of a list that is spelt out is converted, and one text where a list is wanted becomes a list", async () => {

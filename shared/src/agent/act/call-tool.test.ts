@@ -60,25 +60,26 @@ test("a call that waits for the web or for the model ends with the task's time, 
     web: ({ fetch }) => fetch("http://far.example/"),
     model: ({ ask }) => ask({ instructions: "Say.", text: "What?" }),
   };
-  for (const [name, wait] of Object.entries(waits)) {
+  const each = Object.entries(waits).map(async ([name, wait]) => {
     const tool = doing(async (context) => {
       await wait(context);
       return { text: "It came.", isError: false };
     });
     await using agent = await agentForTest({
       script: (request) =>
-        JSON.stringify(request.messages[0]).includes("Say.") ? { text: "This.", delayMs: 10_000 } : (script[0] ?? {}),
+        JSON.stringify(request.messages[0]).includes("Say.") ? { text: "This.", delayMs: 20_000 } : (script[0] ?? {}),
       tools: [tool],
       fetch: (signal) => hanging(signal),
     });
-    const { events, record } = await agent.run("Go.", { budget: { wallMs: 1_500 } });
+    const { events, record } = await agent.run("Go.", { budget: { wallMs: 4_000 } });
     const event = events.find(({ type }) => type === "tool-ended");
     expect([name, event]).toMatchObject([
       name,
-      { text: expect.stringMatching(/^Stopped: .*2 seconds/), isError: true },
+      { text: expect.stringMatching(/^Stopped: .*4 seconds/), isError: true },
     ]);
     expect(record.error?.code).toBe("time_limit");
-  }
+  });
+  await Promise.all(each);
 }, 180_000);
 
 test("a tool has its task's room for results, the step's key, and what it tells while it works is shown as the call's", async () => {

@@ -47,14 +47,16 @@ test.each([
   ["a durable question", [askHuman()], { name: "ask_human", args: { inquire: "Which?" } }, "a letter", "a letter"],
   ["an approval", [act()], { name: "act", args: {} }, "yes CODE", "did"],
 ] as const)("%s is not answered by what was said before it was asked", async (_, tools, call, answer, result) => {
+  const said = Promise.withResolvers<void>();
   await using agent = await agentForTest({
-    script: [{ calls: [call], delayMs: 400 }, { text: "done" }],
+    script: [{ calls: [call], after: said.promise }, { text: "done" }],
     tools: [...tools],
     ...(call.name === "act" && { approval: () => "ask" as const }),
   });
   const id = await agent.start("Go.");
   for (const end = Date.now() + 60_000; agent.model.requests.length === 0 && Date.now() < end; ) await Bun.sleep(5);
   await agent.say(id, "By the way.");
+  said.resolve();
   await agent.until(id, "waiting", "completed");
   const asked = (await agent.events(id)).find((event) => event.type === "question-asked");
   await agent.say(id, answer.replace("CODE", asked?.approval?.id ?? ""));
