@@ -49,15 +49,11 @@ export function linesOfLook({ items }: PageLook, tokens: number, detail?: Detail
   return fits ? rich : written({ allRefs: false, collapsed: true });
 }
 
-function remarks({ unseen, crowded, measure }: PageLook, cut: boolean): string[] {
+function remarks({ unseen }: PageLook, cut: boolean): string[] {
   const said: string[] = [];
   if (unseen > 0)
     said.push(`Left out: ${unseen} ${unseen === 1 ? "text" : "texts"} on the page that no person could see.`);
-  if (crowded)
-    said.push(
-      `The page has ${measure.elements} elements; listed is what is in the window. browser_snapshot{find: "…"} finds the rest.`,
-    );
-  else if (cut)
+  if (cut)
     said.push(
       'browser_snapshot{expand: "e…"} shows a part whole, {find: "…"} the places of a text, {full: true} everything.',
     );

@@ -1,23 +1,3 @@
-import type { Frame, JSHandle, Page } from "playwright";
-import type { ElementList } from "./in-page/element-list.ts";
-import { findUnseenText } from "./in-page/find-unseen-text.ts";
-import { openPalette } from "./in-page/palette.ts";
-import { openVisibility } from "./in-page/visibility.ts";
-
-/** The texts of a document, or of some of its elements, that no person could see. */
-export async function unseenTextOf(
-  document: Page | Frame,
-  among?: { readonly list: JSHandle<ElementList>; readonly numbers: readonly number[] },
-): Promise<string[]> {
-  const palette = await document.evaluateHandle(openPalette);
-  const visibility = await palette.evaluateHandle(openVisibility);
-  try {
-    return await visibility.evaluate(findUnseenText, among);
-  } finally {
-    for (const handle of [visibility, palette]) void handle.dispose().catch(() => undefined);
-  }
-}
-
 /** Removes from texts what no person could see, and what nobody should. */
 export interface Hider {
   /** The text without the hidden parts; a password becomes dots. */
