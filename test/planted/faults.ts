@@ -453,7 +453,7 @@ export const faults: readonly Fault[] = [
   {
     id: "given-back-and-answered",
     file: "shared/src/durable/sqlite/leased-run.ts",
-    find: "        tables.journal.reopen(n, path);\n",
+    find: "        tables.journal.reopen(lease.n, path);\n",
     becomes: "",
     harm: "At replay a branch receives a message that it had given back.",
     tests: durable,
@@ -937,7 +937,7 @@ export const faults: readonly Fault[] = [
   {
     id: "canceled-and-paused",
     file: "shared/src/durable/sqlite/leased-run.ts",
-    find: `if (canceled) return { value: undefined, seq: endRun(tables, n, { status: "canceled" }, now) };`,
+    find: `if (canceled) return { value: undefined, seq: endRun(tables, lease.n, { status: "canceled" }, now) };`,
     becomes: "",
     harm: "A canceled run that cannot be replayed is shown as paused, and never ends.",
     tests: durable,

@@ -53,6 +53,18 @@ export class Execution implements ExecutionContext {
     this.#leave = resolve;
   }
 
+  /**
+   * Call it before `start` for a run that is still being stored: nothing that has effects or can be
+   * seen happens before. `stored` resolves with false if the run is not to be executed here.
+   */
+  waitFor(stored: Promise<boolean>): void {
+    void stored.then((isOurs) => {
+      if (!isOurs) this.lose();
+    });
+    this.progress.after(stored);
+    void this.buffer.add(stored);
+  }
+
   /** Runs the body. Call it once. */
   start(definition: RunDefinition, input: Json): void {
     const body = async () => definition.execute(this.runFor(this.root), input);

@@ -17,6 +17,11 @@ export class Journal {
     for (const row of rows) if (row.kind !== "emit") this.#rows.set(row.path, row);
   }
 
+  /** Of a run that has not begun. */
+  static empty(): Journal {
+    return new Journal([]);
+  }
+
   static async load(store: RunStore): Promise<Journal> {
     return new Journal(await store.load());
   }

@@ -1,12 +1,13 @@
 import { type Engine, type StartRequest, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { checkQuota } from "../../core/quota.ts";
+import { Acceptance, claimOf } from "./claim.ts";
 import { endRun } from "./endings.ts";
 import type { Live } from "./live.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
 import { type RunRow, recordOf } from "./tables/runs-table.ts";
 import type { Tables } from "./tables/tables.ts";
-import type { Worker } from "./worker.ts";
+import type { Seat, Worker } from "./worker.ts";
 import type { Writer } from "./writer.ts";
 
 /** What changing runs from outside needs. */
@@ -23,15 +24,25 @@ export type IntakeDeps = {
  */
 export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "watch" | "cancel" | "resume"> {
   const { writer, live, worker, clock } = deps;
+  /** The dedupe keys of runs that are being accepted. */
+  const accepting = new Set<string>();
+
   return {
     async start(request) {
+      const { principal, dedupe } = request;
+      const key = dedupe && JSON.stringify([principal, dedupe.key]);
+      const isAlone = key !== undefined && !accepting.has(key);
+      if (isAlone) accepting.add(key);
       const place = worker.reserve(request.kind);
       try {
-        const { row, created } = await writer.offer((tables) => accept(tables, request, clock.moment(), place?.owner));
-        if (created && row.owner !== null) place?.begin(row);
+        const acceptance = key === undefined || isAlone ? acceptanceOf(writer, request, place) : undefined;
+        const { row, created } = await store(deps, request, place, acceptance);
+        if (acceptance === undefined && place !== undefined && isClaimed({ row, created }))
+          place.begin(claimOf(row, place.owner));
         else if (created && place === undefined) worker.wake();
         return { run: recordOf(row), created };
       } finally {
+        if (isAlone) accepting.delete(key);
         place?.leave();
       }
     },
@@ -78,29 +89,75 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "wa
   };
 }
 
+/**
+ * The acceptance of a run that is executed meanwhile, so that both share one commit: if there is
+ * room for it and nothing speaks against it. Only another process could still have it refused.
+ */
+function acceptanceOf(writer: Writer, request: StartRequest, place: Seat | undefined): Acceptance | undefined {
+  const { principal, dedupe, id, quota, canceled } = request;
+  if (place === undefined || id !== undefined || quota !== undefined || canceled === true) return undefined;
+  const isNew = writer.readNow(({ runs }) => dedupe === undefined || runs.byKey(principal, dedupe.key) === null);
+  return isNew === true ? new Acceptance(place.owner) : undefined;
+}
+
+/** Stores the run, which begins meanwhile if it has an acceptance. */
+async function store(
+  { writer, clock }: IntakeDeps,
+  request: StartRequest,
+  place: Seat | undefined,
+  acceptance: Acceptance | undefined,
+): Promise<Accepted> {
+  const { kind, principal, contextId, id = Bun.randomUUIDv7() } = request;
+  const input = JSON.stringify(request.input);
+  const lease = acceptance?.lease;
+  const stored = writer.offer((tables) => {
+    if (lease !== undefined) lease.n = 0;
+    const accepted = accept(tables, { ...request, id }, input, clock.moment(), place?.owner);
+    if (lease !== undefined && isClaimed(accepted)) lease.n = accepted.row.n;
+    return accepted;
+  });
+  if (acceptance !== undefined)
+    place?.begin({ id, kind, principal, contextId, input, lease: acceptance.lease, acceptance });
+  try {
+    const accepted = await stored;
+    acceptance?.settle(isClaimed(accepted));
+    return accepted;
+  } catch (error) {
+    acceptance?.settle(false);
+    throw error;
+  }
+}
+
+type Accepted = { readonly row: RunRow; readonly created: boolean };
+
+/** Whether the run is new and belongs to the worker for which it was accepted. */
+function isClaimed({ row, created }: Accepted): boolean {
+  return created && row.owner !== null;
+}
+
 /** Stores a run and assigns it to the given worker, which saves the query and commit of a claim. */
 function accept(
   tables: Tables,
-  request: StartRequest,
+  request: StartRequest & { readonly id: string },
+  input: string,
   now: Moment,
   owner: string | undefined,
-): { row: RunRow; created: boolean } {
+): Accepted {
   const { dedupe } = request;
   const known = dedupe === undefined ? null : tables.runs.byKey(request.principal, dedupe.key);
   if (known !== null) {
     if (isRepeated(known, request, now)) return { row: known, created: false };
     tables.runs.releaseKey(known.n);
   }
-  const { quota } = request;
+  const { quota, id } = request;
   if (quota !== undefined) checkQuota(quota, tables.usage.of(request.principal, now.wall), now.wall, true);
-  const id = request.id ?? Bun.randomUUIDv7();
   if (tables.runs.byId(id) !== null) throw new AppError("conflict", `There is a run ${id} already.`);
   const n = tables.runs.insert({
     id,
     kind: request.kind,
     principal: request.principal,
     contextId: request.contextId,
-    input: JSON.stringify(request.input),
+    input,
     dedupeKey: dedupe?.key ?? null,
     dedupeHash: dedupe?.hash ?? null,
     counted: quota === undefined ? 0 : 1,

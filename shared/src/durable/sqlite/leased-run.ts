@@ -8,6 +8,7 @@ import {
   type WaitAnswer,
   type WaitRequest,
 } from "../replay/run-store.ts";
+import type { Acceptance } from "./claim.ts";
 import { endRun } from "./endings.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
 import { storageFailure } from "./storage-error.ts";
@@ -18,6 +19,8 @@ import type { Writer } from "./writer.ts";
 /** What the run store of one claim needs. */
 export type LeasedRunOptions = {
   readonly lease: Lease;
+  /** Of a run that is executed before it is stored. */
+  readonly acceptance?: Acceptance | undefined;
   readonly writer: Writer;
   readonly clock: RunClock;
   /** Called after a commit that appended events, with the last event's number. */
@@ -30,8 +33,7 @@ export type LeasedRunOptions = {
  * no gaps.
  */
 export function leasedRun(options: LeasedRunOptions): RunStore {
-  const { lease, writer, clock } = options;
-  const { n } = lease;
+  const { lease, acceptance, writer, clock } = options;
   let fault: { readonly error: unknown } | undefined;
 
   async function write<T>(
@@ -54,50 +56,52 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
   }
 
   return {
-    load: () => writer.read((tables) => tables.journal.ofRun(n)),
+    load: () => writer.read((tables) => tables.journal.ofRun(lease.n)),
     async standing() {
+      // Nobody else can know of a run that is still being accepted.
+      if (acceptance !== undefined && acceptance.outcome === undefined) return "held";
       const held = await writer.read((tables) => tables.states.held(lease));
       if (held === null) return "lost";
       return held.cancel_requested === 1 ? "canceled" : "held";
     },
     record: (row, events) =>
-      write((tables, now) => ({ value: undefined, seq: record(tables, n, row, events ?? [], now) }), {
+      write((tables, now) => ({ value: undefined, seq: record(tables, lease.n, row, events ?? [], now) }), {
         // The run waits for neither: they only have to be written before later writes.
         patient: row.kind === "emit" || row.kind === "poll",
       }),
     hurry: () => writer.hurry(),
-    hasSignal: (name) => writer.read((tables) => tables.signals.isFree(n, name)),
-    wait: (request) => write((tables, now, canceled) => wait(tables, n, request, now, canceled)),
+    hasSignal: (name) => writer.read((tables) => tables.signals.isFree(lease.n, name)),
+    wait: (request) => write((tables, now, canceled) => wait(tables, lease.n, request, now, canceled)),
     takeAll: (row) =>
       write((tables) => {
-        const out = `[${tables.signals.takeAll(n, row.name, row.path).join()}]`;
-        tables.journal.put(n, { ...row, out });
+        const out = `[${tables.signals.takeAll(lease.n, row.name, row.path).join()}]`;
+        tables.journal.put(lease.n, { ...row, out });
         return { value: out, seq: 0 };
       }),
     giveBack: (path) =>
       write((tables) => {
-        tables.signals.giveBack(n, path);
-        tables.journal.reopen(n, path);
+        tables.signals.giveBack(lease.n, path);
+        tables.journal.reopen(lease.n, path);
         return { value: undefined, seq: 0 };
       }),
     end: (ending: Ending) =>
       write((tables, now, canceled) => ({
         value: undefined,
-        seq: endRun(tables, n, canceled ? { status: "canceled" } : ending, now),
+        seq: endRun(tables, lease.n, canceled ? { status: "canceled" } : ending, now),
       })),
     pause: (error: RecordedError) =>
       write(
         (tables, now, canceled) => {
-          if (canceled) return { value: undefined, seq: endRun(tables, n, { status: "canceled" }, now) };
-          const seq = tables.events.append(n, [{ type: "run-paused", error }], now);
-          tables.states.pause(n, error, now);
+          if (canceled) return { value: undefined, seq: endRun(tables, lease.n, { status: "canceled" }, now) };
+          const seq = tables.events.append(lease.n, [{ type: "run-paused", error }], now);
+          tables.states.pause(lease.n, error, now);
           return { value: undefined, seq };
         },
         { afterFault: true },
       ),
     release: () =>
       write((tables, now) => {
-        tables.states.queue(n, now);
+        tables.states.queue(lease.n, now);
         return { value: undefined, seq: 0 };
       }),
   };

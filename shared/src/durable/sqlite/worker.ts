@@ -3,13 +3,13 @@ import { AppError } from "../../core/errors.ts";
 import type { RunDefinition, RunEvent } from "../../core/run.ts";
 import { Execution } from "../replay/execution.ts";
 import { Journal } from "../replay/journal.ts";
+import { type Claim, claimOf } from "./claim.ts";
 import { endRun } from "./endings.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { leasedRun } from "./leased-run.ts";
 import type { Live } from "./live.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
 import type { RunRow } from "./tables/runs-table.ts";
-import type { Lease } from "./tables/states-table.ts";
 import type { Tables } from "./tables/tables.ts";
 import type { Watch } from "./watch.ts";
 import type { Writer } from "./writer.ts";
@@ -26,12 +26,12 @@ export type WorkerOptions = {
 };
 
 /**
- * A reserved place for one run in this worker: start it once it is accepted for this owner, then
- * leave.
+ * A reserved place for one run in this worker: start it once it is accepted for this owner, or
+ * while it is, then leave.
  */
-export type Seat = { readonly owner: string; begin(row: RunRow): void; leave(): void };
+export type Seat = { readonly owner: string; begin(claim: Claim): void; leave(): void };
 
-type Held = { readonly execution: Execution; readonly lease: Lease };
+type Held = { readonly execution: Execution } & Pick<Claim, "lease" | "acceptance">;
 
 /** A pool: kinds whose bodies share one limit on concurrency. */
 type Pool = { readonly kinds: Set<string>; concurrency: number; running: number; reserved: number };
@@ -98,9 +98,9 @@ export class Worker {
     let isTaken = false;
     return {
       owner,
-      begin: (row) => {
+      begin: (claim) => {
         isTaken = true;
-        this.#begin(row, owner, pool);
+        this.#begin(claim, pool);
       },
       leave: () => {
         pool.reserved--;
@@ -141,7 +141,8 @@ export class Worker {
     try {
       await this.#options.writer.read((tables) => {
         const owned = new Map(tables.claims.owned(owner).map((run) => [run.id, run]));
-        for (const [id, { execution, lease }] of this.#held) {
+        for (const [id, { execution, lease, acceptance }] of this.#held) {
+          if (acceptance !== undefined && acceptance.outcome === undefined) continue;
           const run = owned.get(id);
           if (run?.epoch !== lease.epoch) execution.lose();
           else if (run.cancel_requested === 1) execution.cancel();
@@ -185,7 +186,7 @@ export class Worker {
         if (this.#draining || owner === undefined) return;
         for (const pool of [this.#sharedPool, this.#dedicatedPool]) {
           if (roomOf(pool) <= 0) continue;
-          for (const row of await this.#claim(owner, pool)) this.#begin(row, owner, pool);
+          for (const row of await this.#claim(owner, pool)) this.#begin(claimOf(row, owner), pool);
         }
       }
     } finally {
@@ -193,9 +194,9 @@ export class Worker {
     }
   }
 
-  #begin(row: RunRow, owner: string, pool: Pool): void {
+  #begin(claim: Claim, pool: Pool): void {
     pool.running++;
-    const running = this.#execute(row, owner).finally(() => {
+    const running = this.#execute(claim).finally(() => {
       pool.running--;
       this.#running.delete(running);
       this.wake();
@@ -217,27 +218,28 @@ export class Worker {
     return rows;
   }
 
-  async #execute(row: RunRow, owner: string): Promise<void> {
+  async #execute(claim: Claim): Promise<void> {
     const { writer, live, log, clock, stopMs } = this.#options;
-    const definition = this.#definitions.get(row.kind);
-    if (definition === undefined) throw new Error(`Claimed a run of kind ${row.kind}.`);
-    const lease = { n: row.n, owner, epoch: row.epoch };
-    const store = leasedRun({ lease, writer, clock, onEvents: (seq) => live.committed(row.id, seq) });
+    const { id, kind, principal, contextId, lease, acceptance } = claim;
+    const definition = this.#definitions.get(kind);
+    if (definition === undefined) throw new Error(`Claimed a run of kind ${kind}.`);
+    const store = leasedRun({ lease, acceptance, writer, clock, onEvents: (seq) => live.committed(id, seq) });
     try {
-      const journal = await Journal.load(store);
-      const progress = (event: RunEvent) => live.progress(row.id, event);
-      const about = { runId: row.id, principal: row.principal, contextId: row.context_id };
+      const journal = acceptance === undefined ? await Journal.load(store) : Journal.empty();
+      const progress = (event: RunEvent) => live.progress(id, event);
+      const about = { runId: id, principal, contextId };
       const execution = new Execution(journal, { ...about, store, log, clock: () => clock.now(), stopMs, progress });
-      this.#held.set(row.id, { execution, lease });
+      this.#held.set(id, { execution, ...claim });
       if (this.#draining) execution.drain();
-      if ((await store.standing()) === "canceled") execution.cancel();
-      execution.start(definition, JSON.parse(row.input));
+      if (acceptance !== undefined) execution.waitFor(acceptance.settled);
+      else if ((await store.standing()) === "canceled") execution.cancel();
+      execution.start(definition, JSON.parse(claim.input));
       await execution.done;
     } catch (error) {
       this.#logUnlessStorage(error, "A claimed run could not be executed.");
       await store.release().catch(() => undefined);
     } finally {
-      this.#held.delete(row.id);
+      this.#held.delete(id);
     }
   }
 

@@ -109,6 +109,17 @@ export class Writer {
     return false;
   }
 
+  /** Reads committed data at once; undefined while the storage fails or is busy. */
+  readNow<T>(run: (tables: Tables) => T): T | undefined {
+    if (this.#failure !== undefined) return undefined;
+    try {
+      return run(this.#open().tables);
+    } catch (error) {
+      if (storageFailure(error) === undefined) throw error;
+      return undefined;
+    }
+  }
+
   /** See Connection.dataVersion; undefined while the storage cannot be read. */
   dataVersion(): number | undefined {
     try {

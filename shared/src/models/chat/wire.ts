@@ -33,9 +33,9 @@ export function chatParams(request: ModelRequest, config: ModelConfig, traits: T
  */
 export function chatBody(request: ModelRequest, config: ModelConfig, traits: Traits): string {
   const { messages: _, tools, ...rest } = chatParams({ ...request, messages: [] }, config, traits);
-  const lists = [`"messages":[${messagesText(request.messages, traits)}]`];
-  if (tools !== undefined) lists.push(`"tools":[${request.tools.map(toolText).join()}]`);
-  return `${JSON.stringify(rest).slice(0, -1)},${lists.join()}}`;
+  const toolsText = tools === undefined ? "" : `,"tools":[${request.tools.map(toolText).join()}]`;
+  // Only concatenated: a `join` would copy the whole conversation once more than sending it does.
+  return `${JSON.stringify(rest).slice(0, -1)},"messages":[${messagesText(request.messages, traits)}]${toolsText}}`;
 }
 
 /** The text of a conversation's first messages, `count` of them. */
