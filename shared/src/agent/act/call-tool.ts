@@ -38,6 +38,7 @@ export type CalledTool = {
   readonly images?: readonly StoredFile[];
   /** Where its content came from. Earlier versions left it out if the tool's name said it. */
   readonly takenIn?: NonNullable<ToolResult["takenIn"]>;
+  readonly shows?: NonNullable<ToolResult["shows"]>;
   readonly end?: NonNullable<ToolResult["end"]>;
   /** The call has no result yet: it is made again with the person's answer to this question. */
   readonly asks?: NonNullable<ToolResult["asks"]>;
@@ -218,12 +219,13 @@ async function bounded(result: ToolResult, { callId, name, workspace, limits, ar
     isError: result.isError,
     ...(images.length > 0 && { images }),
     ...(result.takenIn && { takenIn: result.takenIn }),
+    ...(result.shows && text === result.text && { shows: result.shows }),
     ...(result.end && { end: result.end }),
   };
 }
 
-function ended({ callId, name, text, isError, milliseconds, images, takenIn }: CalledTool) {
-  const more = { ...(images && { images }), ...(takenIn && { takenIn }) };
+function ended({ callId, name, text, isError, milliseconds, images, takenIn, shows }: CalledTool) {
+  const more = { ...(images && { images }), ...(takenIn && { takenIn }), ...(shows && { shows }) };
   return { type: "tool-ended", callId, name, text, isError, milliseconds, ...more } as const;
 }
 

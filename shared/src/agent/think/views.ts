@@ -1,5 +1,6 @@
-import { isView } from "../task/add-message.ts";
+import { addMessage, isView } from "../task/add-message.ts";
 import type { AgentState, SeenObservation, TaskMessage, View, Views } from "../task/agent-state.ts";
+import { shortenAgain } from "../task/bound-text.ts";
 import { messageTokens, viewTokens } from "./prompt-tokens.ts";
 
 /**
@@ -13,9 +14,22 @@ const turnsShown = 5;
  */
 const mostChanges = 3_000;
 
-/** The views of a conversation when a task starts. */
-export function viewsIn(messages: readonly TaskMessage[]): Views {
-  return { open: messages.filter(isView).map((message) => ({ message, step: 0 })), weighed: 0 };
+/**
+ * For how many turns a long output that a file holds whole is worth its tokens, and how many
+ * characters of it stay.
+ */
+const turnsLong = 12;
+const stays = 1_500;
+
+/** A conversation when a task starts, and its views. */
+export function withViews(earlier: readonly TaskMessage[]): Pick<AgentState, "messages" | "views"> {
+  const task: Pick<AgentState, "messages" | "views" | "step"> = {
+    messages: [],
+    views: { open: [], weighed: 0 },
+    step: 0,
+  };
+  for (const message of earlier) addMessage(task, message);
+  return task;
 }
 
 /**
@@ -78,15 +92,24 @@ export function keepViews({ views, messages }: AgentState): void {
 
 /**
  * Observations before the newest that is complete in itself; images of tools before the newest, or
- * some turns old.
+ * some turns old; results before a later one that has all of what they show; long outputs after
+ * some turns.
  */
 function staleViews({ open }: Views, step: number, next: SeenObservation | undefined): readonly View[] {
   const isWhole = ({ message }: View) => message.role === "observation" && message.since === undefined;
   const whole = next !== undefined && next.since === undefined ? open.length : open.findLastIndex(isWhole);
-  const image = open.findLastIndex(({ message }) => message.role === "tool");
-  return open.filter(({ message, step: shown }, at) =>
-    message.role === "observation" ? at < whole : at < image || step - shown > turnsShown,
+  const image = open.findLastIndex(({ message }) => message.role === "tool" && message.images !== undefined);
+  const newest = new Map(
+    open.flatMap(({ message }, at) =>
+      message.role === "tool" && message.shows?.whole !== undefined ? [[message.shows.of, at]] : [],
+    ),
   );
+  return open.filter(({ message, step: shown }, at) => {
+    if (message.role === "observation") return at < whole;
+    if (message.images !== undefined) return at < image || step - shown > turnsShown;
+    if (message.shows === undefined) return step - shown > turnsLong && message.text.length > stays;
+    return message.shows.brief !== undefined && at < (newest.get(message.shows.of) ?? 0);
+  });
 }
 
 /** What stays of views that are out of date; what the conversation has already is not repeated. */
@@ -94,14 +117,20 @@ function foldsOf(stale: readonly View[], messages: readonly TaskMessage[]): Map<
   const told = new Set(messages.flatMap((message) => (message.role === "observation" ? [message.text] : [])));
   return new Map(
     stale.map(({ message }): [TaskMessage, TaskMessage] => {
+      if (message.role === "tool") return [message, foldedResult(message)];
       const { images: _, ...rest } = message;
-      if (rest.role === "tool") return [message, { ...rest, text: `${rest.text}\n[The image is no longer shown.]` }];
       const { brief = "" } = rest;
       const text = told.has(brief) ? "" : brief;
       told.add(brief);
       return [message, { role: "observation", text }];
     }),
   );
+}
+
+function foldedResult(result: Extract<View["message"], { role: "tool" }>): TaskMessage {
+  const { images, shows, ...rest } = result;
+  if (images !== undefined) return { ...rest, text: `${rest.text}\n[The image is no longer shown.]` };
+  return { ...rest, text: shows?.brief ?? shortenAgain(rest.text, stays) };
 }
 
 function sizeOf(messages: readonly TaskMessage[]): number {
