@@ -10,8 +10,8 @@ const workspaceName = /^[0-9a-f]{32}$/;
 const sha256Name = /^[0-9a-f]{64}$/;
 
 /**
- * The workspaces and artifacts of a home, for deleting them. The servers of the home may be at work:
- * what is put aside is renamed first, so that nobody finds it half deleted.
+ * The workspaces and artifacts of a home, for deleting them. The servers of the home may be at
+ * work: what is put aside is renamed first, so that nobody finds it half deleted.
  */
 export function createHomeFiles(home: string): HomeFiles {
   const workspaces = join(home, "workspaces");
@@ -89,7 +89,9 @@ async function newestChange(folder: string): Promise<number> {
   return newest;
 }
 
-/** Removes a folder; tools may have locked folders in it, and a last process may still write there. */
+/**
+ * Removes a folder; tools may have locked folders in it, and a last process may still write there.
+ */
 async function removeAll(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
