@@ -16,6 +16,7 @@ import { crossOrigin } from "manyhands/internal/http/cross-origin";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
+import { createDeletions, type Deletions } from "manyhands/internal/runs/deletions";
 import type { Quotas } from "manyhands/internal/runs/quotas";
 import { kindsOf, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
@@ -44,6 +45,8 @@ export type GatewayAppDeps = {
   readonly registry: Registry;
   readonly runnables: Runnables;
   readonly runs: Runs;
+  /** How they are deleted; from the engine's store alone, if omitted. */
+  readonly deletions?: Deletions;
   /** What principals may use: the same as the runs are held to. */
   readonly quotas: Quotas;
   /** The model of the flows' own calls. */
@@ -85,7 +88,8 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
     metrics.failed();
     options.report(bug);
   };
-  const deps = { ...options, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
+  const deletions = options.deletions ?? createDeletions({ engine });
+  const deps = { ...options, deletions, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
   const deliveries = createDeliveries(engine, () => options.runnables.all().flatMap(kindsOf).map(pushKind));
   const endpoints = [
     ...flowRoutes(deps),

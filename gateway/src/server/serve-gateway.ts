@@ -11,7 +11,10 @@ import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
+import { createDeletions } from "manyhands/internal/runs/deletions";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
+import { kindsOf } from "manyhands/internal/runs/runnable";
 import { openRuns } from "manyhands/internal/runs/runs";
 import { type Authentication, openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
 import { type OpenGrpc, openGrpc } from "manyhands/internal/server/open-grpc";
@@ -146,6 +149,12 @@ async function open({
     },
   });
   const { quotas } = authentication.access;
+  const deletions = createDeletions({
+    engine: guarded,
+    files: createHomeFiles(home),
+    kinds: () => runnables.all().flatMap(kindsOf),
+    audit: (record) => logger.info(record, "runs were deleted"),
+  });
   const runs = openRuns({
     engine: guarded,
     artifacts,
@@ -164,6 +173,7 @@ async function open({
     registry,
     runnables,
     runs,
+    deletions,
     model: facts,
     facts({ name, type }) {
       const flow = flows.find((one) => type === "flow" && one.name === name);

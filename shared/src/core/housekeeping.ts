@@ -25,6 +25,8 @@ export type DeletionRequest = {
    * no run is accepted meanwhile. If it throws, nothing is deleted.
    */
   readonly emptied?: (conversations: readonly Conversation[]) => void;
+  /** The next `scrub` removes every trace of these runs from the store's files. */
+  readonly thorough?: boolean;
 };
 
 /** A page of expired runs, oldest first; `next` continues after it. */
@@ -65,11 +67,12 @@ export interface Housekeeping {
    */
   filesInUse(hashes: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Removes the content of deleted runs from the store's files, including those beside it; with
-   * `thorough`, also from the unused space in them, which takes longer. False if others kept it
-   * from doing so: try again later.
+   * Removes the content of deleted runs from the store's files, including those beside it; for
+   * `thorough` deletions also from unused space in them, which takes longer, and in a large store
+   * happens only with `evenLarge`. False if something is left: others were in the way, or the store
+   * is large.
    */
-  scrub(options?: { readonly thorough?: boolean }): Promise<boolean>;
+  scrub(options?: { readonly evenLarge?: boolean }): Promise<boolean>;
   /** Writes a consistent copy of the store to a new file, while runs go on. */
   backup(file: string): Promise<void>;
 }

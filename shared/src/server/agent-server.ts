@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import type pino from "pino";
 import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../a2a/ask/cancel-children.ts";
+import { forgetRun } from "../a2a/ask/forget-run.ts";
+import type { Peers } from "../a2a/ask/peers.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
 import { type AgentApp, type AgentAppDeps, agentApp } from "../a2a/server/agent-app.ts";
 import { openHomeKeys } from "../a2a/signing/home-keys.ts";
@@ -13,7 +15,9 @@ import type { RunDefinition } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { serve } from "../http/serve.ts";
 import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
+import { createHomeFiles } from "../machine/workspace/home-files.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
+import { createDeletions } from "../runs/deletions.ts";
 import { openAuthentication, openLocalUsers } from "./access.ts";
 import { type Agent, type AgentSource, agentOf } from "./agent-source.ts";
 import { approvalBy } from "./approval.ts";
@@ -87,6 +91,11 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     ...servedAs(config),
     engine: released,
     artifacts,
+    deletions: createDeletions({
+      engine: released,
+      files: createHomeFiles(home),
+      audit: (record) => logger.info(record, "runs were deleted"),
+    }),
     webhooks,
     ...access,
     report,
@@ -96,9 +105,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     kind: name,
     execute: async (run, input) => (await tasks.get()).run.execute(run, input),
   };
-  engine.work(
-    asking === undefined ? [task] : [cancellingChildren(task, asking.peers), cancelChildrenRun(name, asking.peers)],
-  );
+  engine.work(asking === undefined ? [task] : workOf(task, asking.peers));
   engine.work([pushRun({ kind: name, engine, webhooks, keys: parts.keys, publicUrl, log: logger })], {
     concurrency: 1_000,
     dedicatedPool: true,
@@ -110,6 +117,10 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
   } else process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+function workOf(task: RunDefinition, peers: Peers): RunDefinition[] {
+  return [cancellingChildren(task, peers), cancelChildrenRun(task.kind, peers), forgetRun(task.kind, peers)];
 }
 
 function servedAs({ server, a2a }: Config) {

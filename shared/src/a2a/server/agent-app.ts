@@ -15,6 +15,7 @@ import { crossOrigin } from "../../http/cross-origin.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
 import { createMetrics } from "../../http/metrics.ts";
 import { statusApp } from "../../http/status-routes.ts";
+import { createDeletions, type Deletions } from "../../runs/deletions.ts";
 import { createProjectionCache } from "../../runs/projection-cache.ts";
 import { createQuotas, type Quotas } from "../../runs/quotas.ts";
 import { pushKind } from "../push/push-run.ts";
@@ -40,6 +41,8 @@ export type AgentAppDeps = {
   /** Stores the agent's runs. This process need not execute them. */
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
+  /** How tasks are deleted; from the engine's store alone, if omitted. */
+  readonly deletions?: Deletions;
   /** Who makes a request and owns the tasks it starts. */
   readonly identify: Identify;
   /** Throws an AppError for a message that cannot start a task. If omitted, every message can. */
@@ -113,6 +116,7 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   const handler = createRequestHandler({
     ...tasks,
     card,
+    deletions: deps.deletions ?? createDeletions({ engine }),
     quotas: deps.quotas ?? createQuotas(),
     requiredExtensions,
     ...(facts.security && { extendedCard: (caller) => signedCard(extendedCard(definition, told, caller), facts)() }),

@@ -186,7 +186,7 @@ export function deletingCases(cases: Cases): void {
       await engine.backup(copy);
       expect(await codeOf(engine.backup(copy))).toBe("storage_unavailable");
       expect((await Bun.file(copy).stat()).size).toBeGreaterThan(0);
-      expect(await engine.scrub({ thorough: true })).toBe(true);
+      expect(await engine.scrub()).toBe(true);
       await engine.deliver(waiting.id, "go", "on");
       expect((await until(engine, waiting.id, "completed")).output).toBe("on");
       await rm(folder, { recursive: true });

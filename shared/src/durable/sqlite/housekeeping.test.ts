@@ -41,8 +41,8 @@ test("no word of a deleted run is left in the store's files, in rows of any size
     ids.push((await engine.start({ ...request, input: n % 2 === 0 ? "SECRETWORD" : "PLAINWORD" })).run.id);
   for (const id of ids) for await (const _ of engine.follow(id, { signal: AbortSignal.timeout(20_000) }));
   expect(occurrences(store.path, "SECRETWORD")).toBeGreaterThan(1000);
-  await other.delete({ runIds: ids.filter((_, n) => n % 2 === 0) });
-  expect(await other.scrub({ thorough: true })).toBe(true);
+  await other.delete({ runIds: ids.filter((_, n) => n % 2 === 0), thorough: true });
+  expect(await other.scrub()).toBe(true);
   expect(occurrences(store.path, "SECRETWORD")).toBe(0);
   expect(occurrences(store.path, "PLAINWORD")).toBeGreaterThan(1000);
   expect((await engine.get(ids[1] ?? ""))?.output).toBe("PLAINWORD");

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { type Log, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Conversation, Deletion, DeletionRequest, Housekeeping } from "../../core/housekeeping.ts";
@@ -14,6 +15,9 @@ export type HousekeepingDeps = {
   readonly live: Live;
   readonly log: Log;
 };
+
+/** Rewriting a larger store would keep others from writing for seconds. Bytes. */
+const mostScrubbed = 64 * 1024 ** 2;
 
 /** The engine's deletions and copies. Each deletion is one transaction. */
 export function housekeeping({ path, writer, live, log }: HousekeepingDeps): Housekeeping {
@@ -54,10 +58,15 @@ export function housekeeping({ path, writer, live, log }: HousekeepingDeps): Hou
       }
       return used;
     },
-    async scrub({ thorough = false } = {}) {
+    async scrub({ evenLarge = false } = {}) {
       try {
-        if (thorough) await vacuum({ path });
-        return await writer.emptyLog();
+        const unscrubbed = await writer.read(({ deletion }) => deletion.unscrubbed());
+        const isDue = unscrubbed > 0 && (evenLarge || (await stat(path)).size <= mostScrubbed);
+        if (isDue) {
+          await vacuum({ path });
+          await writer.offer(({ deletion }) => deletion.addUnscrubbed(-unscrubbed));
+        }
+        return (await writer.emptyLog()) && (isDue || unscrubbed === 0);
       } catch (error) {
         log.warn({ err: error }, "What was deleted could not be removed from the run store's files yet.");
         return false;
@@ -77,7 +86,7 @@ function placeOf(after: string | undefined) {
   return after === undefined ? { at: -1, id: "" } : JSON.parse(after);
 }
 
-function remove(tables: Tables, { runIds, principal, endedBy, emptied }: DeletionRequest): Deletion {
+function remove(tables: Tables, { runIds, principal, endedBy, emptied, thorough = false }: DeletionRequest): Deletion {
   const { deletion, files } = tables;
   const rows = family(tables, runIds, principal);
   for (const row of rows.values()) {
@@ -97,6 +106,7 @@ function remove(tables: Tables, { runIds, principal, endedBy, emptied }: Deletio
   const all = [...new Set([...owned.values()].flatMap((hashes) => [...hashes]))];
   const left = new Set(files.used(all));
   const empty = [...conversations.values()].filter((conversation) => deletion.isEmpty(conversation));
+  if (thorough) deletion.addUnscrubbed(1);
   emptied?.(empty);
   return {
     runs: [...rows.keys()],

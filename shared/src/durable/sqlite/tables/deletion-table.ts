@@ -20,7 +20,9 @@ export function deletionTable(db: Database) {
   const steps = ["journal", "signals"].map((table) => db.query<null, [number]>(`DELETE FROM ${table} WHERE run = ?`));
   const rest = ["events", "file_runs"].map((table) => db.query<null, [number]>(`DELETE FROM ${table} WHERE run = ?`));
   const run = db.query<null, [number]>("DELETE FROM runs WHERE n = ?");
-  const number = db.query<null, [number]>("UPDATE numbers SET last = max(last, ?)");
+  const number = db.query<null, [number]>("UPDATE deletions SET last_number = max(last_number, ?)");
+  const unscrubbed = db.query<{ unscrubbed: number }, []>("SELECT unscrubbed FROM deletions");
+  const addUnscrubbed = db.query<null, [number]>("UPDATE deletions SET unscrubbed = unscrubbed + ?");
   const disown = db.query<null, [string, string, string, string]>(
     `DELETE FROM files WHERE sha256 = ? AND principal = ? AND NOT EXISTS (
        SELECT 1 FROM file_runs JOIN runs ON runs.n = file_runs.run WHERE sha256 = ? AND principal = ?)`,
@@ -63,6 +65,9 @@ export function deletionTable(db: Database) {
     removeSteps(n: number): void {
       for (const statement of steps) statement.run(n);
     },
+    /** How many deletions left traces in the unused space of the file. */
+    unscrubbed: () => unscrubbed.get()?.unscrubbed ?? 0,
+    addUnscrubbed: (count: number) => void addUnscrubbed.run(count),
     unfinished: () => unfinished.all().map(({ n }) => n),
     /** Everything that a run has recorded and been sent. */
     texts: (n: number) => texts.all(n, n).map(({ text }) => text),

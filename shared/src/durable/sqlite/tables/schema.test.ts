@@ -16,7 +16,7 @@ test("the files of a store from before it knew whose they are belong to the prin
   await before.close({ graceMs: 0 });
   using db = new Database(store.path);
   db.run("DROP TABLE watchers");
-  for (const one of ["TABLE file_runs", "TABLE numbers", "INDEX runs_asker", "INDEX runs_unfinished"])
+  for (const one of ["TABLE file_runs", "TABLE deletions", "INDEX runs_asker", "INDEX runs_unfinished"])
     db.run(`DROP ${one}`);
   db.run("DROP TABLE usage");
   db.run("DROP INDEX runs_under_way");

@@ -145,8 +145,8 @@ const migrations: readonly string[] = [
     substr(CASE WHEN json_valid(dedupe_key) THEN json_extract(dedupe_key, '$[#-1]') END, 1, 36))
     WHERE dedupe_key IS NOT NULL;
   CREATE INDEX runs_unfinished ON runs (context_id) WHERE status IN ('queued', 'running', 'waiting', 'paused');
-  CREATE TABLE numbers (last INTEGER NOT NULL) STRICT;
-  INSERT INTO numbers (last) VALUES (0);
+  CREATE TABLE deletions (last_number INTEGER NOT NULL, unscrubbed INTEGER NOT NULL) STRICT;
+  INSERT INTO deletions (last_number, unscrubbed) VALUES (0, 0);
   `,
 ];
 
