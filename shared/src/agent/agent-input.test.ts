@@ -18,7 +18,10 @@ const act = (more: Partial<Tool> = {}): Tool => ({
 const acting = { calls: [{ name: "act", args: {} }] };
 
 const own = { steps: 20, tokens: 100_000, usd: 5, wallMs: 900_000 };
-/** What a task with this budget may spend, borrowed whole in its first turn, and how many turns it has. */
+/**
+ * What a task with this budget may spend, borrowed whole in its first turn, and how many turns it
+ * has.
+ */
 async function allowed(budget: Partial<typeof own>) {
   let left: SubBudget["budget"] | undefined;
   const lend = act({

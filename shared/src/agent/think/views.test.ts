@@ -13,7 +13,10 @@ const picture = (name: string) =>
   ({ role: "tool", callId: name, name: "see", text: name, isError: false, images: [file] }) as const;
 const said = (text: string): TaskMessage => ({ role: "user", parts: [{ type: "text", text }] });
 
-/** What a conversation of these views, each with its turn, looks like once it is folded before `next`. */
+/**
+ * What a conversation of these views, each with its turn, looks like once it is folded before
+ * `next`.
+ */
 function folded(shown: readonly (readonly [View["message"], number])[], step: number, next?: SeenObservation) {
   const messages: TaskMessage[] = shown.map(([message]) => message);
   const open = shown.map(([message, step]): View => ({ message, step }));

@@ -16,7 +16,10 @@ import { type DocumentLook, type ElementSelf, startLooking } from "./in-page/sta
 import * as states from "./in-page/states.ts";
 import * as visibility from "./in-page/visibility.ts";
 
-/** The modules whose functions run in the page. They may use each other's functions, and no other value. */
+/**
+ * The modules whose functions run in the page. They may use each other's functions, and no other
+ * value.
+ */
 const modules: readonly object[] = [
   drawnElement,
   elementNumbers,

@@ -69,7 +69,9 @@ export function findDrawnElements({ reader, roles, names, numbers }: DrawnParts,
   return found;
 }
 
-/** Runs in the page: where an element's middle is, if it is in the window and no part of its ground. */
+/**
+ * Runs in the page: where an element's middle is, if it is in the window and no part of its ground.
+ */
 export function placeInWindow(
   reader: Reader,
   element: PageElement,

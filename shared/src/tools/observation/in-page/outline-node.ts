@@ -61,7 +61,9 @@ export function finishedNode(node: AriaNode, content: NodeContent): OutlineChild
   return [{ ...node, name: says, ...(children.length > 0 && { children }) }];
 }
 
-/** Runs in the page: whether all of a name that was made of what is in an element are nodes, too. */
+/**
+ * Runs in the page: whether all of a name that was made of what is in an element are nodes, too.
+ */
 export function sayAll(children: readonly OutlineChild[]): boolean {
   return (
     children.length > 0 &&
@@ -84,7 +86,9 @@ export function isIdentified(role: string): boolean {
   );
 }
 
-/** Runs in the page: of clickable elements within each other, only the outermost is marked as such. */
+/**
+ * Runs in the page: of clickable elements within each other, only the outermost is marked as such.
+ */
 export function withoutInnerPointers(child: OutlineChild, inPointer: boolean): OutlineChild {
   if (typeof child === "string") return child;
   const { cursor, children } = child;

@@ -75,7 +75,9 @@ export function ownRole(reader: Reader, { valid }: RoleTables, element: PageElem
         .find((role) => valid.has(role));
 }
 
-/** Runs in the page: the role of its tag, except that a `summary` is a button, as a person sees it. */
+/**
+ * Runs in the page: the role of its tag, except that a `summary` is a button, as a person sees it.
+ */
 export function roleByTag(reader: Reader, tables: RoleTables, element: PageElement): string {
   const tag = reader.tag(element);
   switch (tag) {

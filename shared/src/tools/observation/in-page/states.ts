@@ -5,7 +5,10 @@ import type { Reader } from "./reader.ts";
 /** Knows what is chosen, written and allowed in elements. Exists in the page, for one look. */
 export type States = {
   of(element: PageElement, role: string): AriaState;
-  /** The value of a field of the browser, or that a page tells of its own; undefined for any other element. */
+  /**
+   * The value of a field of the browser, or that a page tells of its own; undefined for any other
+   * element.
+   */
   valueOf(element: PageElement, role: string): string | undefined;
 };
 
