@@ -13,7 +13,9 @@ afterAll(() => rm(home, { recursive: true }));
 type Entry = Partial<ArchiveEntry> & { readonly path: string; readonly text?: string };
 const limits = { entries: 100, bytes: 1000, ratio: 1000, unremarkableBytes: 1000 };
 
-/** What becomes of these entries: paths, what is left out, and the folder; or the error's message. */
+/**
+ * What becomes of these entries: paths, what is left out, and the folder; or the error's message.
+ */
 async function extracted(entries: readonly Entry[], options: Partial<Parameters<typeof extract>[2]> = {}) {
   const folder = await mkdtemp(join(home, "to-"));
   const all = async function* (): AsyncGenerator<ArchiveEntry> {
