@@ -88,7 +88,7 @@ test.each(everyStatus)(
     const list: Engine["list"] = async ({ statuses, limit = 100, ...rest }) => {
       asked.push(rest);
       const found = runs.filter((one) => statuses?.includes(one.status)) as RunRecord[];
-    return { runs: found.slice(0, limit), total: found.length };
+      return { runs: found.slice(0, limit), total: found.length };
     };
     await releaseTools(agent, run, { engine: { list }, openWorkspace: async () => place.workspace });
     const isOpen = !["completed", "failed", "canceled"].includes(status);
