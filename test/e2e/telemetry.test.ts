@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { startHttpServer } from "../mcp/http-server.ts";
@@ -102,8 +102,9 @@ test("a flow over two agents and an MCP server is one trace at the collector, ac
     await gateway.call(`/runs/${asked.body.runId}/answer`, { input: "yes" });
     await until(async () => (await gateway.call(`/runs/${asked.body.runId}`)).body.status === "completed");
     collector.goAway(false);
-    await until(async () => collector.all().filter(({ parentSpanId }) => !parentSpanId).length === 1);
-    await until(async () => collector.all().filter(({ name }) => name === "invoke_agent swe").length === 1);
+    const names = () => collector.all().map(({ name }) => name);
+    for (const root of ["invoke_workflow sequential", "invoke_agent manus", "invoke_agent swe"])
+      await until(async () => names().includes(root));
 
     const spans = collector.all();
     const known = new Set(spans.map(({ spanId }) => spanId));
@@ -129,6 +130,16 @@ test("a flow over two agents and an MCP server is one trace at the collector, ac
     expect(web.headers.map((one) => parentOf(one.get("traceparent")))).toContain(call?.spanId);
     expect(JSON.stringify(spans)).not.toContain("private");
     expect(new Set(collector.keys)).toEqual(new Set(["/v1/traces let me"]));
+
+    const metrics = await Promise.all(
+      [gateway.url, ...agents.map(({ url }) => url)].map(async (url) => (await fetch(`${url}/metrics`)).text()),
+    );
+    const documented = await Bun.file(resolve(import.meta.dir, "../../docs/how-to/watch.md")).text();
+    for (const [, family] of metrics.join("").matchAll(/^# TYPE (\S+)/gm)) expect(documented).toContain(family ?? "");
+    expect(metrics[0]).toContain('manyhands_runs_ended_total{agent="gateway",kind="sequential",outcome="completed"} 1');
+    expect(metrics[0]).toContain('manyhands_agent_up{agent="gateway",name="my-manus"} 1');
+    expect(metrics[1]).toMatch(/manyhands_tool_call_seconds_count\{agent="manus",tool="web__deploy",outcome="\w+"\} 1/);
+    expect(metrics[2]).toContain('manyhands_model_call_seconds_count{agent="swe",model="scripted"} 1');
   } finally {
     for (const server of [...agents, gateway]) await server.stop("SIGKILL");
     await rm(home, { recursive: true });

@@ -10,6 +10,7 @@ import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import { lazily } from "manyhands/internal/core/lazy";
+import type { MetricFamily } from "manyhands/internal/core/metric";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { auditRefusals, protectedResource, type ReportRefusal } from "manyhands/internal/http/challenge";
 import { crossOrigin } from "manyhands/internal/http/cross-origin";
@@ -22,6 +23,7 @@ import { kindsOf, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { openAiAdapter } from "../openai/openai-adapter.ts";
 import { pagesApp } from "../pages/pages.ts";
+import { agentMetrics } from "../registry/agent-metrics.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
 import { deliveryRoutes } from "../rest/delivery-routes.ts";
@@ -67,6 +69,8 @@ export type GatewayAppDeps = {
   /** Receives refused requests, for the log. */
   readonly refused?: ReportRefusal;
   readonly report: (bug: unknown) => void;
+  /** What else its metrics say. */
+  readonly metrics?: () => readonly MetricFamily[];
 };
 
 /** The gateway's HTTP server, and its A2A for bindings beside it. */
@@ -80,10 +84,12 @@ export type GatewayApp = Pick<A2aAdapter, "handlerOf"> &
  */
 export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
-  const metrics = createMetrics("gateway", engine, () => {
+  const kinds = () => {
     const runs = options.runnables.all().map(({ kind }) => kind);
     return { runs, deliveries: runs.map(pushKind) };
-  });
+  };
+  const families = () => [...agentMetrics(options.registry), ...(options.metrics?.() ?? [])];
+  const metrics = createMetrics("gateway", engine, kinds, { families });
   const report = (bug: unknown) => {
     metrics.failed();
     options.report(bug);

@@ -19,7 +19,7 @@ import { openRuns } from "manyhands/internal/runs/runs";
 import { type Authentication, openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
 import { type OpenGrpc, openGrpc } from "manyhands/internal/server/open-grpc";
 import { openModel } from "manyhands/internal/server/open-model";
-import { tracedEngine } from "manyhands/internal/server/open-telemetry";
+import { openTelemetry } from "manyhands/internal/server/open-telemetry";
 import { openWebhooks } from "manyhands/internal/server/open-webhooks";
 import { crashPoint, publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
 import { startSweeping } from "manyhands/internal/server/sweeping";
@@ -29,7 +29,7 @@ import { agentsOfRegistry } from "../flows/agents-of-registry.ts";
 import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
 import { adapterUrl } from "./a2a-adapter.ts";
-import { type GatewayApp, gatewayApp } from "./gateway-app.ts";
+import { type GatewayApp, type GatewayAppDeps, gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
 import { openGatewayPeers } from "./open-gateway-peers.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
@@ -53,7 +53,9 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
-  const engine = await tracedEngine(stored, config, { name: "gateway", operation: "invoke_workflow", log: logger });
+  const { engine, metrics } = await openTelemetry(stored, config, {
+    ...{ name: "gateway", operation: "invoke_workflow", log: logger },
+  });
   const { guard, note } = await openLocalUsers(server);
   const authentication = await openAuthentication(config, logger);
   let gateway: Awaited<ReturnType<typeof open>> | undefined;
@@ -92,7 +94,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   );
   const publicUrl = publicUrlOf(served.url, server.publicUrl, config.gateway);
   const url = reachable(served.url);
-  gateway = await open({ config, flows, engine, model, url, publicUrl, grpc, authentication, logger, report });
+  gateway = await open({ config, flows, engine, model, url, publicUrl, grpc, authentication, metrics, logger, report });
   for (const said of [...config.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
@@ -108,6 +110,7 @@ type Parts = {
   readonly publicUrl: string;
   readonly grpc: OpenGrpc | undefined;
   readonly authentication: Authentication;
+  readonly metrics: NonNullable<GatewayAppDeps["metrics"]>;
   readonly logger: pino.Logger;
   readonly report: (bug: unknown) => void;
 };
@@ -122,6 +125,7 @@ async function open({
   publicUrl,
   grpc,
   authentication,
+  metrics,
   logger,
   report,
 }: Parts): Promise<{ app: GatewayApp; close(): Promise<void> }> {
@@ -189,6 +193,7 @@ async function open({
     pushCallbacks: peers.pushCallbacks,
     signIn: await openSignIn(config, authentication),
     ...authentication.access,
+    metrics,
     report,
   });
   return { app, close: () => registry.close().finally(authentication.close) };

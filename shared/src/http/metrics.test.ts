@@ -7,11 +7,12 @@ const list: Engine["list"] = async ({ kinds = [], statuses = [], limit }) => ({
   runs: [],
   total: limit === 1 ? [...kinds, ...statuses].join("").length : -1,
 });
+const health: Engine["health"] = () => ({ ok: true });
 const kinds = () => ({ runs: ["swe", "flow"], deliveries: ["push"] });
 const samples = (text: string) => text.split("\n").filter((line) => !line.startsWith("#"));
 
 test("runs and receivers are counted by status, answers by route and status, failures together", async () => {
-  const metrics = createMetrics('s"we', { list }, kinds);
+  const metrics = createMetrics('s"we', { list, health }, kinds);
   metrics.answered("/tasks/:id", 200);
   metrics.answered("/tasks/:id", 404);
   metrics.answered("/tasks/:id", 200);
@@ -24,6 +25,7 @@ test("runs and receivers are counted by status, answers by route and status, fai
     [
       ...statuses.map((one) => `manyhands_runs{${label},status="${one}"} ${7 + one.length}`),
       ...statuses.map((one) => `manyhands_receivers{${label},status="${one}"} ${4 + one.length}`),
+      `manyhands_store_writable{${label}} 1`,
       `manyhands_http_requests_total{${label},route="/tasks/:id",status="200"} 2`,
       `manyhands_http_requests_total{${label},route="/tasks/:id",status="404"} 1`,
       `manyhands_internal_failures_total{${label}} 2`,
@@ -35,8 +37,8 @@ test("runs and receivers are counted by status, answers by route and status, fai
 
 test("what tools served without a run used is told by direction, with its cost", async () => {
   const text = async (used: object) =>
-    samples(await createMetrics("swe", { list }, kinds, () => used as never).text()).filter((line) =>
-      line.includes("served"),
+    samples(await createMetrics("swe", { list, health }, kinds, { served: () => used as never }).text()).filter(
+      (line) => line.includes("served"),
     );
   expect(await text({ tokens: 10, outputTokens: 3, usd: 0.5, unpriced: false })).toEqual([
     'manyhands_served_tools_tokens_total{agent="swe",direction="in"} 7',
@@ -47,11 +49,14 @@ test("what tools served without a run used is told by direction, with its cost",
 });
 
 test("each series is announced with its kind before its samples", async () => {
-  const text = await createMetrics("swe", { list }, kinds, () => ({ tokens: 0, usd: 0, unpriced: false })).text();
+  const text = await createMetrics("swe", { list, health }, kinds, {
+    served: () => ({ tokens: 0, usd: 0, unpriced: false }),
+  }).text();
   const announced = [...text.matchAll(/^# HELP (\S+) .+\n# TYPE \1 (\w+)\n/gm)].map(([, name, kind]) => [name, kind]);
   expect(announced).toEqual([
     ["manyhands_runs", "gauge"],
     ["manyhands_receivers", "gauge"],
+    ["manyhands_store_writable", "gauge"],
     ["manyhands_http_requests_total", "counter"],
     ["manyhands_internal_failures_total", "counter"],
     ["manyhands_served_tools_tokens_total", "counter"],

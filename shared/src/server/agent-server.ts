@@ -28,7 +28,7 @@ import { openGrpc } from "./open-grpc.ts";
 import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
-import { tracedEngine } from "./open-telemetry.ts";
+import { openTelemetry } from "./open-telemetry.ts";
 import { openWebhooks } from "./open-webhooks.ts";
 import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
 import { startSweeping } from "./sweeping.ts";
@@ -86,7 +86,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       log: logger,
       adapter: tools && adapter?.mcpAdapter({ ...tools, identify: access.identify }),
     }),
-    ...(tools?.tools && { served: tools.tools.used }),
+    metrics: { families: parts.metrics, served: tools?.tools?.used },
     facts: { publicUrl, grpc: grpc?.interfaceAt(publicUrl), ...cardFacts(parts, machine) },
     ...servedAs(config),
     engine: released,
@@ -170,7 +170,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
-  const engine = await tracedEngine(stored, config, { name, operation: "invoke_agent", log: logger });
+  const { engine, metrics } = await openTelemetry(stored, config, { name, operation: "invoke_agent", log: logger });
   const mcp = await openMcp(config, { sandbox, logger, env: process.env });
   const authentication = await openAuthentication(config, logger);
   const [keys] = await Promise.all([openHomeKeys(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
@@ -194,7 +194,18 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   };
   const tasks = lazily(async () => (await import("./open-tasks.ts")).openTasks(needed));
   const stopSweeping = startSweeping(config, { engine, log: logger });
-  return { ...needed, closeModel, mcp, asking, keys, authentication, tasks, stopSweeping, browserMissing: missing };
+  return {
+    ...needed,
+    metrics,
+    closeModel,
+    mcp,
+    asking,
+    keys,
+    authentication,
+    tasks,
+    stopSweeping,
+    browserMissing: missing,
+  };
 }
 
 /** The agent as the settings want it on this machine; its families are not opened yet. */

@@ -8,12 +8,11 @@ import type { Engine } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { UserMessage } from "../../core/message.ts";
 import type { FlowSettings } from "../../core/task.ts";
-import type { TaskUsage } from "../../core/usage.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { auditRefusals, protectedResource, type ReportRefusal } from "../../http/challenge.ts";
 import { crossOrigin } from "../../http/cross-origin.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
-import { createMetrics } from "../../http/metrics.ts";
+import { createMetrics, type MoreMetrics } from "../../http/metrics.ts";
 import { statusApp } from "../../http/status-routes.ts";
 import { createDeletions, type Deletions } from "../../runs/deletions.ts";
 import { createProjectionCache } from "../../runs/projection-cache.ts";
@@ -57,8 +56,7 @@ export type AgentAppDeps = {
   readonly report: (bug: unknown) => void;
   /** Handles requests below `/mcp`. */
   readonly mcp?: Hono;
-  /** The model usage of tools called there without a run, for the metrics. */
-  readonly served?: () => TaskUsage;
+  readonly metrics?: MoreMetrics;
   /**
    * Sends notifications to the receivers, which a `pushRun` notifies. If omitted, no receivers are
    * accepted.
@@ -92,7 +90,7 @@ export type AgentApp = Pick<Hono, "routes"> & {
 export function agentApp(deps: AgentAppDeps): AgentApp {
   const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
   const { kind = definition.name, dedupeMs = 86_400_000, requiredExtensions = [], cors = [] } = deps;
-  const metrics = createMetrics(kind, engine, () => ({ runs: [kind], deliveries: [pushKind(kind)] }), deps.served);
+  const metrics = createMetrics(kind, engine, () => ({ runs: [kind], deliveries: [pushKind(kind)] }), deps.metrics);
   const report = (bug: unknown) => {
     metrics.failed();
     deps.report(bug);
