@@ -46,7 +46,7 @@ export function markOf(node: AriaNode): string {
 }
 
 /** The beginning of a text without blanks. */
-export function squeezed(text: string): string {
+function squeezed(text: string): string {
   return text.replace(/[\s\u200b]+/g, "").slice(0, markLength);
 }
 

@@ -54,11 +54,11 @@ export function addElement(walk: Walk, element: PageElement, out: OutlineChild[]
   const { width, height } = reader.box(element);
   const isDrawn = width > 0 && height > 0 && style.visibility === "visible" && reader.isRendered(element);
   const isShown = isDrawn || !names.isHidden(element);
-  const isInline = display === "inline" && tag !== "BR";
+  const isInline = (display === "inline" || display === "contents") && tag !== "BR";
   const role = roles.of(element) || "generic";
+  const isPart = role === "generic" && (display === "contents" || (isInline && holdsOnlyText(reader, element)));
   if (!isInline) out.push(" ");
-  if (!isShown || (role === "generic" && isInline && holdsOnlyText(reader, element)))
-    addContent(walk, element, out, isShown, inside);
+  if (!isShown || isPart) addContent(walk, element, out, isShown, inside);
   else {
     const { name, isContent } = role === "iframe" ? { name: "", isContent: false } : names.of(element);
     const canAct = role === "iframe" || (isDrawn && style.pointerEvents !== "none");
@@ -95,7 +95,7 @@ export function nodeOf(
     cursor: isPointer ? "pointer" : undefined,
     active: element === focused || undefined,
     ariaHidden: reader.attribute(element, "aria-hidden")?.toLowerCase() === "true" || undefined,
-    ...(role === "generic" ? undefined : states.of(element, role)),
+    ...(role === "generic" ? undefined : states.of(element, role, name)),
   };
 }
 
