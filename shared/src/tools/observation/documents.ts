@@ -10,11 +10,17 @@ const mostDrawn = 90;
 const mostFrames = 12;
 const frameMs = 3_000;
 
-/** A page's document, with those of its frames that answer soon. */
-export async function readDocuments(frame: Frame, timeoutMs: number): Promise<Document> {
+/**
+ * A page's document, with those of its frames that answer soon. What has the text to `find` is in
+ * it, however large the page is.
+ */
+export async function readDocuments(
+  frame: Frame,
+  { timeoutMs, find }: { readonly timeoutMs: number; readonly find?: string | undefined },
+): Promise<Document> {
   let left = mostFrames;
   const read = async (within: Frame, drawn: number, withinMs: number): Promise<Document> => {
-    const look = await lookIn(within, drawn, withinMs);
+    const look = await lookIn(within, { mostDrawn: drawn, find: find?.toLowerCase() }, withinMs);
     const numbers = iframesIn(look.nodes).slice(0, left);
     left -= numbers.length;
     const found = await Promise.all(

@@ -23,7 +23,7 @@ export function followRedrawn(
 
 /** Does the same immediately, without a look. */
 export async function followNow(looks: SnapshotState, frame: Frame, timeoutMs: number): Promise<void> {
-  followRedrawn(looks, { ...(await lookIn(frame, 0, timeoutMs)), frame }, { looked: false });
+  followRedrawn(looks, { ...(await lookIn(frame, { mostDrawn: 0 }, timeoutMs)), frame }, { looked: false });
 }
 
 /** An element that replaced another: the numbers of both, and the role and mark that both have. */

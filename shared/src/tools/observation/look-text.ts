@@ -49,11 +49,15 @@ export function linesOfLook({ items }: PageLook, tokens: number, detail?: Detail
   return fits ? rich : written({ allRefs: false, collapsed: true });
 }
 
-function remarks({ unseen }: PageLook, cut: boolean): string[] {
+function remarks({ unseen, crowded, measure }: PageLook, cut: boolean): string[] {
   const said: string[] = [];
   if (unseen > 0)
     said.push(`Left out: ${unseen} ${unseen === 1 ? "text" : "texts"} on the page that no person could see.`);
-  if (cut)
+  if (crowded)
+    said.push(
+      `The page has ${measure.elements} elements; of the last ones, only what is near the window is listed. browser_snapshot{find: "…"} finds the rest.`,
+    );
+  else if (cut)
     said.push(
       'browser_snapshot{expand: "e…"} shows a part whole, {find: "…"} the places of a text, {full: true} everything.',
     );

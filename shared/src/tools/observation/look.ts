@@ -20,19 +20,27 @@ export type PageLook = {
   readonly items: readonly Item[];
   /** How many texts were left out because no person could see them. */
   readonly unseen: number;
+  /** Whether the page has so many elements that those far from the window were left out. */
+  readonly crowded: boolean;
 };
 
-/** Looks at the active page. Undefined when a dialog blocks it. Rejects as `Browsing.act` does. */
+/**
+ * Looks at the active page; what has the text to `find` is seen however large the page is.
+ * Undefined when a dialog blocks it. Rejects as `Browsing.act` does.
+ */
 export async function lookAt(
   browsing: Browsing,
   looks: SnapshotState,
-  options: ActOptions,
+  { find, ...options }: ActOptions & { readonly find?: string | undefined },
 ): Promise<PageLook | undefined> {
   // An act would dismiss the dialog.
   if (browsing.dialog() !== undefined) return undefined;
   const tab = browsing.active();
   return await browsing.act(async (page) => {
-    const [document, title] = await Promise.all([readDocuments(page.mainFrame(), options.timeoutMs), page.title()]);
+    const [document, title] = await Promise.all([
+      readDocuments(page.mainFrame(), { find, timeoutMs: options.timeoutMs }),
+      page.title(),
+    ]);
     const { frame, measure, unseen } = document;
     for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: true });
     const give = (element: Omit<SeenElement, "tab">) => looks.refs.give({ ...element, tab: tab.id });
@@ -41,7 +49,7 @@ export async function lookAt(
     );
     const setting = settingOf(document, { give, looks: drawn.looks, window: measure, left: 0, top: 0 });
     const items = [...toItems(document.nodes, setting), ...drawn.items];
-    return { tab, url: page.url(), title, measure, items, unseen: unseen.length };
+    return { tab, url: page.url(), title, measure, items, unseen: unseen.length, crowded: document.crowded };
   }, options);
 }
 

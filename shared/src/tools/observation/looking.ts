@@ -12,7 +12,7 @@ import * as outlineNode from "./in-page/outline-node.ts";
 import * as palette from "./in-page/palette.ts";
 import * as reader from "./in-page/reader.ts";
 import * as roles from "./in-page/roles.ts";
-import { type DocumentLook, type ElementSelf, startLooking } from "./in-page/start-looking.ts";
+import { type DocumentLook, type ElementSelf, type LookOrder, startLooking } from "./in-page/start-looking.ts";
 import * as states from "./in-page/states.ts";
 import * as visibility from "./in-page/visibility.ts";
 
@@ -44,9 +44,9 @@ const program: ApartProgram = { id: Bun.hash(source).toString(36), source };
 
 const describeMs = 5_000;
 
-/** What a frame's document shows, with at most so many elements that are drawn without words. */
-export function lookIn(frame: Frame, mostDrawn: number, timeoutMs: number): Promise<DocumentLook> {
-  return callApart(frame, program, { name: "look", arg: mostDrawn, timeoutMs });
+/** What a frame's document shows. */
+export function lookIn(frame: Frame, order: LookOrder, timeoutMs: number): Promise<DocumentLook> {
+  return callApart(frame, program, { name: "look", arg: order, timeoutMs });
 }
 
 /** The texts of a document that no person could see. */

@@ -169,6 +169,7 @@ test("20,000 buttons are observed in time, and any of them can be found and clic
   expect(performance.now() - begun).toBeLessThan(60_000);
   expect(estimateText(text)).toBeLessThan(4_000);
   expect(text).toContain('button "Number 0"');
+  expect(text).toMatch(/The page has 200\d\d elements.*find/);
   const found = await desk.call("snapshot", { find: "Number 19999" });
   expect((await desk.call("click_element", { ref: refOf(found.text, "Number 19999") })).text).toContain(
     'Clicked button "Number 19999"',

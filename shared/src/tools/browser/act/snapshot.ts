@@ -32,7 +32,7 @@ export function snapshotTool(deps: BrowserDeps): Tool {
     }),
     async run({ expand, find, full, from }, { browsing, looks, context }) {
       await settle(browsing, looks, context.signal);
-      const look = await lookAt(browsing, looks, { signal: context.signal, timeoutMs: lookMs });
+      const look = await lookAt(browsing, looks, { signal: context.signal, timeoutMs: lookMs, find });
       if (look === undefined && (expand !== undefined || find !== undefined)) throw heldUp(browsing);
       const header = [...headerOf(browsing, look), ...notesOf(tellNotices(browsing, looks))].join("\n");
       if (look === undefined) return header;

@@ -3,10 +3,10 @@ import type { Reader } from "./reader.ts";
 import type { Visibility } from "./visibility.ts";
 
 /**
- * Runs in the page: the texts in the document that no person could see there. Leaves out a text
- * that is visible anywhere else in it. Bounded.
+ * Runs in the page: the texts in the document, or in some of its elements, that no person could see
+ * there. Leaves out a text that is visible anywhere else in it. Bounded.
  */
-export function findUnseenText(reader: Reader, visibility: Visibility): string[] {
+export function findUnseenText(reader: Reader, visibility: Visibility, among?: ReadonlySet<PageElement>): string[] {
   const seen = new Set<string>();
   const unseen = new Set<string>();
   const body = reader.body();
@@ -15,7 +15,7 @@ export function findUnseenText(reader: Reader, visibility: Visibility): string[]
     if (/^(?:SCRIPT|STYLE|NOSCRIPT|TEMPLATE|TITLE|OPTION|TEXTAREA)$/.test(reader.tag(element))) continue;
     let found: Set<string> | undefined;
     for (const child of Array.from(reader.children(element))) {
-      if (child.nodeType === 1) waiting.push(child as PageElement);
+      if (child.nodeType === 1 && among?.has(child as PageElement) !== false) waiting.push(child as PageElement);
       if (child.nodeType !== 3) continue;
       const text = (child.nodeValue ?? "").replace(/[\s\u200b]+/g, " ").trim();
       if (text === "") continue;

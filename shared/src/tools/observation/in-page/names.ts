@@ -104,7 +104,7 @@ export function alternativeOf(naming: Naming, element: PageElement, way: Way): s
   if (label !== "") return label;
   const native = nativeName(naming, element, way);
   if (native !== undefined) return native;
-  if (inside || naming.named.has(role)) {
+  if (naming.named.has(role) || (inside && (referred || !holdsEntries(role)))) {
     const content = contentText(naming, element, way);
     if (content.trim() !== "") {
       if (!inside) naming.usesContent = true;
@@ -112,6 +112,11 @@ export function alternativeOf(naming: Naming, element: PageElement, way: Way): s
     }
   }
   return (reader.attribute(element, "title") ?? "").trim();
+}
+
+/** Runs in the page: whether elements of a role hold entries, after which none above is named. */
+export function holdsEntries(role: string): boolean {
+  return /^(?:grid|group|menu|menubar|tablist|tree|treegrid)$/.test(role);
 }
 
 /** Runs in the page: what elements say that others refer to, hidden ones too. */

@@ -1,4 +1,5 @@
 import type { AriaNode } from "../aria-node.ts";
+import { holdsEntries } from "./names.ts";
 
 /** What an outline consists of: texts, and elements. */
 export type OutlineChild = string | AriaNode;
@@ -62,16 +63,16 @@ export function finishedNode(node: AriaNode, content: NodeContent): OutlineChild
 }
 
 /**
- * Runs in the page: whether all of a name that was made of what is in an element are nodes, too.
+ * Runs in the page: whether the elements in an element, of whose content its name was made, say
+ * their parts of it themselves.
  */
 export function sayAll(children: readonly OutlineChild[]): boolean {
+  const nodes = children.filter((child) => typeof child === "object").filter(({ role }) => !holdsEntries(role));
   return (
-    children.length > 0 &&
-    children.every(
-      (child) =>
-        typeof child === "object" &&
-        child.ref !== undefined &&
-        (child.role !== "generic" || child.name !== "" || sayAll(child.children ?? [])),
+    nodes.length > 0 &&
+    nodes.every(
+      ({ ref, role, name, children: inner = [] }) =>
+        ref !== undefined && (role !== "generic" || name !== "" || sayAll(inner)),
     )
   );
 }

@@ -1,4 +1,5 @@
 import type { AriaNode } from "../aria-node.ts";
+import type { PageElement } from "./dom.ts";
 import { openNumbers } from "./element-numbers.ts";
 import { type DrawnElement, findDrawnElements } from "./find-drawn-elements.ts";
 import { findUnseenText } from "./find-unseen-text.ts";
@@ -17,6 +18,16 @@ export type DocumentLook = {
   readonly nodes: readonly (string | AriaNode)[];
   readonly unseen: readonly string[];
   readonly drawn: readonly DrawnElement[];
+  /** Whether the document has so many elements that those far from the window were left out. */
+  readonly crowded: boolean;
+};
+
+/** How to look at a document. */
+export type LookOrder = {
+  /** The most elements to tell that are drawn without words. */
+  readonly mostDrawn: number;
+  /** A text in small letters: what has it is shown even far from the window. */
+  readonly find?: string | undefined;
 };
 
 /** An element of a document, as it is now. */
@@ -41,16 +52,18 @@ export function startLooking(formats: Readonly<Record<string, string>>) {
     return { reader, roles, names: openNames(reader, roles), states: openStates(reader, formats), numbers };
   };
   return {
-    /** All of the document; with at most so many of the elements that are drawn without words. */
-    look(mostDrawn: number): DocumentLook {
+    look({ mostDrawn, find }: LookOrder): DocumentLook {
       const eyes = open();
       const { reader } = eyes;
       const body = reader.body();
+      const none = { nodes: [], visited: new Set<PageElement>(), isCut: false };
+      const { nodes, visited, isCut } = body === null ? none : outlineOf(eyes, body, { most: 10_000, find });
       return {
         measure: measurePage(reader, origin),
-        nodes: body === null ? [] : outlineOf(eyes, body),
-        unseen: findUnseenText(reader, openVisibility(reader, openPalette())),
+        nodes,
+        unseen: findUnseenText(reader, openVisibility(reader, openPalette()), isCut ? visited : undefined),
         drawn: mostDrawn === 0 ? [] : findDrawnElements(eyes, mostDrawn),
+        crowded: isCut,
       };
     },
     unseen(): string[] {
@@ -66,7 +79,8 @@ export function startLooking(formats: Readonly<Record<string, string>>) {
       const { reader, roles, names } = eyes;
       if ((roles.of(element) || "generic") !== role) return undefined;
       if (role !== "iframe" && names.of(element).name !== name) return undefined;
-      const node = outlineOf(eyes, element).find((one) => typeof one === "object" && one.ref === number);
+      const { nodes } = outlineOf(eyes, element, { most: 1_000, find: undefined });
+      const node = nodes.find((one) => typeof one === "object" && one.ref === number);
       const tag = reader.tag(element).toLowerCase();
       const type = String(element.type ?? "").toLowerCase();
       return { origin, tag, type, ...(typeof node === "object" && { node }) };

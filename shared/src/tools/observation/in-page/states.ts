@@ -4,7 +4,7 @@ import type { Reader } from "./reader.ts";
 
 /** Knows what is chosen, written and allowed in elements. Exists in the page, for one look. */
 export type States = {
-  of(element: PageElement, role: string): AriaState;
+  of(element: PageElement, role: string, name: string): AriaState;
   /**
    * The value of a field of the browser, or that a page tells of its own; undefined for any other
    * element.
@@ -16,7 +16,8 @@ export type States = {
 export function openStates(reader: Reader, formats: Readonly<Record<string, string>>): States {
   const roles = stateRoles();
   return {
-    of(element, role) {
+    of(element, role, name) {
+      const placeholder = reader.attribute(element, "placeholder") ?? undefined;
       const told = (name: string) => reader.attribute(element, `aria-${name}`)?.toLowerCase();
       const tristate = (value: string | undefined) => (value === "mixed" ? value : value === "true" || undefined);
       const isField = roles.fillable.has(role);
@@ -32,7 +33,7 @@ export function openStates(reader: Reader, formats: Readonly<Record<string, stri
         pressed: role === "button" ? tristate(told("pressed")) : undefined,
         readOnly: (isField && isReadOnly(reader, element)) || undefined,
         selected: (roles.selectable.has(role) && isSelected()) || undefined,
-        placeholder: isField ? (reader.attribute(element, "placeholder") ?? undefined) : undefined,
+        placeholder: isField && placeholder !== name ? placeholder : undefined,
         url: role === "link" ? reader.attribute(element, "href")?.slice(0, 500) : undefined,
       };
     },
