@@ -85,7 +85,6 @@ export function readEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   root: KeyNode,
 ): { entries: EnvironmentEntry[]; unknown: string[] } {
-  const fixed = new Map(fixedKeys(root).map(({ path }) => [systematicName(path), path]));
   const short = shortNamesOf(root);
   const entries: EnvironmentEntry[] = [];
   const unknown: string[] = [];
@@ -93,7 +92,7 @@ export function readEnvironment(
     if (value === undefined || value === "" || variable === configFileVariable) continue;
     const path =
       (Object.hasOwn(short, variable) ? short[variable] : undefined) ??
-      fixed.get(variable) ??
+      fixedPath(variable, root) ??
       namedTablePath(variable, root);
     const node = path === undefined ? undefined : nodeAt(root, path);
     if (path !== undefined && node !== undefined) entries.push({ variable, path, value: coerced(value, node) });
@@ -106,6 +105,18 @@ export function readEnvironment(
   };
 }
 
+/** The key with this systematic name. Of several, the last one, as in every list of the keys. */
+function fixedPath(variable: string, node: KeyNode, path: readonly string[] = []): readonly string[] | undefined {
+  const name = systematicName(path);
+  if (node.properties === undefined) return variable === name ? path : undefined;
+  if (!variable.startsWith(name)) return undefined;
+  for (const [key, child] of Object.entries(node.properties).toReversed()) {
+    const found = fixedPath(variable, child, [...path, key]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /**
  * The tables that only variables name, as `[section, name]`; tables of the tree already have
  * variables for their keys.
@@ -114,12 +125,15 @@ export function tablesNamedIn(
   env: Readonly<Record<string, string | undefined>>,
   root: KeyNode,
 ): readonly (readonly string[])[] {
-  const known = new Set(knownVariables(root));
-  return Object.entries(env).flatMap(([variable, value]) => {
-    if (value === undefined || value === "" || known.has(variable)) return [];
+  const named = Object.entries(env).flatMap(([variable, value]) => {
+    if (value === undefined || value === "") return [];
     const path = namedTablePath(variable, root);
-    return path === undefined ? [] : [path.slice(0, 2)];
+    return path === undefined ? [] : [{ variable, table: path.slice(0, 2) }];
   });
+  // Most environments have none, and to name every key takes longer than to read all settings.
+  if (named.length === 0) return [];
+  const known = new Set(knownVariables(root));
+  return named.filter(({ variable }) => !known.has(variable)).map(({ table }) => table);
 }
 
 /**
@@ -147,14 +161,14 @@ function namedTablePath(variable: string, root: KeyNode): readonly string[] | un
  * that validation rejects it.
  */
 function coerced(value: string, node: KeyNode): unknown {
-  const { type } = node.allowed();
+  const { type } = node;
   if (type === "array")
     return value
       .split(",")
       .map((item) => item.trim())
       .filter((item) => item !== "");
   if (type === "boolean") return { true: true, "1": true, false: false, "0": false }[value.toLowerCase()] ?? value;
-  if (type === "integer" || type === "number") {
+  if (type === "number") {
     const number = Number(value);
     return Number.isNaN(number) ? value : number;
   }

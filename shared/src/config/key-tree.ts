@@ -8,6 +8,8 @@ export type KeyNode = {
   readonly properties?: Readonly<Record<string, KeyNode>>;
   /** Tables with names the user chooses, beside `properties`. */
   readonly named?: KeyNode;
+  /** What the text of a variable is converted to, where that is not text. */
+  readonly type?: "array" | "boolean" | "number";
   /** What may be set here. Made when it is asked for: few keys are set, and fewer are wrong. */
   allowed(): AllowedValue;
 };
@@ -31,7 +33,8 @@ export type AllowedValue = z.output<typeof allowedValue>;
 export function keyTree(schema: z.core.$ZodType): KeyNode {
   const allowed = () => allowedValue.parse(z.toJSONSchema(schema, { io: "input" }));
   const table = within(schema);
-  if (!(table instanceof z.ZodObject)) return { allowed };
+  const type = typeOf(table);
+  if (!(table instanceof z.ZodObject)) return { allowed, ...(type !== undefined && { type }) };
   const properties = Object.entries(table.shape).map(([key, value]) => [key, keyTree(value)] as const);
   const named = table.def.catchall && keyTree(table.def.catchall);
   return {
@@ -46,6 +49,12 @@ function within(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodPipe) return within(schema.in);
   const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
   return wraps ? within(schema.unwrap()) : schema;
+}
+
+function typeOf(value: z.core.$ZodType): KeyNode["type"] {
+  if (value instanceof z.ZodArray) return "array";
+  if (value instanceof z.ZodBoolean) return "boolean";
+  return value instanceof z.ZodNumber ? "number" : undefined;
 }
 
 /** The tree with these user-named tables, as `[section, name]`, added as ordinary keys. */

@@ -1,4 +1,3 @@
-import { rootCertificates } from "node:tls";
 import { readTls } from "../a2a/client/credentials.ts";
 import { isSameServer } from "../a2a/client/server-address.ts";
 import type { Config } from "../config/config.ts";
@@ -26,6 +25,8 @@ export function openOwnTls({
   const { serverName } = tls.client;
   return async (url) => {
     if (!places.some((place) => isSameServer(place, url))) return undefined;
+    // Loaded here: it reads every root certificate, which is a tenth of a start.
+    const { rootCertificates } = await import("node:tls");
     const { ca, cert, key } = (await readTls(tls.client)) ?? {};
     return {
       cert,
