@@ -156,7 +156,9 @@ function end(
   if (isLast) board.mark(flow, id, outcome === "completed" ? "completed" : "blocked", oneLine(why), note);
 }
 
-/** The files to send along, except those that a continued conversation has, perhaps changed since. */
+/**
+ * The files to send along, except those that a continued conversation has, perhaps changed since.
+ */
 function partsOf(flow: Flow, background: StepBackground) {
   const own = background.goesOnIn === undefined ? flow.files : [];
   return [...own, ...carriedFiles(unknownInputs(background).map(({ files }) => files))];
