@@ -39,7 +39,7 @@ test("a file that the conversation holds word for word is not shown twice, until
   const { events } = await agent.run("Write it.");
   const [, first, second, third] = resultsOf(agent.model.requests[4]?.body);
   expect(first).toBe(
-    `a.md is word for word as it was last written or shown whole in this conversation: 30 lines, ${content.length} bytes. view_range [1, -1] shows it again.`,
+    `a.md reads word for word as when it was written or shown whole above: 30 lines, ${content.length} bytes. view_range [1, -1] shows it again.`,
   );
   expect(second).toBe(first as string);
   expect(third).toContain("    30\tline 29: a sentence of this file");
@@ -95,7 +95,7 @@ test("views of a file fold once a later one has all of it, in batches, and the n
   const last = resultsOf(prompts.at(-1));
   expect(last.filter((text) => text.includes("line 29: a sentence of this file"))).toHaveLength(1);
   expect(last.at(-1)).toContain("LINE 5: a sentence");
-  expect(last[2]).toBe("[a.md as it was then; it is shown whole, or written whole, later in this conversation.]");
+  expect(last[2]).toBe("[a.md as it was then; a later view or create has all of it.]");
   expect(last[1]).toStartWith("The file a.md has been edited. [The lines are left out;");
   // What the model said itself is never changed.
   expect(JSON.stringify(prompts.at(-1)?.messages[2])).toContain("line 29: a sentence");
@@ -118,7 +118,22 @@ test("what a plan was is folded to what was done, once it is shown anew", async 
   const last = resultsOf(agent.model.requests.at(-1)?.body);
   expect(last.filter((text) => text.includes("has the number 11"))).toHaveLength(1);
   expect(last.at(-1)).toContain("2. [✓] Do the part that has the number 2");
-  expect(last[1]).toStartWith("Step 0 updated in plan 'p'. [As it was then;");
+  expect(last[1]).toStartWith("Step 0 updated in plan 'p'. [The plan is left out;");
+});
+
+test("of what one turn shows twice, the model reads the newest", async () => {
+  const plan = (args: object) => ({ name: "planning", args });
+  const steps = ["Read", "Write", "Send it to all of the people on the list"];
+  const create = { calls: [plan({ command: "create", plan_id: "p", title: "Letter", steps })] };
+  const mark = (n: number) => plan({ command: "mark_step", step_index: n, step_status: "completed" });
+  await using agent = await agentForTest({
+    script: [{ calls: [{ name: "say", args: { words: 2_000 } }] }, create, { calls: [mark(0), mark(1)] }, done],
+    tools: [createPlanning(), says],
+  });
+  await agent.run("Do it.");
+  const [, , first, second] = resultsOf(agent.model.requests.at(-1)?.body);
+  expect(first).toStartWith("Step 0 updated in plan 'p'. [The plan is left out;");
+  expect(second).toContain("1. [✓] Write");
 });
 
 test("a long output is shortened after some turns and still names the file that holds it whole", async () => {

@@ -60,27 +60,51 @@ function markToContinue(seen: readonly SeenObservation[]): string | undefined {
 export type Folded = { readonly messages: TaskMessage[]; readonly views: Views; readonly saved: number };
 
 /**
- * The conversation with the views folded that are out of date once the model has `next`, all of
- * them or none. What follows the first of them is no longer in the provider's cache then, so
- * folding must save half of that in each later prompt: a page is folded when the agent leaves it,
- * or with the next ones if it was small.
+ * The conversation with the views folded that are out of date once the model has `next`: the newest
+ * of them, as many as pay. What follows the first that is folded is no longer in the provider's
+ * cache then, so folding must save half of that in each later prompt: a page is folded when the
+ * agent leaves it, or with the next ones if it was small. What was never sent folds for nothing.
  */
 export function foldViews(
-  { messages, views, step }: Pick<AgentState, "messages" | "views" | "step">,
+  { messages, views, step, measured }: Pick<AgentState, "messages" | "views" | "step" | "measured">,
   next: SeenObservation | undefined,
 ): Folded {
   const stale = staleViews(views, step, next);
-  const [oldest] = stale;
-  if (oldest === undefined || stale.length <= views.weighed) return { messages, views, saved: 0 };
-  const folds = foldsOf(stale, messages);
-  const saved = sizeOf([...folds.keys()]) - sizeOf([...folds.values()]);
-  const after = sizeOf(messages.slice(messages.lastIndexOf(oldest.message))) - saved;
-  if (2 * saved < after) return { messages, views: { ...views, weighed: stale.length }, saved: 0 };
+  if (stale.length <= views.weighed) return { messages, views, saved: 0 };
+  const { from, saved } = worthFolding(foldsOf(stale, messages), messages, measured.messages);
+  const folds = foldsOf(
+    stale.filter(({ message }) => from.has(message)),
+    messages,
+  );
+  if (folds.size === 0) return { messages, views: { ...views, weighed: stale.length }, saved: 0 };
   return {
     messages: messages.map((message) => folds.get(message) ?? message),
-    views: { open: views.open.filter(({ message }) => !folds.has(message)), weighed: 0 },
+    views: { open: views.open.filter(({ message }) => !folds.has(message)), weighed: stale.length - folds.size },
     saved,
   };
+}
+
+/** The newest of these folds, as many as pay; only the first `sent` messages may be cached. */
+function worthFolding(
+  folds: ReadonlyMap<TaskMessage, TaskMessage>,
+  messages: readonly TaskMessage[],
+  sent: number,
+): { readonly from: ReadonlySet<TaskMessage>; readonly saved: number } {
+  const weighed: TaskMessage[] = [];
+  let best = { count: 0, saved: 0 };
+  let saved = 0;
+  let after = 0;
+  for (let at = messages.length - 1; at >= 0 && weighed.length < folds.size; at--) {
+    const message = messages[at];
+    if (message === undefined) break;
+    const fold = folds.get(message);
+    after += sizeOf(fold ?? message);
+    if (fold === undefined) continue;
+    saved += sizeOf(message) - sizeOf(fold);
+    weighed.push(message);
+    if (2 * saved >= after || at >= sent) best = { count: weighed.length, saved };
+  }
+  return { from: new Set(weighed.slice(0, best.count)), saved: best.saved };
 }
 
 /** Forgets the views that a compaction removed. */
@@ -133,6 +157,6 @@ function foldedResult(result: Extract<View["message"], { role: "tool" }>): TaskM
   return { ...rest, text: shows?.brief ?? shortenAgain(rest.text, stays) };
 }
 
-function sizeOf(messages: readonly TaskMessage[]): number {
-  return messages.reduce((sum, message) => sum + (isView(message) ? viewTokens(message) : messageTokens(message)), 0);
+function sizeOf(message: TaskMessage): number {
+  return isView(message) ? viewTokens(message) : messageTokens(message);
 }

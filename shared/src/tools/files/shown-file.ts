@@ -2,7 +2,7 @@ import { sha256Of } from "../../core/sha256.ts";
 import type { Shown } from "../../core/tool.ts";
 import type { WorkspacePath } from "../../machine/workspace/workspace-file.ts";
 
-const later = "it is shown whole, or written whole, later in this conversation";
+const later = "a later view or create has all of it";
 
 /** What a view of a file shows. `whole` are its bytes, if all of it is shown. */
 export function viewedFile(
@@ -10,11 +10,11 @@ export function viewedFile(
   { relative }: WorkspacePath,
   { text, whole, range }: { readonly text: string; readonly whole?: Uint8Array; readonly range?: readonly number[] },
 ): Shown {
-  const lines = range === undefined ? "" : `, lines ${range.join(" to ")}`;
+  const lines = range === undefined ? "" : ` (lines ${range.join(" to ")})`;
   const of = `file ${relative}`;
   const brief = `[${path}${lines} as it was then; ${later}.]`;
   if (whole === undefined) return { of, brief };
-  const again = `${path} is word for word as it was last written or shown whole in this conversation: ${countLines(whole)} lines, ${whole.length} bytes. view_range [1, -1] shows it again.`;
+  const again = `${path} reads word for word as when it was written or shown whole above: ${countLines(whole)} lines, ${whole.length} bytes. view_range [1, -1] shows it again.`;
   // A short text is shown again rather than referred to.
   return { of, whole: sha256Of(whole), brief, ...(text.length >= 2 * again.length && { again }) };
 }
@@ -34,7 +34,7 @@ export function listedFolder(path: string, { relative }: WorkspacePath, text: st
   return {
     of: `folder ${relative}`,
     whole: sha256Of(text),
-    brief: `[What was in ${path} then; it is listed again later in this conversation.]`,
+    brief: `[What was in ${path} then; a later view lists it.]`,
   };
 }
 

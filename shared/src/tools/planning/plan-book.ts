@@ -106,7 +106,7 @@ function mark(book: PlanBook, input: PlanCommand): Outcome {
 /** The whole plan after what was done; of that, only what was done stays once it is out of date. */
 function withPlanText(book: PlanBook, plan: Plan, done?: string): Outcome {
   const whole = formatPlan(plan);
-  const brief = `${done ?? `Plan: ${plan.title} (ID: ${plan.id})`} [As it was then; it is shown again later in this conversation.]`;
+  const brief = `${done ?? `Plan: ${plan.title} (ID: ${plan.id})`} [The plan is left out; a later result shows it.]`;
   const shows = { of: `plan ${plan.id}`, whole: sha256Of(whole), brief };
   return { book, text: done === undefined ? whole : `${done}\n\n${whole}`, shows };
 }
