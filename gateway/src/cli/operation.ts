@@ -2,6 +2,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import { keyAlgorithms } from "manyhands/internal/a2a/signing/home-keys";
 import type { Scope } from "manyhands/internal/core/caller";
 import type { CliContext } from "../session/context.ts";
+import { prune } from "./delete-runs.ts";
 import { type DeliveriesOptions, listDeliveries, retryDelivery, showDelivery } from "./deliveries.ts";
 import { type KeysOptions, listKeys, rotateKeys } from "./keys.ts";
 import { addToken, lifeOf, listTokens, revokeToken, scopesOf } from "./tokens.ts";
@@ -16,7 +17,10 @@ type Group = {
   readonly options: CommonOptions;
 };
 
-/** Adds the commands of who operates the servers: `tokens`, `keys` and `deliveries`. */
+/**
+ * Adds the commands of who operates the servers: `tokens`, `keys`, `deliveries` and what looks
+ * after the home.
+ */
 export function addOperation(
   program: Command,
   context: CliContext,
@@ -27,6 +31,18 @@ export function addOperation(
   addTokens(group);
   addKeys(group);
   addDeliveries(group);
+  addHome(group);
+}
+
+function addHome({ program, context, done, options: { config, json } }: Group): void {
+  program
+    .command("prune")
+    .description("delete what [retention] lets go, now")
+    .addOption(config())
+    .addOption(json())
+    .option("--dry-run", "say what would be deleted, and delete nothing")
+    .option("--compact", "rewrite the store, so that nothing deleted is left in unused space")
+    .action(async (options) => done(await prune(options, context)));
 }
 
 function addTokens({ program, context, done, options: { config, json } }: Group): void {
