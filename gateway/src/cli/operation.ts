@@ -4,6 +4,8 @@ import type { Scope } from "manyhands/internal/core/caller";
 import type { CliContext } from "../session/context.ts";
 import { prune } from "./delete-runs.ts";
 import { type DeliveriesOptions, listDeliveries, retryDelivery, showDelivery } from "./deliveries.ts";
+import { backup } from "./home/backup.ts";
+import { restore } from "./home/restore.ts";
 import { type KeysOptions, listKeys, rotateKeys } from "./keys.ts";
 import { addToken, lifeOf, listTokens, revokeToken, scopesOf } from "./tokens.ts";
 
@@ -43,6 +45,19 @@ function addHome({ program, context, done, options: { config, json } }: Group): 
     .option("--dry-run", "say what would be deleted, and delete nothing")
     .option("--compact", "rewrite the store, so that nothing deleted is left in unused space")
     .action(async (options) => done(await prune(options, context)));
+  program
+    .command("backup")
+    .description("write the home to one file, while servers work in it")
+    .addOption(config())
+    .argument("<file>", "the new file, a compressed tar archive")
+    .action(async (file: string, options) => done(await backup(file, options, context)));
+  program
+    .command("restore")
+    .description("make the home from a backup; its servers must be stopped")
+    .addOption(config())
+    .argument("<file>", "what `backup` wrote")
+    .option("--replace", "move the home that is there aside")
+    .action(async (file: string, options) => done(await restore(file, options, context)));
 }
 
 function addTokens({ program, context, done, options: { config, json } }: Group): void {

@@ -73,7 +73,10 @@ export interface Housekeeping {
    * is large.
    */
   scrub(options?: { readonly evenLarge?: boolean }): Promise<boolean>;
-  /** Writes a consistent copy of the store to a new file, while runs go on. */
+  /**
+   * Writes a consistent copy of the store to a new file, while runs go on. Whoever opens the copy
+   * can continue its unfinished runs.
+   */
   backup(file: string): Promise<void>;
 }
 
