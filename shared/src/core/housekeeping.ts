@@ -43,7 +43,8 @@ export interface Housekeeping {
   delete(request: DeletionRequest): Promise<Deletion>;
   /**
    * Runs that ended by `endedBy` and were accepted by `acceptedBy`, unless a run of this store
-   * asked for them, or a run of the same principal and conversation has not ended.
+   * asked for them, or a run of the same principal has not ended that is in their conversation, or
+   * in the one named by their id, as those are that notify a task's receivers.
    */
   expired(filter: {
     readonly endedBy: number;
