@@ -43,7 +43,8 @@ export interface Housekeeping {
   delete(request: DeletionRequest): Promise<Deletion>;
   /**
    * Runs that ended by `endedBy` and were accepted by `acceptedBy`, unless a run of this store
-   * asked for them, or a run of the same principal and conversation has not ended.
+   * asked for them, or a run of the same principal has not ended that is in their conversation, or
+   * in the one named by their id, as those are that notify a task's receivers.
    */
   expired(filter: {
     readonly endedBy: number;
@@ -73,7 +74,10 @@ export interface Housekeeping {
    * is large.
    */
   scrub(options?: { readonly evenLarge?: boolean }): Promise<boolean>;
-  /** Writes a consistent copy of the store to a new file, while runs go on. */
+  /**
+   * Writes a consistent copy of the store to a new file, while runs go on. Whoever opens the copy
+   * can continue its unfinished runs.
+   */
   backup(file: string): Promise<void>;
 }
 

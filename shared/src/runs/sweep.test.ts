@@ -94,9 +94,10 @@ test("a run is kept as long as its message, sent again, must be recognized", asy
 
 test("a pass is bounded, and says that there is more", async () => {
   for (let n = 0; n < 120; n++) await ended();
-  const first = await sweepIn(day, { runsMs: 0 }, { limit: 60 });
-  expect([first.runs.length, first.more]).toEqual([100, true]);
-  expect(await sweepIn(day, { runsMs: 0 }, { limit: 60 })).toMatchObject({ more: false });
+  const passes: Swept[] = [];
+  do passes.push(await sweepIn(day, { runsMs: 0 }, { limit: 60 }));
+  while (passes.at(-1)?.more === true);
+  expect(passes.map(({ runs }) => runs.length)).toEqual([60, 60, 0]);
   expect((await engine.list({ limit: 1 })).total).toBe(0);
 });
 

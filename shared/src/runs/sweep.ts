@@ -77,7 +77,7 @@ type Pass = Pick<SweepDeps, "engine" | "files"> & { readonly limit: number; read
 
 const none = { ids: [] as string[], more: false };
 /** Runs in one transaction. */
-const atOnce = 50;
+const atOnce = 20;
 
 async function sweepJournals({ engine, limit, dryRun }: Pass, endedBy: number): Promise<number> {
   let runs = 0;

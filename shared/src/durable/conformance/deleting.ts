@@ -133,9 +133,11 @@ export function deletingCases(cases: Cases): void {
       const ids = [await ended(engine, { contextId: "x" }), await ended(engine, { contextId: "y" })];
       const asked = await ended(engine, { contextId: "x", dedupe: under(`${ids[0]}/1`) });
       await ended(engine, { contextId: "open" });
+      const told = await ended(engine, { contextId: "told" });
       const waiting = await start(engine, {});
       const open = (await engine.start({ ...request, contextId: "open" })).run;
-      for (const { id } of [waiting, open]) await until(engine, id, "waiting");
+      const telling = (await engine.start({ ...request, contextId: told })).run;
+      for (const { id } of [waiting, open, telling]) await until(engine, id, "waiting");
       const first = await engine.expired({ ...ever, limit: 1 });
       const second = await engine.expired({
         ...ever,

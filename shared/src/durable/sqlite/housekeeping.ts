@@ -74,7 +74,7 @@ export function housekeeping({ path, writer, live, log }: HousekeepingDeps): Hou
     },
     async backup(file) {
       try {
-        await vacuum({ path, into: file });
+        await vacuum({ path, into: file, release: true });
       } catch (cause) {
         throw new AppError("storage_unavailable", `The run store could not be copied: ${String(cause)}`, { cause });
       }
