@@ -960,7 +960,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "words-before-their-step",
-    file: "shared/src/durable/sqlite/live.ts",
+    file: "shared/src/durable/live.ts",
     find: "item.after >= seq",
     becomes: "item.after > seq",
     harm: "A reader sees the first words of an answer before the step they belong to.",
@@ -2729,7 +2729,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "progress-without-bound",
-    file: "shared/src/durable/sqlite/live.ts",
+    file: "shared/src/durable/live.ts",
     find: `    if (this.#progress.length === progressKept) this.#progress.shift();\n`,
     becomes: "",
     harm: "A reader that has stalled makes the server keep all live text of a run until memory is full.",

@@ -35,6 +35,9 @@ export function engineConformance(name: string, createStore: () => Promise<Confo
 
     const cases: Cases = {
       open: () => store.open(),
+      get isFile() {
+        return store.isFile;
+      },
       working(execute, options) {
         const engine = store.open();
         engine.work([{ kind: "test", execute }], options);

@@ -20,12 +20,13 @@ const said = (text: string): TaskMessage => ({ role: "user", parts: [{ type: "te
 function folded(shown: readonly (readonly [View["message"], number])[], step: number, next?: SeenObservation) {
   const messages: TaskMessage[] = shown.map(([message]) => message);
   const open = shown.map(([message, step]): View => ({ message, step }));
-  const found = foldViews({ messages, views: { open, weighed: 0 }, step }, next);
+  const found = foldViews({ messages, views: { open, weighed: 0 }, step, measured: sent(messages) }, next);
   return {
     ...found,
     texts: found.messages.map((message) => ("text" in message ? message.text.slice(0, 40).trim() : "")),
   };
 }
+const sent = (messages: readonly TaskMessage[]) => ({ tokens: 0, messages: messages.length });
 const isOpen = ({ views }: ReturnType<typeof folded>) => views.open.length;
 
 test("a page is folded to its brief once a later one is whole, and one that continues it keeps it", () => {
@@ -86,11 +87,14 @@ test("views are folded only where that saves half of what comes after them, and 
   const [small, late] = [seen("A", { text: words(50) }), said(words(2_000))];
   const messages: TaskMessage[] = [small, late];
   const views = { open: [{ message: small, step: 1 }], weighed: 0 };
-  const kept = foldViews({ messages, views, step: 1 }, seen("B"));
+  const kept = foldViews({ messages, views, step: 1, measured: sent(messages) }, seen("B"));
   expect(kept).toMatchObject({ messages, saved: 0, views: { weighed: 1 } });
+  const unsent = foldViews({ messages, views, step: 1, measured: sent([]) }, seen("B"));
+  expect([unsent.views.open, unsent.saved > 0]).toEqual([[], true]);
   const large = seen("C", { text: words(4_000) });
   const more = { open: [...views.open, { message: large, step: 2 }], weighed: 1 };
-  const both = foldViews({ messages: [...messages, large], views: more, step: 2 }, seen("D"));
+  const all = [...messages, large];
+  const both = foldViews({ messages: all, views: more, step: 2, measured: sent(all) }, seen("D"));
   expect(both.views).toEqual({ open: [], weighed: 0 });
   expect(both.messages[1]).toBe(late);
 });

@@ -6,6 +6,8 @@ import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
 /** One store under test; every `open` returns another engine over it, like another process's. */
 export type ConformanceStore = {
   open(): Engine;
+  /** Whether the store is a file, which the engine copies. */
+  readonly isFile: boolean;
   /** Closes every engine that was opened, and removes the store. */
   dispose(): Promise<void>;
 };
@@ -13,6 +15,8 @@ export type ConformanceStore = {
 /** What each group of cases gets: engines over a store made for the current case. */
 export type Cases = {
   open(): Engine;
+  /** Whether the store is a file, which the engine copies. */
+  readonly isFile: boolean;
   /** An engine that executes this body as kind "test". */
   working(execute: (run: Run, input: Json) => Promise<Json>, options?: { concurrency: number }): Engine;
 };

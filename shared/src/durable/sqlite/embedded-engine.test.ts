@@ -10,6 +10,7 @@ engineConformance("the embedded engine", async () => {
   const folder = await mkdtemp(join(tmpdir(), "durable-"));
   const opened: Engine[] = [];
   return {
+    isFile: true,
     open() {
       const engine = createEmbeddedEngine({ path: join(folder, "runs.db"), pollMs: 5, stopMs: 500 });
       opened.push(engine);

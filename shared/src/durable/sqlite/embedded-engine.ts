@@ -1,10 +1,10 @@
 import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { Live } from "../live.ts";
 import type { CrashPoint } from "./crash-point.ts";
 import { follow } from "./follow.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { admit, intake } from "./intake.ts";
-import { Live } from "./live.ts";
 import { type MachineClock, machineClock } from "./machine-clock.ts";
 import { RunClock } from "./run-clock.ts";
 import { recordOf } from "./tables/runs-table.ts";

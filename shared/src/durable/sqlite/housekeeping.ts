@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { type Log, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Conversation, Deletion, DeletionRequest, Housekeeping } from "../../core/housekeeping.ts";
-import type { Live } from "./live.ts";
+import type { Live } from "../live.ts";
 import type { RunRow } from "./tables/runs-table.ts";
 import type { Tables } from "./tables/tables.ts";
 import { vacuum } from "./vacuum.ts";

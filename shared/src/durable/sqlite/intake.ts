@@ -1,9 +1,9 @@
 import { type Engine, type StartRequest, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { checkQuota } from "../../core/quota.ts";
+import type { Live } from "../live.ts";
 import { Acceptance, claimOf } from "./claim.ts";
 import { endRun } from "./endings.ts";
-import type { Live } from "./live.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
 import { type RunRow, recordOf } from "./tables/runs-table.ts";
 import type { Tables } from "./tables/tables.ts";
