@@ -34,7 +34,7 @@ export function stepText({ text, expected, delivers }: TaskStep, background: Ste
     ...(isTold ? [] : [`You do one step of a larger task. ${order}`]),
     step,
     ...(isTold
-      ? [`It belongs to the same task and builds on what you did in this conversation. ${order}`]
+      ? [`This step belongs to the same task and builds on what you did in this conversation. ${order}`]
       : [`The whole task, so that you know what it is for:\n${goal}`]),
     ...(others.length === 0
       ? []

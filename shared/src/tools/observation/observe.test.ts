@@ -250,6 +250,7 @@ test("what stays of a page in a long conversation is its address, its title and 
     "Plan | Price",
   ]);
   expect(digest).toContain("Plan 0 | 10,50 EUR");
+  expect(digest).toMatch(/^… \d+ more like these$/m);
   for (const absent of ["Imprint", "Order", "typed", "Ignore", "Plan 20"]) expect(digest).not.toContain(absent);
   expect(digest).not.toMatch(/\[e\d+\]/);
   expect(estimateText(brief)).toBeLessThan(230);
