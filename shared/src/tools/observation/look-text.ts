@@ -44,9 +44,17 @@ export function linesOfLook({ items }: PageLook, tokens: number, detail?: Detail
   if (detail !== undefined) return written(detail);
   const short = linesOf(items, { allRefs: false, collapsed: true });
   if (short.length > fewLines) return written({ allRefs: false, collapsed: true });
-  const rich = written({ allRefs: true, collapsed: false });
-  const fits = rich.lines.reduce((sum, { text }) => sum + estimateText(text), 0) < tokens / 2;
-  return fits ? rich : written({ allRefs: false, collapsed: true });
+  const detailed = { allRefs: true, collapsed: false };
+  return fits(linesOf(items, detailed), tokens / 2) ? written(detailed) : written({ allRefs: false, collapsed: true });
+}
+
+/** Whether the lines take less than so many tokens; long ones are not estimated to the end. */
+function fits(lines: readonly Line[], tokens: number): boolean {
+  let left = tokens;
+  return lines.every(({ text }) => {
+    left -= estimateText(text);
+    return left > 0;
+  });
 }
 
 function remarks({ unseen, crowded, measure }: PageLook, cut: boolean): string[] {
