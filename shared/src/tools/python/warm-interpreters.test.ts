@@ -190,6 +190,17 @@ test.skipIf(!hasBwrap)("interpreters end when they are released, idle, too many,
   await brief.close();
 });
 
+test.skipIf(!hasBwrap)("a program may run for longer than an interpreter may be idle", async () => {
+  const brief = createWarmInterpreters(open.sandbox, { idleMs: 2_000 });
+  const run = async (code: string) => {
+    const running = await brief.begin(workspace, code, usual);
+    return running && outcomeOf(running, { signal: AbortSignal.timeout(60_000) });
+  };
+  await run("print(1)");
+  expect(await run("import time; time.sleep(3); print(2)")).toMatchObject({ exitCode: 0, stdout: "2\n" });
+  await brief.close();
+});
+
 test.skipIf(!hasBwrap)("the interpreter of a killed server ends with it", async () => {
   const script = join(import.meta.dir, "../../testing/sandbox/warm-process.ts");
   const server = Bun.spawn([process.execPath, script, join(workspace, ".."), workspace], { stdout: "pipe" });
