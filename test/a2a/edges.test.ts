@@ -18,19 +18,20 @@ test("a body above 10 MB is refused with 413, announced or not", async () => {
   const announced = await rawRpc(server.url, big);
   expect(announced.status).toBe(413);
   expect(announced.body.error.data[0].reason).toBe("TOO_LARGE");
-  const chunks = new ReadableStream({
-    start(controller) {
-      for (let n = 0; n < 11; n++) controller.enqueue(new Uint8Array(1024 * 1024));
-      controller.close();
-    },
-  });
-  const streamed = await fetch(`${server.url}/message:send`, {
-    method: "POST",
-    body: chunks,
-    headers: { "Content-Type": "application/json" },
-  });
-  expect(streamed.status).toBe(413);
-  expect((await wire(streamed)).error.status).toBe("RESOURCE_EXHAUSTED");
+  const chunks = () =>
+    new ReadableStream({
+      start(controller) {
+        for (let n = 0; n < 11; n++) controller.enqueue(new Uint8Array(1024 * 1024));
+        controller.close();
+      },
+    });
+  const routes = ["/message:send", "/message:stream", "/tasks/x:cancel", "/tasks/x/pushNotificationConfigs"];
+  for (const route of routes) {
+    const headers = { "Content-Type": "application/json", "A2A-Version": "1.0" };
+    const streamed = await fetch(`${server.url}${route}`, { method: "POST", body: chunks(), headers });
+    expect([route, streamed.status]).toEqual([route, 413]);
+    expect((await wire(streamed)).error.status).toBe("RESOURCE_EXHAUSTED");
+  }
 });
 
 test.each([

@@ -4,6 +4,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "../core/engine.ts";
+import type { ForgetInput } from "../core/forgetting.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
 import { createHomeFiles } from "../machine/workspace/home-files.ts";
@@ -68,6 +69,21 @@ test("the runs that notified a task's receivers or cancelled its children go wit
   const left = (await engine.list({ limit: 9 })).runs.map(({ id }) => id);
   expect([receiver.id, recall.id, run.id].filter((id) => left.includes(id))).toEqual([]);
   expect(left).toEqual([elsewhere.id]);
+});
+
+test("the run that deletes a run's tasks at other agents stays, and says what became of them", async () => {
+  engine.work([
+    {
+      kind: "manus/forget",
+      execute: async (_, input) => (input as ForgetInput).tasks.map((task) => ({ ...task, outcome: "deleted" })),
+    },
+  ]);
+  const ask = { askId: "a", agent: "swe" };
+  const asked = { type: "agent-asked", ...ask, url: "http://swe.test", text: "Do it.", parts: [], hops: 1 };
+  const run = await ended({ events: [asked, { type: "agent-accepted", ...ask, taskId: "t", contextId: "there" }] });
+  const { elsewhere } = await deletions().run(run);
+  expect(elsewhere).toEqual([{ agent: { name: "swe", url: "http://swe.test" }, taskId: "t", outcome: "deleted" }]);
+  expect((await engine.list({ limit: 9 })).runs.map(({ kind }) => kind)).toEqual(["manus/forget"]);
 });
 
 test("a conversation without runs is its workspace; one without either does not exist", async () => {
