@@ -1,9 +1,9 @@
 /**
  * Builds the image's root file system by the steps of our Dockerfile, starts it as a hardened
  * container would run (uid 10001, no capability, no new privileges, our seccomp profile, read-only
- * root, one volume, parts of /proc masked) and gives it a task over HTTP. It takes root, bwrap and debootstrap, and
- * minutes: `bun test/deploy/run-image.ts [FOLDER]`, where FOLDER is a bare Debian that an earlier
- * run of debootstrap made.
+ * root, one volume, parts of /proc masked) and gives it a task over HTTP. It takes root, bwrap and
+ * debootstrap, and minutes: `bun test/deploy/run-image.ts [FOLDER]`, where FOLDER is a bare Debian
+ * that an earlier run of debootstrap made.
  */
 import { existsSync } from "node:fs";
 import { chown, mkdir, mkdtemp, rm } from "node:fs/promises";

@@ -197,7 +197,12 @@ test.skipIf(!hasOpenssl)("credentials do not follow from https to http at the sa
       const target = connect(head[0] === 22 ? (secure.port ?? 0) : (server.port ?? 0), "127.0.0.1");
       target.write(head);
       client.pipe(target).pipe(client);
-      for (const one of [client, target]) one.on("error", () => [client, target].forEach((each) => each.destroy()));
+      const close = () => {
+        client.destroy();
+        target.destroy();
+      };
+      client.on("error", close);
+      target.on("error", close);
     }),
   );
   await new Promise<void>((listening) => both.listen(0, "127.0.0.1", listening));

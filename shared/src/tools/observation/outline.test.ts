@@ -124,7 +124,10 @@ const shown: readonly (readonly [what: string, html: string, ...lines: readonly 
   ],
 ];
 
-/** What a page does to be taken for another: to its elements' properties, and to all that scripts call. */
+/**
+ * What a page does to be taken for another: to its elements' properties, and to all that scripts
+ * call.
+ */
 const forging = `<form id=f><input name=tagName><input name=getAttribute><input name=childNodes><input name=parentNode>
   <button aria-label="Delete all">Keep</button></form><img name=body><img name=querySelectorAll><img name=getElementById>
   <button id=b>Order</button><script>

@@ -30,7 +30,9 @@ type Inside = {
 type Walk = OutlineParts & {
   readonly visited: Set<PageElement>;
   readonly focused: PageElement | undefined;
-  /** After so many elements, those far from the window are left out, but for those with this text. */
+  /**
+   * After so many elements, those far from the window are left out, but for those with this text.
+   */
   readonly most: number;
   readonly find: string | undefined;
   /** Whether any were left out. */
