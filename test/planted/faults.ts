@@ -3122,8 +3122,8 @@ export const faults: readonly Fault[] = [
   {
     id: "reads-forget-changes",
     file: "shared/src/tools/planning/planning.ts",
-    find: "[...calls, { key, text: outcome.text }]",
-    becomes: "[{ key, text: outcome.text }]",
+    find: "[...calls, { key, text: shown.text }]",
+    becomes: "[{ key, text: shown.text }]",
     harm: "After a crash a plan's change that was not the last is made a second time.",
     tests: ["shared/src/tools/planning"],
   },
@@ -3266,8 +3266,8 @@ export const faults: readonly Fault[] = [
   {
     id: "events-without-pictures",
     file: "shared/src/agent/act/call-tool.ts",
-    find: "{ ...(images && { images }), ...(takenIn && { takenIn }) };\n  return { type",
-    becomes: "{ ...(takenIn && { takenIn }) };\n  return { type",
+    find: "{ ...(images && { images }), ...(takenIn && { takenIn }),",
+    becomes: "{ ...(takenIn && { takenIn }),",
     harm: "The next task of a conversation no longer sees the pictures its tools took.",
     tests: ["shared/src/agent/act/call-tool.test", ...agent],
   },
@@ -3482,7 +3482,7 @@ export const faults: readonly Fault[] = [
   {
     id: "earlier-turns-swept",
     file: "shared/src/durable/sqlite/tables/deletion-table.ts",
-    find: "other.context_id = runs.context_id AND",
+    find: "other.context_id IN (runs.context_id, runs.id) AND",
     becomes: "other.id = runs.id AND",
     harm: "A conversation that goes on for long loses its first tasks while the last one works.",
     tests: [...durable, "shared/src/runs"],

@@ -25,7 +25,7 @@ const result = (id: string, changes: Partial<StepResult> = {}): StepResult => ({
   ...changes,
 });
 const given = { type: "file", ...paperFile("given.csv") } as const;
-const done = result("a", { files: [paperFile("a.csv")], evidence: "two lines" });
+const done = result("a", { files: [paperFile("a.csv")], isChecked: true, evidence: "two lines" });
 const failed = result("b", { outcome: "failed", reason: "no paper" });
 const report = `Step a by one, completed: do a
 <report>
@@ -168,7 +168,13 @@ ${resultsText([done])}`;
   expect(asks[0]?.parts).toEqual([given, { type: "file", ...paperFile("a.csv") }]);
   expect(asks[0]?.options).toEqual({});
   expect(asks[1]?.text).toBe(
-    `${told}\n\nAn earlier attempt did not do it: z.csv was not handed over as a file.\nDo better where it fell short. What it made and is right can stay; report on the step as a whole.`,
+    `Your step: do z
+It is done when: it is blue
+It delivers: z.csv, given.csv
+
+This step belongs to the same task and builds on what you did in this conversation. Do this step and no more, then report what you did and found.
+
+An earlier attempt did not do it: z.csv was not handed over as a file.\nDo better where it fell short. What it made and is right can stay; report on the step as a whole.`,
   );
   expect(asks[1]?.parts).toEqual([]);
   expect(asks[1]?.options).toEqual({ contextId: "c" });

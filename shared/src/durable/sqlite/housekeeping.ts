@@ -38,12 +38,16 @@ export function housekeeping({ path, writer, live, log }: HousekeepingDeps): Hou
     async deleteJournals({ endedBy, limit, after = "0", dryRun = false }) {
       const look = ({ deletion }: Tables) => {
         const runs = deletion.ended(endedBy, Number(after), limit);
-        const having = runs.filter(({ hasSteps }) => hasSteps);
-        if (!dryRun) for (const { n } of having) deletion.removeSteps(n);
         const last = runs[limit - 1];
-        return { runs: having.length, ...(last !== undefined && { next: String(last.n) }) };
+        return { runs: runs.filter(({ hasSteps }) => hasSteps), ...(last && { next: String(last.n) }) };
       };
-      return dryRun ? writer.read(look) : writer.offer(look);
+      const found = await writer.read(look);
+      if (dryRun || found.runs.length === 0) return { ...found, runs: found.runs.length };
+      return await writer.offer((tables) => {
+        const { runs, ...rest } = look(tables);
+        for (const { n } of runs) tables.deletion.removeSteps(n);
+        return { ...rest, runs: runs.length };
+      });
     },
     async filesInUse(hashes) {
       const used = new Set(await writer.read(({ files }) => files.used(hashes)));
