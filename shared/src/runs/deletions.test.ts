@@ -88,7 +88,7 @@ test("the run that deletes a run's tasks at other agents stays, and says what be
 
 test("so do the tasks that its own runs gave away, each to its agent, in one run of that kind", async () => {
   const inputs: ForgetInput[] = [];
-  engine.work([{ kind: "manus/forget", execute: async (_, input) => (inputs.push(input as never), []) }]);
+  engine.work([{ kind: "manus/forget", execute: async (_, input) => [inputs.push(input as never)] }]);
   const gave = (agent: string, taskId: string) => [
     { type: "agent-asked", askId: taskId, agent, url: `http://${agent}.test`, text: "", parts: [], hops: 1 },
     { type: "agent-accepted", askId: taskId, agent, taskId, contextId: "there" },

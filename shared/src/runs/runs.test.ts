@@ -107,7 +107,10 @@ test("starting and answering count as requests of the principal who makes them",
   expect(quotas.requests("carl")).toBe(before + 2);
   await expect(runs.answer(id, { ...more, messageId: "m" }, "dan")).rejects.toMatchObject({ code: "not_found" });
   expect(quotas.requests("dan")).toBe(0);
-  const [one, other] = [{ messageId: "q1", parts: more.parts }, { messageId: "q2", parts: more.parts }];
+  const [one, other] = [
+    { messageId: "q1", parts: more.parts },
+    { messageId: "q2", parts: more.parts },
+  ];
   await runs.start(echo, { message: one }, "limited");
   const refused = expect.objectContaining({ message: expect.stringContaining("You have reached your limit of") });
   await expect(runs.start(echo, { message: other }, "limited")).rejects.toEqual(refused);

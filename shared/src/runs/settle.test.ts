@@ -134,7 +134,8 @@ test("a run is canceled before its end is waited for, only what comes from then 
 
 test("a caller who waits while nothing happens is answered when its time is over, or lets go", async () => {
   async function* follow(_: string, { signal }: { signal?: AbortSignal }): AsyncGenerator<FollowItem> {
-    for (; signal?.aborted === false; await Bun.sleep(1)) yield { kind: "event", runId: "r", seq: 1, at: 0, event: heard };
+    for (; signal?.aborted === false; await Bun.sleep(1))
+      yield { kind: "event", runId: "r", seq: 1, at: 0, event: heard };
     if (signal === undefined) throw new Error("for ever");
   }
   const engine = { follow } as unknown as Engine;

@@ -120,7 +120,8 @@ test("journals go before their runs, of however many, and never an unfinished ru
     await Bun.sleep(5);
   expect((await sweepIn(day - hour, { journalsMs: day })).journals).toBe(0);
   const deps = { engine, files, retention: { ...never, everyMs: hour, journalsMs: 0 }, dedupeMs: 0 };
-  for (const _ of [1, 2]) expect((await sweep({ ...deps, now: () => Date.now() + 1 }, { dryRun: true })).journals).toBe(45);
+  for (const _ of [1, 2])
+    expect((await sweep({ ...deps, now: () => Date.now() + 1 }, { dryRun: true })).journals).toBe(45);
   const passes = [await sweepIn(day, { journalsMs: 0 }, { limit: 40 }), await sweepIn(day, { journalsMs: 0 })];
   expect(passes.map(({ journals, more, runs }) => [journals, more, runs])).toEqual([
     [40, true, []],

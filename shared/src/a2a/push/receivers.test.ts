@@ -67,7 +67,9 @@ test.each<readonly [string, Partial<RunRecord>, boolean]>([
 ])("who registers with a task that %s is told of it at once, or of what comes next", async (_, state, snapshot) => {
   const task = { ...(await newTask()), lastEvent: 7, ...state } as RunRecord;
   await receivers.add(task, asked("r"), "1.0");
-  expect(await inputsOf(task)).toMatchObject([{ taskId: task.id, after: 7, snapshot, config: { id: "r", wire: "1.0" } }]);
+  expect(await inputsOf(task)).toMatchObject([
+    { taskId: task.id, after: 7, snapshot, config: { id: "r", wire: "1.0" } },
+  ]);
 });
 
 test("a receiver replaces the one with its id, also among ten, and no other", async () => {
