@@ -265,7 +265,7 @@ test("for a caller that takes no text the answer is data, for any other it is wh
     ...{ type: "artifact-added", artifactId: "a", name: "answer", parts: [{ type: "text", text: "42" }] },
   });
   const kindOf = (input: object | null) =>
-    taskView({ ...identity, input: input as never }, from, "http://agent.test/", { artifacts: true }).artifacts[0]?.parts[0]
-      ?.content?.$case;
+    taskView({ ...identity, input: input as never }, from, "http://agent.test/", { artifacts: true }).artifacts[0]
+      ?.parts[0]?.content?.$case;
   expect([{ answerAs: "data" }, { answerAs: "text" }, {}, null].map(kindOf)).toEqual(["data", "text", "text", "text"]);
 });

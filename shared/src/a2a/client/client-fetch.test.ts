@@ -72,31 +72,34 @@ test("a reader that goes lets the agent go too", async () => {
   expect(await left).toBe("enough");
 });
 
-test.each(["an answer", "the rest of it"])("%s that does not come in time is a timeout, a stream's is not", async (what) => {
-  const answer: Fetch = (_, init) =>
-    what === "an answer"
-      ? new Promise((_resolve, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)))
-      : Promise.resolve(
-          new Response(
-            new ReadableStream({
-              start: (controller) => init?.signal?.addEventListener("abort", () => controller.error("closed")),
-            }),
-          ),
-        );
-  expect(await failed(to(answer, { responseMs: 20 })(url))).toMatchObject({
-    code: "timeout",
-    message: "The agent did not answer in time",
-  });
-  const { body } = open("one");
-  let signal: AbortSignal | null | undefined;
-  const streams: Fetch = async (_, init) => {
-    signal = init?.signal;
-    return new Response(body, sse);
-  };
-  await to(streams, { responseMs: 5 })(url);
-  await Bun.sleep(30);
-  expect(signal?.aborted).toBe(false);
-});
+test.each(["an answer", "the rest of it"])(
+  "%s that does not come in time is a timeout, a stream's is not",
+  async (what) => {
+    const answer: Fetch = (_, init) =>
+      what === "an answer"
+        ? new Promise((_resolve, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)))
+        : Promise.resolve(
+            new Response(
+              new ReadableStream({
+                start: (controller) => init?.signal?.addEventListener("abort", () => controller.error("closed")),
+              }),
+            ),
+          );
+    expect(await failed(to(answer, { responseMs: 20 })(url))).toMatchObject({
+      code: "timeout",
+      message: "The agent did not answer in time",
+    });
+    const { body } = open("one");
+    let signal: AbortSignal | null | undefined;
+    const streams: Fetch = async (_, init) => {
+      signal = init?.signal;
+      return new Response(body, sse);
+    };
+    await to(streams, { responseMs: 5 })(url);
+    await Bun.sleep(30);
+    expect(signal?.aborted).toBe(false);
+  },
+);
 
 test("a caller that aborts gets its own reason, whatever the call failed with", async () => {
   const caller = new AbortController();

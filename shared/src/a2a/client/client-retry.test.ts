@@ -42,20 +42,23 @@ test.each([
   [2, 100, 100, 200],
   [4, 100, 400, 800],
   [9, 100, 5_000, 10_000],
-])("before attempt %i + 1 the pause is between half and all of its time, ten seconds at most", async (attempt, first, least, most) => {
-  for (const [random, wanted] of [
-    [0, least],
-    [1, most],
-  ] as const) {
-    using _ = spyOn(Math, "random").mockReturnValue(random);
-    using timer = spyOn(globalThis, "setTimeout").mockImplementation(((then: () => void) => {
-      then();
-      return 0;
-    }) as never);
-    await pause({ retries: 9, firstPauseMs: first }, attempt, undefined);
-    expect(timer.mock.calls.map(([, ms]) => ms)).toEqual([wanted]);
-  }
-});
+])(
+  "before attempt %i + 1 the pause is between half and all of its time, ten seconds at most",
+  async (attempt, first, least, most) => {
+    for (const [random, wanted] of [
+      [0, least],
+      [1, most],
+    ] as const) {
+      using _ = spyOn(Math, "random").mockReturnValue(random);
+      using timer = spyOn(globalThis, "setTimeout").mockImplementation(((then: () => void) => {
+        then();
+        return 0;
+      }) as never);
+      await pause({ retries: 9, firstPauseMs: first }, attempt, undefined);
+      expect(timer.mock.calls.map(([, ms]) => ms)).toEqual([wanted]);
+    }
+  },
+);
 
 test("a wait ends with its time, or with the reason for which it is broken off, also if that came before", async () => {
   await sleep(1, undefined);
