@@ -230,7 +230,7 @@ test("a task is shown with all that its messages and artifacts carry, and the so
     ...more,
   });
   const from = projection(
-    { ...received("m1", "go"), metadata: { theirs: 1 } },
+    { ...received("m1", "go"), ...{ metadata: { theirs: 1 } } },
     artifact("a", { takenIn: ["old"] }),
     artifact("b", { description: "What it is", metadata: { "manyhands/of": 2 }, takenIn: ["web", "file"] }),
     artifact("c", {}),
