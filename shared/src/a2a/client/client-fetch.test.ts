@@ -56,7 +56,9 @@ test("an answer may be as large as allowed, and one byte more is refused; a stre
 
 test("a stream that falls silent ends with an error, and the agent is let go", async () => {
   const { body, left } = open("one");
-  const reader = (await to(async () => new Response(body, sse), { idleMs: 20 })(url)).body?.getReader();
+  const answer = await to(async () => new Response(body, { ...sse, status: 206 }), { idleMs: 20 })(url);
+  expect([answer.status, answer.headers.get("Content-Type")]).toEqual([206, sse.headers["Content-Type"]]);
+  const reader = answer.body?.getReader();
   expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("one");
   expect(await failed(reader?.read() ?? Promise.resolve())).toMatchObject({
     code: "timeout",
