@@ -3719,4 +3719,12 @@ export const faults: readonly Fault[] = [
     harm: "The model takes its own file for the one that the other agent made.",
     tests: asking,
   },
+  {
+    id: "words-outlive-their-run",
+    file: "shared/src/durable/sqlite/tables/deletion-table.ts",
+    find: `const steps = ["journal", "signals"]`,
+    becomes: `const steps = ["journal"]`,
+    harm: "What a person wrote to a run stays in the store after the run was deleted for good.",
+    tests: durable,
+  },
 ];
