@@ -81,6 +81,17 @@ test("ended runs go when their time is over, and not what is unfinished in their
   expect((await sweepIn(day + hour, { runsMs: day })).runs.toSorted()).toEqual([beside, waiting].toSorted());
 });
 
+test("what its principal has still at work for a run keeps it, and nothing of another principal's", async () => {
+  const [notified, freed] = [await ended({ contextId: "a" }), await ended({ contextId: "b" })];
+  for (const [contextId, principal] of [
+    [notified, "ann"],
+    [freed, "bob"],
+    ["b", "bob"],
+  ] as const)
+    await engine.start({ ...request, kind: "manus/push", principal, contextId });
+  expect((await sweepIn(day, { runsMs: 0 })).runs).toEqual([freed]);
+});
+
 test("`never` keeps everything, and 0 nothing that has ended", async () => {
   const id = await ended();
   expect(await sweepIn(9999 * day, {})).toEqual({ runs: [], journals: 0, workspaces: [], artifacts: [], more: false });
