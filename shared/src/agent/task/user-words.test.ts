@@ -14,7 +14,17 @@ test("the user's words are their messages and answers, and nobody else's", () =>
 });
 
 test.each<readonly [string, TaskMessage, readonly string[]]>([
-  ["a message of several texts", { role: "user", parts: [{ type: "text", text: "a" }, { type: "text", text: "b" }] }, ["a", "b"]],
+  [
+    "a message of several texts",
+    {
+      role: "user",
+      parts: [
+        { type: "text", text: "a" },
+        { type: "text", text: "b" },
+      ],
+    },
+    ["a", "b"],
+  ],
   ["a link in a message", { role: "user", parts: [{ type: "url", url: "https://a.example" }] }, ["https://a.example"]],
   ["data in a message", { role: "user", parts: [{ type: "data", data: { a: "https://evil.example" } }] }, []],
   ["a note in the user's role", { role: "user", parts: [{ type: "text", text: "a" }], note: true }, []],

@@ -84,7 +84,11 @@ test("what was cut is found again: a file as it is now, an output where it was p
     { role: "assistant", text: "", toolCalls: [view("v", "view"), view("c", "create")] },
     tool("v", "str_replace_editor", many),
     tool("c", "str_replace_editor", many),
-    tool("o", "bash", `begin ${many}\n[5 of 9 characters left out here; the whole is in .manyhands/output/7.txt]\n${many}`),
+    tool(
+      "o",
+      "bash",
+      `begin ${many}\n[5 of 9 characters left out here; the whole is in .manyhands/output/7.txt]\n${many}`,
+    ),
     user(many),
     { role: "assistant", text: many, toolCalls: [] },
   ];

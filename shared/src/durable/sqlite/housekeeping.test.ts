@@ -67,7 +67,10 @@ test("of a deleted run no table has a row any more, and of another every row sta
   ]);
   const file = { type: "file", name: "a", mediaType: "text/plain", size: 1, sha256: "a".repeat(64) };
   const events = [{ type: "artifact-added", artifactId: "a", name: "a", parts: [file] }];
-  const [one, other] = [(await engine.start({ ...request, events })).run, (await engine.start({ ...request, events })).run];
+  const [one, other] = [
+    (await engine.start({ ...request, events })).run,
+    (await engine.start({ ...request, events })).run,
+  ];
   for (const [run, watched] of [
     [one, other],
     [other, one],
@@ -93,6 +96,45 @@ test("of a deleted run no table has a row any more, and of another every row sta
   await engine.delete({ runIds: [one.id] });
   expect(rows(ofOne)).toEqual([]);
   expect(rows(ofOther)).toEqual(before);
+  await engine.close({ graceMs: 0 });
+});
+
+test("a file that an unfinished run was only told of is in use, however the run stands, and its words go with its journal", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  const hash = "b".repeat(64);
+  const { run } = await engine.start(request);
+  await engine.deliver(run.id, "message", { parts: [{ type: "file", sha256: hash }] });
+  using db = new Database(store.path);
+  for (const status of ["queued", "running", "waiting", "paused"]) {
+    db.run("UPDATE runs SET status = ? WHERE id = ?", [status, run.id]);
+    expect([status, ...(await engine.filesInUse([hash]))]).toEqual([status, hash]);
+    const endedBy = Date.now() + 1_000;
+    expect(await engine.deleteJournals({ endedBy, limit: 9 })).toEqual({ runs: 0 });
+    expect((await engine.expired({ endedBy, acceptedBy: endedBy, limit: 9 })).runIds).toEqual([]);
+  }
+  db.run("UPDATE runs SET status = 'completed' WHERE id = ?", [run.id]);
+  expect([...(await engine.filesInUse([hash]))]).toEqual([]);
+  const passes = [1, 2].map(() => engine.deleteJournals({ endedBy: Date.now() + 1_000, limit: 9 }));
+  expect((await Promise.all(passes)).map(({ runs }) => runs).sort()).toEqual([0, 1]);
+  expect(db.query("SELECT count(*) AS count FROM signals").get()).toEqual({ count: 0 });
+  await engine.close({ graceMs: 0 });
+});
+
+test("a run beside a paused one of its conversation does not expire", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  const { run } = await engine.start({ ...request, canceled: true });
+  const { run: paused } = await engine.start(request);
+  using db = new Database(store.path);
+  const expired = async () => {
+    const by = Date.now() + 1_000;
+    return (await engine.expired({ endedBy: by, acceptedBy: by, limit: 9 })).runIds;
+  };
+  db.run("UPDATE runs SET status = 'paused' WHERE id = ?", [paused.id]);
+  expect(await expired()).toEqual([]);
+  await engine.cancel(paused.id);
+  expect([...(await expired())].sort()).toEqual([run.id, paused.id].sort());
   await engine.close({ graceMs: 0 });
 });
 
