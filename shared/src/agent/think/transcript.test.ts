@@ -94,7 +94,7 @@ test("what was cut is found again: a file as it is now, an output where it was p
   ];
   const spilled: string[] = [];
   const { text, files } = await transcript(older, [], window, async (name, whole) => {
-    spilled.push(`${name} ${whole.length}`);
+    spilled.push(`${name} ${String(whole).length}`);
     return `new/${name}`;
   });
   expect(files.map((one) => one.split(":")[0])).toEqual([
