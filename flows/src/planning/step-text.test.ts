@@ -52,3 +52,12 @@ test("another attempt is told why, and nothing that its conversation has", () =>
   expect(text).not.toContain("reports");
   expect(unknownInputs(background)).toEqual([]);
 });
+
+test("results without a conversation are told even to a step that has none either", () => {
+  const nowhere = done("d", "");
+  expect(unknownInputs({ ...first, inputs: [nowhere, own], goesOnIn: undefined })).toEqual([nowhere, own]);
+  expect(unknownInputs({ ...first, inputs: [nowhere, own], goesOnIn: { contextId: "", goal: "" } })).toEqual([
+    nowhere,
+    own,
+  ]);
+});
