@@ -3727,4 +3727,28 @@ export const faults: readonly Fault[] = [
     harm: "What a person wrote to a run stays in the store after the run was deleted for good.",
     tests: durable,
   },
+  {
+    id: "stored-before-it-is-shared",
+    file: "shared/src/machine/workspace/shared-artifacts.ts",
+    find: "await bucket.upload(keyOf(stored",
+    becomes: "void bucket.upload(keyOf(stored",
+    harm: "A run names a file that never reached the object store: other machines miss it.",
+    tests: ["shared/src/machine/workspace/shared-artifacts.test"],
+  },
+  {
+    id: "newer-copy-goes-too",
+    file: "shared/src/machine/workspace/shared-artifacts.ts",
+    find: "place !== undefined && place.storedAt <= notAfter",
+    becomes: "place !== undefined",
+    harm: "A file is deleted while another run stores it again.",
+    tests: ["shared/src/machine/workspace/shared-artifacts.test"],
+  },
+  {
+    id: "damage-taken-for-content",
+    file: "shared/src/machine/workspace/shared-artifacts.ts",
+    find: "if (stored.sha256 === sha256) return cache.get(sha256);",
+    becomes: "if (stored.sha256 !== undefined) return cache.get(stored.sha256);",
+    harm: "An agent works with another file than the one that was stored.",
+    tests: ["shared/src/machine/workspace/shared-artifacts.test"],
+  },
 ];

@@ -24,7 +24,11 @@ afterEach(async () => {
 
 const request = { kind: "manus", input: null, principal: "ann", contextId: "c" } as const;
 const deletions = (kinds: readonly string[] = []) =>
-  createDeletions({ engine, files: createHomeFiles(home), kinds: () => kinds });
+  createDeletions({
+    engine,
+    files: createHomeFiles(home, createArtifactStore(join(home, "artifacts"))),
+    kinds: () => kinds,
+  });
 
 async function ended(over: object = {}) {
   return (await engine.start({ ...request, ...over, canceled: true })).run;

@@ -24,8 +24,9 @@ let artifacts: ArtifactStore;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "sweep-"));
   engine = createEmbeddedEngine({ path: join(home, "runs.db") });
-  files = createHomeFiles(home);
-  artifacts = createArtifactStore(join(home, "artifacts"));
+  const store = createArtifactStore(join(home, "artifacts"));
+  files = createHomeFiles(home, store);
+  artifacts = store;
 });
 afterEach(async () => {
   await engine.close({ graceMs: 0 });

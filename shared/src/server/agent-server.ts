@@ -14,7 +14,6 @@ import { lazily } from "../core/lazy.ts";
 import type { RunDefinition } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { serve } from "../http/serve.ts";
-import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
 import { createHomeFiles } from "../machine/workspace/home-files.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { createDeletions } from "../runs/deletions.ts";
@@ -24,6 +23,7 @@ import { approvalBy } from "./approval.ts";
 import { browserMissing } from "./find-browser.ts";
 import { mcpApp, mountKey } from "./mcp-app.ts";
 import { offersOf } from "./offers.ts";
+import { openArtifacts } from "./open-artifacts.ts";
 import { openGrpc } from "./open-grpc.ts";
 import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
@@ -93,7 +93,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     artifacts,
     deletions: createDeletions({
       engine: released,
-      files: createHomeFiles(home),
+      files: createHomeFiles(home, artifacts),
       audit: (record) => logger.info(record, "runs were deleted"),
     }),
     webhooks,
@@ -164,7 +164,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const { sandbox } = machine;
   const agentConfig = agentNamed(config, name);
   const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
-  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const artifacts = openArtifacts(config);
   const stored = createEmbeddedEngine({
     path: join(home, "runs.db"),
     log: logger,
