@@ -16,7 +16,7 @@ async function delegator(url: string, turns: number): Promise<AgentForTest> {
     return agent;
   };
   const engine = { events: (id: string) => made().engine.events(id), get: async () => undefined } as unknown as Engine;
-  const artifacts: ReturnType<typeof createArtifactStore> = {
+  const artifacts: ArtifactStore = {
     put: (...args) => made().artifacts.put(...args),
     describe: (...args) => made().artifacts.describe(...args),
     get: (sha256) => made().artifacts.get(sha256),
