@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
-import { closeSync, openSync } from "node:fs";
+import { close, closeSync, fdatasync, openSync } from "node:fs";
+import { promisify } from "node:util";
 import { migrate } from "./tables/schema.ts";
 import { prepareTables, type Tables } from "./tables/tables.ts";
 
@@ -22,6 +23,10 @@ export type Connection = {
   dataVersion(): number;
   /** Fails where the next real write would fail. */
   probe(): void;
+  /** Resolves when everything committed before this call, by any process, is on disk. */
+  sync(): Promise<void>;
+  /** Writes and syncs the database itself, so that nothing depends on a sync that failed. */
+  checkpoint(): void;
   close(): void;
 };
 
@@ -35,16 +40,21 @@ export function openConnection(path: string): Connection {
   try {
     db.run(`PRAGMA busy_timeout = ${busyMs}`);
     db.run("PRAGMA journal_mode = WAL");
-    db.run("PRAGMA synchronous = FULL");
+    // A commit is synced by `sync`; what SQLite itself must sync, around checkpoints, it does.
+    db.run("PRAGMA synchronous = NORMAL");
     migrate(db, path);
-    return connectionOf(db);
+    return connectionOf(db, path);
   } catch (error) {
     db.close();
     throw error;
   }
 }
 
-function connectionOf(db: Database): Connection {
+const synced = promisify(fdatasync);
+
+function connectionOf(db: Database, path: string): Connection {
+  const log = path === ":memory:" ? undefined : openSync(`${path}-wal`, "r");
+  let syncing: Promise<void> = Promise.resolve();
   const [begin, commit, rollback] = [db.query("BEGIN IMMEDIATE"), db.query("COMMIT"), db.query("ROLLBACK")];
   const [save, release, undo] = [db.query("SAVEPOINT part"), db.query("RELEASE part"), db.query("ROLLBACK TO part")];
   const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
@@ -76,7 +86,19 @@ function connectionOf(db: Database): Connection {
       commit.run();
       db.run("DELETE FROM probe");
     },
-    close: () => db.close(),
+    sync() {
+      if (log !== undefined) syncing = synced(log);
+      return syncing;
+    },
+    checkpoint() {
+      const { busy } = db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get() ?? {};
+      if (busy !== 0) throw new Error("The database is read while it has to be written.");
+    },
+    close() {
+      db.close();
+      const release = () => log !== undefined && close(log);
+      syncing.then(release, release);
+    },
   };
 }
 

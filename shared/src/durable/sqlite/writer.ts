@@ -2,6 +2,7 @@ import type { EngineHealth, Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { type CrashPoint, crash } from "./crash-point.ts";
+import { DiskSync } from "./disk-sync.ts";
 import { isBusy, storageFailure, storageUnavailable } from "./storage-error.ts";
 import type { Tables } from "./tables/tables.ts";
 
@@ -42,7 +43,16 @@ export class Writer {
   #queue: Entry[] = [];
   #flushScheduled = false;
   #closed = false;
+  readonly #disk = new DiskSync(
+    async () => {
+      if (this.#connection === undefined) throw new Error("The store is closed.");
+      await this.#connection.sync();
+    },
+    (error) => this.#failed(error),
+  );
   #transactions = 0;
+  /** The data version before which everything is on disk. */
+  #syncedVersion: number | undefined;
   #failure: { readonly reason: string; readonly cause: unknown } | undefined;
   #busySince: number | undefined;
   #retryMs = firstRetryMs;
@@ -83,11 +93,17 @@ export class Writer {
     return this.#enqueue(run, false, false);
   }
 
-  /** Reads committed data. Rejects with `storage_unavailable` if it cannot be read. */
-  async read<T>(run: (tables: Tables) => T): Promise<T> {
+  /**
+   * Reads data that is on disk, unless it may be `early`, for what nobody sees: then also what was
+   * only just committed. Rejects with `storage_unavailable` if it cannot be read.
+   */
+  async read<T>(run: (tables: Tables) => T, { early = false } = {}): Promise<T> {
     for (const start = performance.now(); ; ) {
       try {
-        return run(this.#open().tables);
+        const connection = this.#open();
+        const value = run(connection.tables);
+        if (!early) await this.#onDisk(connection);
+        return value;
       } catch (error) {
         if (storageFailure(error) === undefined) throw error;
         if (!isBusy(error)) this.#failed(error);
@@ -125,7 +141,8 @@ export class Writer {
   /** Commits the queue, retrying for at most `withinMs` if the storage fails; rejects the rest. */
   async close(withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
-    while (this.#queue.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
+    const isWriting = () => this.#queue.length > 0 || !this.#disk.isIdle;
+    while (isWriting() && performance.now() < deadline) await Bun.sleep(firstRetryMs);
     this.#closed = true;
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#patienceTimer);
@@ -167,7 +184,21 @@ export class Writer {
     }
     this.#queue = [];
     this.#worked();
-    for (const settle of results) settle();
+    this.#disk.committed(() => {
+      for (const settle of results) settle();
+    });
+  }
+
+  /** Waits for what was just read: commits of this process, and perhaps of another. */
+  async #onDisk(connection: Connection): Promise<void> {
+    if (this.#disk.hasFailed) throw this.#unavailable();
+    const version = connection.dataVersion();
+    if (version !== this.#syncedVersion) {
+      this.#disk.committed(() => {
+        this.#syncedVersion = version;
+      });
+    }
+    await this.#disk.reached();
   }
 
   /**
@@ -205,6 +236,7 @@ export class Writer {
       throw error;
     }
     this.#connection = connection;
+    this.#syncedVersion = undefined;
     return connection;
   }
 
@@ -242,6 +274,10 @@ export class Writer {
         this.#connection?.close();
         this.#connection = undefined;
         this.#open().probe();
+        if (this.#disk.hasFailed) {
+          this.#open().checkpoint();
+          this.#disk.done();
+        }
       } catch (error) {
         this.#failed(error);
         return;
