@@ -98,8 +98,11 @@ const readsWall = [
   "shared/src/auth/auth-store.ts",
   "shared/src/auth/jwt.ts",
   "shared/src/durable/sqlite/machine-clock.ts",
+  "shared/src/machine/workspace/artifact-store.ts",
+  "shared/src/machine/workspace/open-workspace.ts",
   "shared/src/machine/workspace/remove-stale.ts",
   "shared/src/models/chat/attempt.ts",
+  "shared/src/runs/sweep.ts",
   "shared/src/tools/code/checkpoints/checkpoint-store.ts",
 ];
 

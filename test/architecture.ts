@@ -34,6 +34,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
   http: ["core"],
   runs: ["core"],
   auth: ["core"],
+  telemetry: ["core", "machine/workspace"],
   tools: [
     "core",
     "models",
@@ -109,6 +110,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
     "mcp/client",
     "mcp/server",
     "config",
+    "telemetry",
   ],
 };
 

@@ -63,7 +63,7 @@ export async function startAgentServer(
     guard?: Guard;
     /** The receivers allowed for notifications; without it none are sent. */
     webhooks?: Webhooks;
-    pushBounds?: PushBounds;
+    pushBounds?: Partial<PushBounds>;
     cardStyle?: CardStyle;
     security?: AgentFacts["security"];
     keys?: AgentFacts["keys"];

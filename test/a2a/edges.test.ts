@@ -18,19 +18,20 @@ test("a body above 10 MB is refused with 413, announced or not", async () => {
   const announced = await rawRpc(server.url, big);
   expect(announced.status).toBe(413);
   expect(announced.body.error.data[0].reason).toBe("TOO_LARGE");
-  const chunks = new ReadableStream({
-    start(controller) {
-      for (let n = 0; n < 11; n++) controller.enqueue(new Uint8Array(1024 * 1024));
-      controller.close();
-    },
-  });
-  const streamed = await fetch(`${server.url}/message:send`, {
-    method: "POST",
-    body: chunks,
-    headers: { "Content-Type": "application/json" },
-  });
-  expect(streamed.status).toBe(413);
-  expect((await wire(streamed)).error.status).toBe("RESOURCE_EXHAUSTED");
+  const chunks = () =>
+    new ReadableStream({
+      start(controller) {
+        for (let n = 0; n < 11; n++) controller.enqueue(new Uint8Array(1024 * 1024));
+        controller.close();
+      },
+    });
+  const routes = ["/message:send", "/message:stream", "/tasks/x:cancel", "/tasks/x/pushNotificationConfigs"];
+  for (const route of routes) {
+    const headers = { "Content-Type": "application/json", "A2A-Version": "1.0" };
+    const streamed = await fetch(`${server.url}${route}`, { method: "POST", body: chunks(), headers });
+    expect([route, streamed.status]).toEqual([route, 413]);
+    expect((await wire(streamed)).error.status).toBe("RESOURCE_EXHAUSTED");
+  }
 });
 
 test.each([
@@ -128,7 +129,7 @@ test("while the store cannot be written, new work is refused as retryable", asyn
 
 function withoutStorage(real: Engine): Engine {
   return {
-    ...bound(real),
+    ...real,
     health: () => ({ ok: false, reason: "The disk is full" }),
     start: () => Promise.reject(new AppError("storage_unavailable", "The disk is full")),
   };
@@ -136,7 +137,7 @@ function withoutStorage(real: Engine): Engine {
 
 test("an internal failure is logged with its cause and not revealed to callers", async () => {
   const broken = await startAgentServer({
-    engine: (real) => ({ ...bound(real), get: () => Promise.reject(new Error("SELECT * FROM secrets")) }),
+    engine: (real) => ({ ...real, get: () => Promise.reject(new Error("SELECT * FROM secrets")) }),
   });
   try {
     const { body } = await rpc(broken.url, "GetTask", { id: "x" });
@@ -149,26 +150,6 @@ test("an internal failure is logged with its cause and not revealed to callers",
     await broken.stop();
   }
 });
-
-function bound(real: Engine): Engine {
-  return {
-    start: (request) => real.start(request),
-    deliver: (...args) => real.deliver(...args),
-    cancel: (id) => real.cancel(id),
-    resume: (id) => real.resume(id),
-    get: (...args) => real.get(...args),
-    list: (filter) => real.list(filter),
-    admit: (...args) => real.admit(...args),
-    spend: (...args) => real.spend(...args),
-    usage: (...args) => real.usage(...args),
-    hasFile: (...args) => real.hasFile(...args),
-    events: (...args) => real.events(...args),
-    follow: (...args) => real.follow(...args),
-    work: (...args) => real.work(...args),
-    health: () => real.health(),
-    close: (options) => real.close(options),
-  };
-}
 
 test("other runs in the same store are not tasks of this agent: they cannot be read, messaged or canceled", async () => {
   const { run } = await server.engine.start({ kind: "another", input: null, principal: "alice", contextId: "c" });

@@ -30,7 +30,7 @@ test.each([
   ["PUT", "/message:send", "POST"],
   ["GET", "/message:stream", "POST"],
   ["DELETE", "/tasks", "GET"],
-  ["PATCH", "/tasks/x", "GET"],
+  ["PATCH", "/tasks/x", "GET, DELETE"],
   ["PUT", "/tasks/x:subscribe", "GET, POST"],
   ["PUT", "/tasks/x/pushNotificationConfigs", "GET, POST"],
   ["POST", "/tasks/x/pushNotificationConfigs/y", "GET, DELETE"],

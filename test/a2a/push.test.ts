@@ -159,6 +159,36 @@ test("a receiver added after the task's last event is sent the current state", a
   }
 });
 
+test("a receiver's run waits without a body while the task does, and tells what happens then, the task only once", async () => {
+  await using hook = startReceiver();
+  const agent = await startAgentServer({ webhooks: open(hook.host), pushBounds: { ...quick, quietMs: 20 } });
+  const pushed = async (contextId: string) =>
+    (await agent.engine.list({ kind: pushKind(agentName), contextId, limit: 1 })).runs[0];
+  const parked = (contextId: string) =>
+    eventually(async () => {
+      const run = await pushed(contextId);
+      return run?.status === "waiting" && run.waiting !== undefined ? run : undefined;
+    });
+  try {
+    const task = await send(agent.url, "ask Blue?");
+    await eventually(async () => (await agent.engine.get(task.id))?.waiting);
+    await rpc(agent.url, "CreateTaskPushNotificationConfig", { taskId: task.id, url: hook.url });
+    const before = await parked(task.id);
+    await Bun.sleep(100);
+    expect(await pushed(task.id)).toEqual(before);
+    expect(hook.received).toHaveLength(1);
+    await rpc(agent.url, "SendMessage", textMessage("yes", { taskId: task.id }));
+    await eventually(() => hook.received.map(stateOf).includes("TASK_STATE_COMPLETED") || undefined);
+    const { lastEvent = 0 } = (await agent.engine.get(task.id)) ?? {};
+    const seqs = hook.received.slice(1).map(seqOf);
+    expect(seqs).toEqual(seqs.map((_, n) => (seqs[0] ?? 0) + n));
+    expect(seqs.at(-1)).toBe(lastEvent);
+    expect(hook.received.filter(({ body }) => (body as Wire).task !== undefined)).toHaveLength(1);
+  } finally {
+    await agent.stop();
+  }
+});
+
 test("a receiver that was down is notified in order when it is up again, even by the next process", async () => {
   await using hook = startReceiver();
   const home = await mkdtemp(join(tmpdir(), "push-"));

@@ -222,6 +222,15 @@ test("a message streamed again with the same id joins its task instead of starti
   expect(result(again.at(-1)).statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
 });
 
+test("a message streamed again with the last event's id continues after it, with nothing twice", async () => {
+  const message = textMessage("work 4");
+  const first = await Array.fromAsync(sseItems(await stream("SendStreamingMessage", message, journal)));
+  const log = await logOf(result(first[0]).task.id);
+  const headers = { ...journal, "Last-Event-ID": "3" };
+  const again = await Array.fromAsync(sseItems(await stream("SendStreamingMessage", message, headers)));
+  expect(told(again)).toEqual(log.filter(({ seq }) => seq > 3));
+});
+
 test("a task continues when its only reader drops the connection", async () => {
   const leaving = new AbortController();
   const response = await stream("SendStreamingMessage", textMessage("work 30"), {}, leaving.signal);

@@ -1,18 +1,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { freePort } from "manyhands/internal/http/free-port";
-import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
+import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { rpc, textMessage } from "../a2a/rpc.ts";
 import { call, type Move, startPlays } from "../agents/browser-play.ts";
 import { startAgent, startManus } from "../servers/manus-server.ts";
+import { countWork, fixedTokens } from "./count-tokens.ts";
+import { requestsOfFlow } from "./flow-of-three.ts";
 import { browsing, filing, shopPage } from "./scripted-work.ts";
 
 /**
  * What Manus sends to a model, in tokens: before any work, beside the other three agents, and over
  * two pieces of scripted work of twenty calls, in all requests together and of that outside of what
- * repeats the request before, which providers serve from their cache. Beside it stand the figures
+ * repeats the request before, which providers serve from their cache; and what a planning flow of
+ * three steps sends with its agent. Beside it stand the figures
  * recorded of OpenManus on work of that length, counted with the same tokenizer. Run it with
  * `bun test/bench/tokens.ts`; it exits with 1 if a target is missed.
  */
@@ -35,11 +37,11 @@ const { model, faults } = await startPlays({
 });
 
 /** A server uses the user's real home, where Bun caches transpiled code. */
-const environment = () => ({
+const environment = (modelUrl = model.url) => ({
   HOME: process.env.HOME ?? folder,
   MANYHANDS_HOME: mkdtempSync(join(folder, "home-")),
   PORT: `${freePort()}`,
-  OPENAI_BASE_URL: model.url,
+  OPENAI_BASE_URL: modelUrl,
   OPENAI_API_KEY: "none",
   MANYHANDS_MODEL: "scripted",
   MANYHANDS_LLM_CAPABILITIES_VISION: "true",
@@ -70,56 +72,18 @@ async function requestsOf(text: string, turns: number): Promise<readonly ChatReq
 const first = await requestsOf(`Open the page http://${host}/ and take a picture.`, opening.length);
 const withBrowser = await requestsOf(`Compare the kettles on http://${host}/`, browsing("").length);
 const without = await requestsOf("Write ten parts of a text.", filing.length);
+const flow = await requestsOfFlow(folder, environment);
+const others = { BROWSER_URL: browser.url, SWE_URL: swe.url, DATA_ANALYSIS_URL: analyst.url };
+const flowBesideOthers = await requestsOfFlow(folder, environment, others);
 await Promise.all([manus, browser, swe, analyst].map((server) => server.stop()));
 await model.close();
 await site.stop(true);
 rmSync(folder, { recursive: true, force: true });
 
-/** An image in a prompt, about as most providers count one of a window. */
-const imageTokens = 1_100;
-const tokensOf = (text: string) => encode(text).length;
-
-/** The tokens of what does not depend on the task: the instructions, and each tool. */
-function fixedTokens({ messages, tools = [] }: ChatRequest): number {
-  const instructions = messages.filter(({ role }) => role === "system").map(chatText);
-  const texts = [...instructions, ...tools.map((tool) => JSON.stringify(tool.function))];
-  return texts.reduce((sum, text) => sum + tokensOf(text), 0);
-}
-
-/** A request piece by piece, in the order in which providers read it: tools, then messages. */
-function piecesOf({ messages, tools = [] }: ChatRequest): string[] {
-  return [...tools.map((tool) => JSON.stringify(tool.function)), ...messages.map((message) => JSON.stringify(message))];
-}
-
-function messageTokens(piece: string): number {
-  const { role, tool_calls: calls = [], ...message } = JSON.parse(piece);
-  if (role === undefined) return tokensOf(piece);
-  const images = Array.isArray(message.content)
-    ? message.content.filter(({ type }: { type: string }) => type === "image_url").length
-    : 0;
-  const made = (calls ?? []).map((made: { function: unknown }) => JSON.stringify(made.function)).join("");
-  return tokensOf(chatText({ role, ...message })) + tokensOf(made) + images * imageTokens;
-}
-
-/** The tokens of all requests together, and of those the ones that do not repeat the one before. */
-function work(requests: readonly ChatRequest[]): { readonly total: number; readonly outside: number } {
-  let total = 0;
-  let outside = 0;
-  let before: readonly string[] = [];
-  for (const pieces of requests.map(piecesOf)) {
-    const differs = pieces.findIndex((piece, at) => piece !== before[at]);
-    const sizes = pieces.map(messageTokens);
-    total += sizes.reduce((sum, size) => sum + size, 0);
-    outside += differs < 0 ? 0 : sizes.slice(differs).reduce((sum, size) => sum + size, 0);
-    before = pieces;
-  }
-  return { total, outside };
-}
-
 /** What OpenManus sent for work of this length. */
-const openManus = { fixed: 1_655, withBrowser: 145_000, without: 88_000, outside: 10_700 };
+const openManus = { fixed: 1_655, withBrowser: 145_000, without: 88_000, outside: 10_700, flow: 13_600 };
 
-const [browsed, filed] = [work(withBrowser), work(without)];
+const [browsed, filed] = [countWork(withBrowser), countWork(without)];
 const figures = [
   { name: "first request", value: fixedTokens(first[0] as ChatRequest), most: 1_700, theirs: openManus.fixed },
   { name: "with a page open", value: fixedTokens(first[1] as ChatRequest), most: 3_000 },
@@ -138,13 +102,17 @@ const figures = [
     most: 0.5 * openManus.outside,
     theirs: openManus.outside,
   },
+  { name: "a flow of three steps by Manus alone", value: countWork(flow).total, most: 13_000, theirs: openManus.flow },
+  { name: "the same with three agents to delegate to", value: countWork(flowBesideOthers).total },
+  { name: "requests of the flow", value: flow.length, most: 8, of: "requests" },
 ];
-for (const { name, value, most, theirs } of figures) {
+for (const { name, value, most, theirs, of = "tokens" } of figures) {
   const verdict = most === undefined ? "    " : value <= most ? "ok  " : "MISS";
   const beside = [
     ...(most === undefined ? [] : [`at most ${Math.round(most)}`]),
     ...(theirs === undefined ? [] : [`OpenManus ${theirs}`]),
   ];
-  console.log(`${verdict} ${name}: ${value} tokens (${beside.join("; ")})`);
+  const told = beside.length === 0 ? "" : ` (${beside.join("; ")})`;
+  console.log(`${verdict} ${name}: ${value} ${of}${told}`);
 }
 process.exit(figures.every(({ value, most = Number.POSITIVE_INFINITY }) => value <= most) ? 0 : 1);

@@ -128,6 +128,12 @@ price = { input_per_million = 1, output_per_million = 2 }
 [sandbox]
 tier = "off"
 
+[retention]
+runs = "never"
+journals = "never"
+workspaces = "never"
+artifacts = "never"
+
 [gateway]
 ${port("gateway")}
 

@@ -153,6 +153,8 @@ export const gatewayRoutes: Readonly<Record<string, Calls>> = {
   ],
   "POST /runs/:id/cancel": ({ task }) => [{ method: "POST", path: `/runs/${task}/cancel` }],
   "POST /runs/:id/resume": ({ task }) => [{ method: "POST", path: `/runs/${task}/resume` }],
+  "DELETE /runs/:id": ({ task }) => [{ method: "DELETE", path: `/runs/${task}` }],
+  "DELETE /conversations/:id": ({ contextId }) => [{ method: "DELETE", path: `/conversations/${contextId}` }],
   "POST /doorbell/:ask": ({ task }) => [
     { method: "POST", path: `/doorbell/${task}%2F1`, headers: { "X-A2A-Notification-Token": "t" }, body: {} },
   ],

@@ -27,6 +27,8 @@ export type StepResult = HandedOver & {
   readonly taskId: string;
   /** Its conversation there; empty if there was none. */
   readonly contextId: string;
+  /** The task as its agent was told it; empty if it was not. */
+  readonly goal: string;
   /** Why the whole flow cannot continue: a limit of it was reached, or its model is unavailable. */
   readonly fatal?: AppError;
 };
@@ -40,7 +42,7 @@ export function resultsText(results: readonly StepResult[]): string {
   return results.map((result) => resultText(result, room)).join("\n\n");
 }
 
-function resultText({ step, outcome, answer, files, evidence, reason }: StepResult, room: number): string {
+function resultText({ step, outcome, answer, files, isChecked, evidence, reason }: StepResult, room: number): string {
   const head = `Step ${step.id} by ${step.agent}, ${outcome}: ${step.text}`;
   const said = cut(answer, room);
   const names = files.map(({ name }) => name).join(", ");
@@ -48,7 +50,7 @@ function resultText({ step, outcome, answer, files, evidence, reason }: StepResu
     head,
     ...(said === "" ? [] : [marked("report", said)]),
     ...(names === "" ? [] : [`Files: ${names}`]),
-    ...(evidence === "" ? [] : [`Checked: ${evidence}`]),
+    ...(evidence === "" || !isChecked ? [] : [`Checked: ${evidence}`]),
     ...(outcome === "completed" || reason === "" ? [] : [`Why it is not done: ${reason}`]),
   ].join("\n");
 }

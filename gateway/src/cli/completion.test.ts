@@ -13,7 +13,7 @@ test("the completion script offers the commands, those of a group, and their opt
   await using cli = await cliForTest({});
   expect(await cli.run("completion", "bash")).toBe(0);
   const script = cli.out();
-  expect(await offered(script, "r")).toEqual(["run", "runs"]);
+  expect(await offered(script, "r")).toEqual(["run", "runs", "restore"]);
   expect(await offered(script, "runs", "")).toEqual(expect.arrayContaining(["list", "show", "cancel"]));
   expect(await offered(script, "runs", "list", "--fl")).toEqual(["--flow"]);
   expect(await offered(script, "run", "--json", "--bud")).toEqual(["--budget-usd"]);

@@ -2,7 +2,10 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import { keyAlgorithms } from "manyhands/internal/a2a/signing/home-keys";
 import type { Scope } from "manyhands/internal/core/caller";
 import type { CliContext } from "../session/context.ts";
+import { prune } from "./delete-runs.ts";
 import { type DeliveriesOptions, listDeliveries, retryDelivery, showDelivery } from "./deliveries.ts";
+import { backup } from "./home/backup.ts";
+import { restore } from "./home/restore.ts";
 import { type KeysOptions, listKeys, rotateKeys } from "./keys.ts";
 import { addToken, lifeOf, listTokens, revokeToken, scopesOf } from "./tokens.ts";
 
@@ -16,7 +19,10 @@ type Group = {
   readonly options: CommonOptions;
 };
 
-/** Adds the commands of who operates the servers: `tokens`, `keys` and `deliveries`. */
+/**
+ * Adds the commands of who operates the servers: `tokens`, `keys`, `deliveries` and what looks
+ * after the home.
+ */
 export function addOperation(
   program: Command,
   context: CliContext,
@@ -27,6 +33,31 @@ export function addOperation(
   addTokens(group);
   addKeys(group);
   addDeliveries(group);
+  addHome(group);
+}
+
+function addHome({ program, context, done, options: { config, json } }: Group): void {
+  program
+    .command("prune")
+    .description("delete what [retention] lets go, now")
+    .addOption(config())
+    .addOption(json())
+    .option("--dry-run", "say what would be deleted, and delete nothing")
+    .option("--compact", "rewrite the store, so that nothing deleted is left in unused space")
+    .action(async (options) => done(await prune(options, context)));
+  program
+    .command("backup")
+    .description("write the home to one file, while servers work in it")
+    .addOption(config())
+    .argument("<file>", "the new file, a compressed tar archive")
+    .action(async (file: string, options) => done(await backup(file, options, context)));
+  program
+    .command("restore")
+    .description("make the home from a backup; its servers must be stopped")
+    .addOption(config())
+    .argument("<file>", "what `backup` wrote")
+    .option("--replace", "move the home that is there aside")
+    .action(async (file: string, options) => done(await restore(file, options, context)));
 }
 
 function addTokens({ program, context, done, options: { config, json } }: Group): void {

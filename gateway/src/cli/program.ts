@@ -9,6 +9,8 @@ import { addAgent, listAgents, removeAgent } from "./agents.ts";
 import { chatCommand } from "./chat.ts";
 import { completionScript, shells } from "./completion.ts";
 import { configCommand } from "./config-command.ts";
+import { deleteRuns } from "./delete-runs.ts";
+import { exportRun } from "./export-run.ts";
 import { flowCommand } from "./flow.ts";
 import { initCommand } from "./init.ts";
 import { addMcp } from "./mcp/add-mcp.ts";
@@ -130,7 +132,7 @@ async function giveTask(
 }
 
 function addRuns(program: Command, context: CliContext, done: (exitCode: number) => void): void {
-  const runs = program.command("runs").description("list, show, answer, resume and cancel runs");
+  const runs = program.command("runs").description("list, show, answer, resume, cancel, export and delete runs");
   const leaf = (name: string, description: string, isDefault = false) =>
     runs
       .command(name, { isDefault })
@@ -162,6 +164,21 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
     .action(async (run: string, text: string[], options: RunsOptions & { file?: readonly string[] }) =>
       done(await answerRun(run, text.join(" "), options, context)),
     );
+  runs
+    .command("export")
+    .description("write a run, its events and files to a new file")
+    .addOption(configOption())
+    .addArgument(id())
+    .argument("<file>", "the file of JSON lines; the run's files go to a folder beside it")
+    .action(async (run: string, file: string, options) => done(await exportRun(run, file, options, context)));
+  runs
+    .command("delete")
+    .description("delete runs that have ended, with their files, for good")
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .argument("<id...>", "the runs' ids")
+    .option("-y, --yes", "do not ask")
+    .action(async (ids: string[], options) => done(await deleteRuns(ids, options, context)));
 }
 
 function addAgents(program: Command, context: CliContext, done: (exitCode: number) => void): void {

@@ -123,6 +123,26 @@ test("a failure is an error of the API, in a stream too", async () => {
   await expect(nothing()).rejects.toMatchObject({ status: 404, code: "not_found" });
 });
 
+test("a run that pauses ends the chat with an error, whole and streamed, and can still be resumed", async () => {
+  const broken: TestFlow = {
+    runnable: { ...echo, name: "broken", kind: "broken" },
+    async execute(run) {
+      // An event that cannot be stored pauses a run.
+      await run.step("tell", async (step) => void step.emit({ type: "told", amount: 1n as never }));
+      return { answer: "" };
+    },
+  };
+  await using gateway = await startGateway({ flows: [broken] });
+  const client = clientOf(gateway.url);
+  const request = { model: "broken", messages: [{ role: "user" as const, content: "hello" }] };
+  const whole = async () => await client.chat.completions.create(request);
+  await expect(whole()).rejects.toThrow("is paused");
+  const stream = await client.chat.completions.create({ ...request, stream: true });
+  await expect(Array.fromAsync(stream)).rejects.toThrow("is paused");
+  const { runs } = JSON.parse(await (await fetch(`${gateway.url}/runs`)).text());
+  expect(runs.map(({ status }: { status: string }) => status)).toEqual(["paused", "paused"]);
+});
+
 test("closing the stream cancels the run", async () => {
   await using gateway = await startGateway();
   const messages = [{ role: "user", content: "sleep" }] as const;

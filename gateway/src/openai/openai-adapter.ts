@@ -128,10 +128,10 @@ function streamed(run: RunRecord, request: ChatRequest, c: Context, deps: OpenAi
   });
 }
 
-/** Cancels a run nobody waits for any more, unless it has ended or asks a question. */
+/** Cancels a run nobody waits for any more, unless it has ended, asks a question or is paused. */
 async function giveUp({ id, principal }: RunRecord, runs: Runs): Promise<void> {
   const { status, question } = await runs.view(await runs.own(id, principal));
-  if (["completed", "failed", "canceled"].includes(status) || question !== undefined) return;
+  if (["completed", "failed", "canceled", "paused"].includes(status) || question !== undefined) return;
   await runs.cancel(id, principal, AbortSignal.timeout(10_000));
 }
 

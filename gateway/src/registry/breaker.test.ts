@@ -237,3 +237,25 @@ test("every call of a client is passed on as it is, also for a principal, and no
     breaker.succeeded();
   }
 });
+
+test("a try of an earlier outage that is given up does not let a second try in beside the present one", async () => {
+  const { breaker, clock } = breakerAt();
+  const outage = async () => {
+    for (let n = 0; n < 2; n++) await breaker.watch(broken).catch(() => undefined);
+    clock.now += 1_000;
+  };
+  await outage();
+  const leaving = new AbortController();
+  const old = Promise.withResolvers<string>();
+  const former = breaker.watch(() => old.promise, leaving.signal);
+  breaker.succeeded();
+  await outage();
+  const present = pending();
+  const trying = breaker.watch(present.call);
+  leaving.abort();
+  old.reject(leaving.signal.reason);
+  await expect(former).rejects.toBe(leaving.signal.reason);
+  await expect(breaker.watch(async () => "me too")).rejects.toMatchObject({ code: "unavailable" });
+  present.resolve();
+  expect([await trying, breaker.state()]).toEqual(["well", "closed"]);
+});

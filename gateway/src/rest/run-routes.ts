@@ -1,4 +1,5 @@
 import type { Engine } from "manyhands/internal/core/engine";
+import type { Deletions } from "manyhands/internal/runs/deletions";
 import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
@@ -10,6 +11,7 @@ import { userMessage } from "./user-message.ts";
 /** What the run routes need. */
 export type RunRoutesDeps = {
   readonly runs: Runs;
+  readonly deletions: Deletions;
   readonly runnables: Runnables;
   readonly engine: Engine;
   /** Milliseconds of silence after which a stream sends a comment. */
@@ -18,7 +20,16 @@ export type RunRoutesDeps = {
 
 /** `/runs` and the routes below it. */
 export function runRoutes(deps: RunRoutesDeps): Endpoint[] {
-  return [listRuns(deps), getRun(deps), runEvents(deps), answerRun(deps), cancelRun(deps), resumeRun(deps)];
+  return [
+    listRuns(deps),
+    getRun(deps),
+    runEvents(deps),
+    answerRun(deps),
+    cancelRun(deps),
+    resumeRun(deps),
+    deleteRun(deps),
+    deleteConversation(deps),
+  ];
 }
 
 const params = z.object({ id: z.string().min(1).max(200) });
@@ -142,4 +153,56 @@ function resumeRun({ runs }: RunRoutesDeps): Endpoint {
   return endpoint(about, async ({ params: { id } }, c) => {
     return c.json(await runs.view(await runs.resume(id, c.get("caller").principal)), 202);
   });
+}
+
+const deletedSchema = z
+  .object({
+    deleted: z.array(z.string()).describe("The ids of the deleted runs, with those that they asked for."),
+    elsewhere: z
+      .array(
+        z.object({
+          agent: z.object({ name: z.string(), url: z.string() }),
+          taskId: z.string(),
+          outcome: z
+            .enum(["deleted", "pending", "kept"])
+            .describe(
+              "`pending`: the agent could not be reached and is asked again for a day; `kept`: it deletes nothing for others.",
+            ),
+        }),
+      )
+      .describe("Tasks at agents that keep their runs elsewhere."),
+  })
+  .meta({ id: "Deleted" });
+
+function deleteRun({ runs, deletions }: RunRoutesDeps): Endpoint {
+  const about = {
+    method: "delete",
+    path: "/runs/{id}",
+    tag: "runs",
+    summary: "Deletes a run that has ended, for good",
+    description:
+      "With its events and journal, the runs it asked for, its files unless other runs refer to them, and the workspace of its conversation if no run of it is left. A run that has not ended is a conflict: cancel it first.",
+    request: { params },
+    answers: { 200: { description: "What was deleted.", body: deletedSchema } },
+    problems: [404, 409],
+  } as const;
+  return endpoint(about, async ({ params: { id } }, c) =>
+    c.json(await deletions.run(await runs.own(id, c.get("caller").principal))),
+  );
+}
+
+function deleteConversation({ deletions }: RunRoutesDeps): Endpoint {
+  const about = {
+    method: "delete",
+    path: "/conversations/{id}",
+    tag: "runs",
+    summary: "Deletes a conversation, for good: all its runs, files and workspaces",
+    description: "A run of it that has not ended is a conflict: cancel it first.",
+    request: { params: z.object({ id: text }) },
+    answers: { 200: { description: "What was deleted.", body: deletedSchema } },
+    problems: [404, 409],
+  } as const;
+  return endpoint(about, async ({ params: { id } }, c) =>
+    c.json(await deletions.conversation(id, c.get("caller").principal)),
+  );
 }

@@ -6,6 +6,7 @@ import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import type { Deletions } from "manyhands/internal/runs/deletions";
 import type { Quotas } from "manyhands/internal/runs/quotas";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
 
@@ -14,6 +15,7 @@ export type A2aAdapterDeps = {
   readonly runnables: Runnables;
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
+  readonly deletions: Deletions;
   readonly publicUrl: string;
   readonly hostname: string;
   /** The way to receivers of notifications; none are taken when left out. */
@@ -103,11 +105,25 @@ export function adapterUrl(publicUrl: string, name: string): string {
 }
 
 function serverOf(runnable: Runnable, deps: A2aAdapterDeps): Server["app"] {
-  const { engine, artifacts, webhooks, hostname, heartbeatMs, cardStyle, a2a, cors, identify, quotas, report } = deps;
+  const {
+    engine,
+    artifacts,
+    deletions,
+    webhooks,
+    hostname,
+    heartbeatMs,
+    cardStyle,
+    a2a,
+    cors,
+    identify,
+    quotas,
+    report,
+  } = deps;
   const publicUrl = adapterUrl(deps.publicUrl, runnable.name);
   return agentApp({
     definition: runnable,
     kind: runnable.kind,
+    deletions,
     facts: { ...deps.facts(runnable), publicUrl },
     cardStyle,
     ...a2a,

@@ -212,6 +212,7 @@ test("the description of the API lists every operation and its errors", async ()
   expect(Object.keys(document.paths).sort()).toEqual([
     "/agents",
     "/agents/{name}",
+    "/conversations/{id}",
     "/deliveries",
     "/deliveries/{id}",
     "/deliveries/{id}/retry",

@@ -10,17 +10,20 @@ import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import { lazily } from "manyhands/internal/core/lazy";
+import type { MetricFamily } from "manyhands/internal/core/metric";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { auditRefusals, protectedResource, type ReportRefusal } from "manyhands/internal/http/challenge";
 import { crossOrigin } from "manyhands/internal/http/cross-origin";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
+import { createDeletions, type Deletions } from "manyhands/internal/runs/deletions";
 import type { Quotas } from "manyhands/internal/runs/quotas";
 import { kindsOf, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { openAiAdapter } from "../openai/openai-adapter.ts";
 import { pagesApp } from "../pages/pages.ts";
+import { agentMetrics } from "../registry/agent-metrics.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
 import { deliveryRoutes } from "../rest/delivery-routes.ts";
@@ -44,6 +47,8 @@ export type GatewayAppDeps = {
   readonly registry: Registry;
   readonly runnables: Runnables;
   readonly runs: Runs;
+  /** How they are deleted; from the engine's store alone, if omitted. */
+  readonly deletions?: Deletions;
   /** What principals may use: the same as the runs are held to. */
   readonly quotas: Quotas;
   /** The model of the flows' own calls. */
@@ -64,6 +69,8 @@ export type GatewayAppDeps = {
   /** Receives refused requests, for the log. */
   readonly refused?: ReportRefusal;
   readonly report: (bug: unknown) => void;
+  /** What else its metrics say. */
+  readonly metrics?: () => readonly MetricFamily[];
 };
 
 /** The gateway's HTTP server, and its A2A for bindings beside it. */
@@ -77,15 +84,18 @@ export type GatewayApp = Pick<A2aAdapter, "handlerOf"> &
  */
 export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
-  const metrics = createMetrics("gateway", engine, () => {
+  const kinds = () => {
     const runs = options.runnables.all().map(({ kind }) => kind);
     return { runs, deliveries: runs.map(pushKind) };
-  });
+  };
+  const families = () => [...agentMetrics(options.registry), ...(options.metrics?.() ?? [])];
+  const metrics = createMetrics("gateway", engine, kinds, { families });
   const report = (bug: unknown) => {
     metrics.failed();
     options.report(bug);
   };
-  const deps = { ...options, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
+  const deletions = options.deletions ?? createDeletions({ engine });
+  const deps = { ...options, deletions, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
   const deliveries = createDeliveries(engine, () => options.runnables.all().flatMap(kindsOf).map(pushKind));
   const endpoints = [
     ...flowRoutes(deps),

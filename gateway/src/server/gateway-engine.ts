@@ -1,4 +1,5 @@
 import { cancelChildrenRun, engineCancellingChildren } from "manyhands/internal/a2a/ask/cancel-children";
+import { forgetRun } from "manyhands/internal/a2a/ask/forget-run";
 import type { Peers } from "manyhands/internal/a2a/ask/peers";
 import type { A2aClient } from "manyhands/internal/a2a/client/client";
 import { type PushDeps, pushRun } from "manyhands/internal/a2a/push/push-run";
@@ -20,11 +21,12 @@ export type WorkDeps = Parameters<typeof flowRun>[1] & {
 
 /**
  * Registers with the engine: the runs of a flow reached at `url`, the runs that cancel its asks
- * after a cancellation, and those that notify receivers.
+ * after a cancellation, those that delete its tasks elsewhere, and those that notify receivers.
  */
 export function workOn(flow: FlowDefinition, url: string, engine: Engine, deps: WorkDeps): void {
-  engine.work([flowRun(flow, deps), cancelChildrenRun(flow.name, deps.peers)], { concurrency });
-  engine.work([pushRun({ ...deps.push, kind: flow.name, publicUrl: url })], { concurrency, dedicatedPool: true });
+  const { name } = flow;
+  engine.work([flowRun(flow, deps), cancelChildrenRun(name, deps.peers), forgetRun(name, deps.peers)], { concurrency });
+  engine.work([pushRun({ ...deps.push, kind: name, publicUrl: url })], { concurrency, dedicatedPool: true });
 }
 
 /**

@@ -11,20 +11,25 @@ import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
+import { createDeletions } from "manyhands/internal/runs/deletions";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
+import { kindsOf } from "manyhands/internal/runs/runnable";
 import { openRuns } from "manyhands/internal/runs/runs";
 import { type Authentication, openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
 import { type OpenGrpc, openGrpc } from "manyhands/internal/server/open-grpc";
 import { openModel } from "manyhands/internal/server/open-model";
+import { openTelemetry } from "manyhands/internal/server/open-telemetry";
 import { openWebhooks } from "manyhands/internal/server/open-webhooks";
 import { crashPoint, publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
+import { startSweeping } from "manyhands/internal/server/sweeping";
 import type pino from "pino";
 import { agentFlow } from "../flows/agent-flow.ts";
 import { agentsOfRegistry } from "../flows/agents-of-registry.ts";
 import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
 import { adapterUrl } from "./a2a-adapter.ts";
-import { type GatewayApp, gatewayApp } from "./gateway-app.ts";
+import { type GatewayApp, type GatewayAppDeps, gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
 import { openGatewayPeers } from "./open-gateway-peers.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
@@ -43,14 +48,18 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   const flows = await loadFlows(config);
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
   const { model, close: closeModel } = await openModel(config.flows.model, { logger });
-  const engine = createEmbeddedEngine({
+  const stored = createEmbeddedEngine({
     path: join(home, "runs.db"),
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
+  const { engine, metrics } = await openTelemetry(stored, config, {
+    ...{ name: "gateway", operation: "invoke_workflow", log: logger },
+  });
   const { guard, note } = await openLocalUsers(server);
   const authentication = await openAuthentication(config, logger);
   let gateway: Awaited<ReturnType<typeof open>> | undefined;
+  const stopSweeping = startSweeping(config, { engine, log: logger });
   const grpc = await openGrpc(server.grpcPort ?? config.gateway.grpcPort, {
     hostname: server.host,
     tls: server.tls,
@@ -74,6 +83,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
       guard,
       drain: grpc?.stop,
       async close() {
+        stopSweeping();
         try {
           await engine.close({ graceMs: 5_000 });
         } finally {
@@ -84,7 +94,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   );
   const publicUrl = publicUrlOf(served.url, server.publicUrl, config.gateway);
   const url = reachable(served.url);
-  gateway = await open({ config, flows, engine, model, url, publicUrl, grpc, authentication, logger, report });
+  gateway = await open({ config, flows, engine, model, url, publicUrl, grpc, authentication, metrics, logger, report });
   for (const said of [...config.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
@@ -100,6 +110,7 @@ type Parts = {
   readonly publicUrl: string;
   readonly grpc: OpenGrpc | undefined;
   readonly authentication: Authentication;
+  readonly metrics: NonNullable<GatewayAppDeps["metrics"]>;
   readonly logger: pino.Logger;
   readonly report: (bug: unknown) => void;
 };
@@ -114,6 +125,7 @@ async function open({
   publicUrl,
   grpc,
   authentication,
+  metrics,
   logger,
   report,
 }: Parts): Promise<{ app: GatewayApp; close(): Promise<void> }> {
@@ -141,6 +153,12 @@ async function open({
     },
   });
   const { quotas } = authentication.access;
+  const deletions = createDeletions({
+    engine: guarded,
+    files: createHomeFiles(home),
+    kinds: () => runnables.all().flatMap(kindsOf),
+    audit: (record) => logger.info(record, "runs were deleted"),
+  });
   const runs = openRuns({
     engine: guarded,
     artifacts,
@@ -159,6 +177,7 @@ async function open({
     registry,
     runnables,
     runs,
+    deletions,
     model: facts,
     facts({ name, type }) {
       const flow = flows.find((one) => type === "flow" && one.name === name);
@@ -174,6 +193,7 @@ async function open({
     pushCallbacks: peers.pushCallbacks,
     signIn: await openSignIn(config, authentication),
     ...authentication.access,
+    metrics,
     report,
   });
   return { app, close: () => registry.close().finally(authentication.close) };

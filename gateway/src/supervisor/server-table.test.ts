@@ -111,3 +111,12 @@ test("two servers at one port are named, with the variable of the second", async
   );
   requireOwnPorts([entry], settings);
 });
+
+test("where servers have a certificate, a port that was chosen leads to https", async () => {
+  const settings = await config();
+  const tls = { cert: "/a.pem", key: "/b.pem" } as unknown as NonNullable<(typeof settings)["server"]["tls"]>;
+  const secured = { ...settings, server: { ...settings.server, tls } };
+  for (const moved of [withPorts(secured), onFreePorts(secured, ["any"])])
+    expect(moved.agents.any?.url).toMatch(/^https:\/\/.*:\d{3,5}$/);
+  expect(withPorts(settings).agents.any?.url).toMatch(/^http:\/\/.*:\d{3,5}$/);
+});

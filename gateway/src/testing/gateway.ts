@@ -12,6 +12,8 @@ import type { AgentInput } from "manyhands/internal/core/task";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
+import { createDeletions } from "manyhands/internal/runs/deletions";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { createQuotas } from "manyhands/internal/runs/quotas";
 import { kindsOf, type Runnable } from "manyhands/internal/runs/runnable";
@@ -72,6 +74,7 @@ export async function startGateway(
   const served = options.engine?.(engine) ?? engine;
   const projections = createProjectionCache(served);
   const quotas = createQuotas(options.quotas);
+  const deletions = createDeletions({ engine: served, files: createHomeFiles(home) });
   const runs = openRuns({ engine: served, artifacts, projections, runnables, quotas, publicUrl: url });
   const app = gatewayApp({
     version: "0.0.0",
@@ -83,6 +86,7 @@ export async function startGateway(
     registry,
     runnables,
     runs,
+    deletions,
     quotas,
     model: { name: "none", provider: "test" },
     facts: () => ({}),

@@ -25,7 +25,7 @@ import { loop, react, type Turn } from "./task/loop.ts";
 import { receive, receiveMessages } from "./task/receive.ts";
 import { askModel, fixedTokens } from "./think/ask-model.ts";
 import { fitWindow } from "./think/compaction.ts";
-import { viewsIn } from "./think/views.ts";
+import { withViews } from "./think/views.ts";
 
 /** What an agent's tasks need of the server they run in. */
 export type AgentDeps = {
@@ -114,7 +114,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
   const received = new Map<string, string>();
   const takenIn = new Set(earlier.takenIn);
   const goal = await receive(run, input.message, { received, takenIn }, deps, takenInAtStart(input));
-  const messages = [...earlier.messages, goal];
+  const { messages, views } = withViews([...earlier.messages, goal]);
   const task: AgentState = {
     run,
     limits: begun.limits,
@@ -130,7 +130,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     hints: [],
     measured: { tokens: begun.fixedTokens, messages: 0 },
     tailTokens: 0,
-    views: viewsIn(messages),
+    views,
     prompt: { of: messages, count: 0, messages: [] },
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
     reserved: { tokens: 0, usd: 0 },

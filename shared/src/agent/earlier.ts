@@ -106,8 +106,8 @@ function messagesOf(event: ReadEvent, received: readonly Part[] = []): TaskMessa
       return observation === undefined ? [reply] : [{ ...seen, ...observation }, reply];
     }
     case "tool-ended": {
-      const { callId, name, text, isError, images } = event;
-      return [{ role: "tool", callId, name, text, isError, ...(images && { images }) }];
+      const { callId, name, text, isError, images, shows } = event;
+      return [{ role: "tool", callId, name, text, isError, ...(images && { images }), ...(shows && { shows }) }];
     }
     default:
       return [];

@@ -1,8 +1,12 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import type { AgentDefinition, MoreTools } from "../core/agent.ts";
 import { defineTool } from "../core/define-tool.ts";
+import type { Engine, RunRecord } from "../core/engine.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
+import { workspaceForTest } from "../testing/workspace.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
+import { releaseTools } from "./release-tools.ts";
 
 const question = { calls: [{ name: "ask_human", args: { inquire: "Which?" } }] };
 
@@ -63,3 +67,32 @@ test("another principal's task in a conversation of the same name keeps nothing 
   for (const deadline = Date.now() + 30_000; released.length === 0 && Date.now() < deadline; ) await Bun.sleep(5);
   expect(released).toEqual(["released"]);
 });
+
+type Status = RunRecord["status"];
+const everyStatus: readonly Status[] = ["queued", "running", "waiting", "paused", "completed", "failed", "canceled"];
+
+test.each(everyStatus)(
+  "what tools keep for a conversation is let go of unless another task of it is open: %s",
+  async (status) => {
+    await using place = await workspaceForTest();
+    const { tool, released } = keeper();
+    const failing = { ...tool, release: () => Promise.reject(new Error("gone already")) };
+    const moreTools = { release: async () => void released.push("more") } as unknown as MoreTools;
+    const agent = { name: "tester", tools: [failing, tool], moreTools } as unknown as AgentDefinition;
+    const run = { id: "own", principal: "alice", contextId: "c1" };
+    const runs = [
+      { id: "own", status: "running" as const },
+      { id: "other", status },
+    ];
+    const asked: object[] = [];
+    const list: Engine["list"] = async ({ statuses, limit = 100, ...rest }) => {
+      asked.push(rest);
+      const found = runs.filter((one) => statuses?.includes(one.status)) as RunRecord[];
+      return { runs: found.slice(0, limit), total: found.length };
+    };
+    await releaseTools(agent, run, { engine: { list }, openWorkspace: async () => place.workspace });
+    const isOpen = !["completed", "failed", "canceled"].includes(status);
+    expect(released).toEqual(isOpen ? [] : ["released", "more"]);
+    expect(asked).toEqual([{ kind: "tester", principal: "alice", contextId: "c1" }]);
+  },
+);

@@ -8,12 +8,14 @@ import { type AgentConfig, type AgentConfigs, agentConfigs, checkName, namedFile
 import { type AuthConfig, authConfig } from "./auth-config.ts";
 import { type CardConfig, cardConfig } from "./card-config.ts";
 import { credentialsOf } from "./credentials.ts";
+import { durationMs } from "./duration.ts";
 import { checkExposure } from "./exposure.ts";
 import { checkInstructions } from "./instructions.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
 import { entryPath, type NamedFile } from "./named-files.ts";
 import { notesOn } from "./notes.ts";
 import { quotaConfig } from "./quota-config.ts";
+import { type RetentionConfig, retentionConfig } from "./retention-config.ts";
 import type { Sections } from "./sections.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings.ts";
 import { type TlsConfig, tlsConfig } from "./tls-config.ts";
@@ -72,8 +74,17 @@ export type Config = {
     /** The URIs of extensions that every call has to activate. */
     readonly requiredExtensions: readonly string[];
   };
+  readonly telemetry: {
+    /** The base address of the collector that gets traces over OTLP/HTTP; none if undefined. */
+    readonly otlpEndpoint: string | undefined;
+    readonly otlpHeaders: Readonly<Record<string, string>>;
+    /** The share of runs that are traced, of those whose caller sends no trace: 0 to 1. */
+    readonly sampled: number;
+  };
   /** What principals may use. */
   readonly quotas: QuotaConfig;
+  /** How long what has ended is kept. */
+  readonly retention: RetentionConfig;
   readonly flows: {
     /** The model of the flows' own calls; undefined means the rehearsal model. */
     readonly model: ModelConfig | undefined;
@@ -151,10 +162,16 @@ export function toConfig(settings: Settings, cwd: string): Config {
     a2a: {
       card: cardConfig({}, sections, cwd),
       keyOrigins: sections.a2a.key_origins,
-      dedupeMs: milliseconds(sections.a2a.dedupe),
+      dedupeMs: durationMs(sections.a2a.dedupe) ?? 0,
       requiredExtensions: sections.a2a.required_extensions,
     },
+    telemetry: {
+      otlpEndpoint: sections.telemetry.otlp_endpoint,
+      otlpHeaders: headersOf(sections.telemetry.otlp_headers),
+      sampled: sections.telemetry.sampled,
+    },
     quotas: quotaConfig(sections.limits),
+    retention: retentionConfig(sections.retention),
     flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
     agents: agentConfigs(settings, tls?.client, cwd),
     peers: Object.fromEntries(
@@ -227,16 +244,20 @@ function mcpFile({ mcp }: Sections, file: string | undefined, cwd: string): stri
   return resolve(file === undefined ? cwd : dirname(resolve(cwd, file)), "mcp.json");
 }
 
+/** The headers of `name=value,other=value`, whose values may be percent-encoded. */
+function headersOf(text = ""): Readonly<Record<string, string>> {
+  const pairs = text.split(",").filter((pair) => pair !== "");
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf("=");
+      return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
+    }),
+  );
+}
+
 /** Bytes of a size such as `512m` or `2g` (of 1024, as containers count). */
 function bytesOf(size: string): number {
   const [, amount, unit] = /^([\d.]+)([kmg]?)b?$/i.exec(size) ?? [];
   const power = ["", "k", "m", "g"].indexOf(unit?.toLowerCase() ?? "");
   return Math.floor(Number(amount) * 1024 ** power);
-}
-
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** The milliseconds of a time such as `24h`; 0 for `off`. */
-function milliseconds(time: string): number {
-  return time === "off" ? 0 : Number(time.slice(0, -1)) * (unitMs[time.slice(-1)] ?? 0);
 }

@@ -24,6 +24,8 @@ const shortNames: Readonly<Record<string, readonly string[]>> = {
   PUBLIC_URL: ["server", "public_url"],
   SANDBOX: ["sandbox", "tier"],
   GATEWAY_PORT: ["gateway", "port"],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ["telemetry", "otlp_endpoint"],
+  OTEL_EXPORTER_OTLP_HEADERS: ["telemetry", "otlp_headers"],
   SEARXNG_URL: ["search", "searxng", "url"],
   BRAVE_API_KEY: ["search", "brave", "api_key"],
   TAVILY_API_KEY: ["search", "tavily", "api_key"],

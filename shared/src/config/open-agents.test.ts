@@ -101,6 +101,58 @@ token = "theirs"
   expect(tokens).toEqual([ours, ours, undefined, theirs]);
 });
 
+test.each<[string, boolean, string]>([
+  ["one that we start", true, 'entry = "x.ts"'],
+  ["one that we start elsewhere", false, 'entry = "x.ts"\nurl = "https://far.example"'],
+  ["one at an address of this machine", false, 'url = "http://127.0.0.1:9"'],
+  ["one with a token of its own", false, 'entry = "x.ts"\ntoken = "theirs"'],
+  ["one with credentials of its own", false, 'entry = "x.ts"\nauth = { kind = "bearer", secret = "s" }'],
+])("without a token %s is of this system: %p", async (_, isOwn, table) => {
+  const { agents } = await configOf(`[agents.one]\n${table}\n`);
+  expect(agents.one?.isOwn).toBe(isOwn);
+});
+
+test.each<[string, boolean, string]>([
+  ["one that we start", true, 'entry = "x.ts"'],
+  ["one that we start elsewhere", true, 'entry = "x.ts"\nurl = "https://far.example"'],
+  ["one elsewhere", false, 'url = "https://far.example"'],
+  ["one elsewhere that has our token", false, 'url = "https://far.example"\ntoken = "long-enough"'],
+  ["one with another token", false, 'entry = "x.ts"\ntoken = "theirs"'],
+])("with a token %s is of this system: %p", async (_, isOwn, table) => {
+  const { agents } = await configOf(`server.token = "long-enough"\n[agents.one]\n${table}\n`);
+  expect(agents.one?.isOwn).toBe(isOwn);
+});
+
+test("each limit of an agent's table counts in its own unit, over those for all, over OpenManus's", async () => {
+  const { agents } = await configOf(`
+llm.max_input_tokens = 7
+[limits]
+steps = 2
+wall_seconds = 3
+[agents.one]
+entry = "x.ts"
+[agents.one.limits]
+steps = 4
+tokens = 5
+usd = 0.5
+answer_seconds = 6
+calls_per_turn = 8
+parallel_calls = 9
+result_characters = 1000
+`);
+  expect(agents.one?.limits).toStrictEqual({
+    tokens: 5,
+    steps: 4,
+    wallMs: 3_000,
+    usd: 0.5,
+    answerMs: 6_000,
+    callsPerTurn: 8,
+    parallelCalls: 9,
+    resultCharacters: 1_000,
+  });
+  expect(agents.swe?.limits).toStrictEqual({ tokens: 7, steps: 2, wallMs: 3_000 });
+});
+
 test.each([
   ['[agents.Guide]\nurl = "http://x"\n', "line 2: [agents.Guide] cannot be called that: a name is made of lower-case"],
   ['[agents.gateway]\nurl = "http://x"\n', "[agents.gateway] cannot be called that: that is the gateway's name."],

@@ -5,6 +5,7 @@ const secretKeys: ReadonlySet<string> = new Set([
   "client_secret",
   "subject",
   "password",
+  "otlp_headers",
   "daytona_api_key",
   "VNC_password",
 ]);

@@ -15,6 +15,10 @@ import { browserSection, egressSection, searchSection } from "./web-sections.ts"
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
+const kept = z
+  .string()
+  .regex(/^(never|0|[1-9]\d{0,5}[smhd])$/)
+  .describe('"never" (deleted), "0" (not kept), or a time such as "12h" or "90d"');
 const seconds = z.number().min(0.001).max(31_536_000);
 
 /** An origin as browsers send it. */
@@ -114,6 +118,17 @@ export const sectionsSchema = z.strictObject({
       required_extensions: z.array(z.url()).describe("a list of the URIs of A2A extensions").default([]),
     })
     .prefault({}),
+  telemetry: z
+    .strictObject({
+      otlp_endpoint: address.optional(),
+      otlp_headers: z
+        .string()
+        .regex(/^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/)
+        .describe('headers such as "name=value,other=value"')
+        .optional(),
+      sampled: z.number().min(0).max(1).default(1),
+    })
+    .prefault({}),
   flows: flowsSection.prefault({}),
   egress: egressSection.prefault({}),
   desktop: z
@@ -124,6 +139,19 @@ export const sectionsSchema = z.strictObject({
     })
     .prefault({}),
   limits: allLimitsSection.prefault({}),
+  retention: z
+    .strictObject({
+      runs: kept.default("90d"),
+      journals: kept.default("7d"),
+      workspaces: kept.default("90d"),
+      artifacts: kept.default("1d"),
+      every: z
+        .string()
+        .regex(/^[1-9]\d{0,5}[smhd]$/)
+        .describe('a time such as "30m" or "1h"')
+        .default("1h"),
+    })
+    .prefault({}),
   agents: agentsSection.prefault({}),
   peers: z
     .object({})

@@ -141,3 +141,71 @@ test("the effect may depend on the input, and bad input counts as pure", () => {
   expect(repeat.effect({ phrase: "a", times: 3 })).toBe("once");
   expect(repeat.effect({ nonsense: true })).toBe("pure");
 });
+
+test("what a tool declares of a call gets the parsed input; a call with bad input has no effect, risk, reach or edits", async () => {
+  const tool = defineTool({
+    name: "act",
+    description: "",
+    input: z.strictObject({ n: z.int().default(1) }),
+    effect: ({ n }) => (n === 2 ? "once" : "idempotent"),
+    risk: async ({ n }, { said }) => `${n} ${said.join()}`,
+    edits: ({ n }) => [`${n}.txt`],
+    reach: {
+      opens: ({ n }) => [`http://${n}.example/`],
+      asks: ({ n }) => `q${n}`,
+      writes: ({ n }) => `w${n}`,
+      led: true,
+    },
+    run: async ({ n }) => `ran ${n}`,
+    runDurably: async ({ n }) => (n === 2 ? { text: "two", isError: true } : `waited ${n}`),
+    parallel: true,
+    family: "acts",
+  });
+  const risk = (input: unknown) => tool.risk?.(input, { said: ["Go."] } as never);
+  const edits = (input: unknown) => (typeof tool.edits === "function" ? tool.edits(input) : tool.edits);
+  const opens = (input: unknown) => (typeof tool.reach?.opens === "function" ? tool.reach.opens(input) : undefined);
+  const waited = (input: unknown) => tool.callDurably?.(input, {} as never, {} as never);
+  expect([tool.effect({}), tool.effect({ n: "2" }), tool.effect({ n: "x" })]).toEqual(["idempotent", "once", "pure"]);
+  expect([await risk({}), await risk({ n: 2 }), await risk({ n: "x" })]).toEqual(["1 Go.", "2 Go.", undefined]);
+  expect([edits({}), edits({ n: 2 }), edits({ n: "x" })]).toEqual([["1.txt"], ["2.txt"], []]);
+  expect([opens({}), opens({ n: "x" })]).toEqual([["http://1.example/"], []]);
+  expect([tool.reach?.asks?.({ n: 3 }), tool.reach?.asks?.({ n: "x" }), tool.reach?.led]).toEqual(["q3", "", true]);
+  expect([tool.reach?.writes?.({ n: "3" }), tool.reach?.writes?.({ n: "x" })]).toEqual(["w3", ""]);
+  expect(await waited({ n: null })).toEqual({ text: "waited 1", isError: false });
+  expect(await waited({ n: 2 })).toEqual({ text: "two", isError: true });
+  expect(await waited({ n: "x" })).toMatchObject({ isError: true, text: expect.stringContaining("Invalid arguments") });
+  expect(tool).toMatchObject({ parallel: true, family: "acts" });
+});
+
+test("a tool that declares none of it has none of it, and one that may edit anything says so", () => {
+  for (const part of ["risk", "reach", "edits", "callDurably"]) expect([part, part in repeat]).toEqual([part, false]);
+  const anything = { name: "bash", description: "", input: z.strictObject({}), effect: "once", edits: true } as const;
+  expect(defineTool({ ...anything, run: async () => "" }).edits).toBe(true);
+  const named = defineTool({ ...anything, reach: { opens: "named", reads: true }, run: async () => "" });
+  expect(named.reach).toEqual({ opens: "named", reads: true });
+});
+
+test("only the item of a list that is spelt out is converted, and one text where a list is wanted becomes a list", async () => {
+  await using place = await workspaceForTest();
+  const tool = defineTool({
+    name: "show",
+    description: "",
+    input: z.strictObject({
+      list: z.array(z.union([z.int(), z.null()])).optional(),
+      names: z.array(z.string()).optional(),
+    }),
+    effect: "pure",
+    run: async (input) => JSON.stringify(input),
+  });
+  const pair = defineTool({
+    name: "pair",
+    description: "",
+    input: z.strictObject({ pair: z.tuple([z.int(), z.string()]) }),
+    effect: "pure",
+    run: async (input) => JSON.stringify(input),
+  });
+  const context = contextForTest(place.workspace);
+  expect((await tool.call({ names: "a" }, context)).text).toBe('{"names":["a"]}');
+  expect((await tool.call({ list: [1, null] }, context)).text).toBe('{"list":[1,null]}');
+  expect((await pair.call({ pair: ["7", "8"] }, context)).text).toBe('{"pair":[7,"8"]}');
+});

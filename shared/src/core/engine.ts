@@ -1,4 +1,5 @@
 import type { ErrorCode } from "./errors.ts";
+import type { Housekeeping } from "./housekeeping.ts";
 import type { Json } from "./json.ts";
 import type { Quota, QuotaUse } from "./quota.ts";
 import type { RunDefinition, RunEvent } from "./run.ts";
@@ -122,7 +123,7 @@ export type EngineHealth = { readonly ok: true } | { readonly ok: false; readonl
  * continues after a crash of any process that shares the store. Refuses new work with
  * `storage_unavailable` while the store is not writable.
  */
-export interface Engine {
+export interface Engine extends Housekeeping {
   /**
    * Accepts a run, which starts as soon as a worker is free; `created` is false if `dedupe` found
    * it.
@@ -156,6 +157,15 @@ export interface Engine {
     payload: Json,
     options?: { readonly id?: string; readonly events?: readonly RunEvent[] },
   ): Promise<"stored" | "duplicate">;
+  /**
+   * Stores a signal for the run `watcher`, once, when the run has events after `after`: in the
+   * transaction that appends them, or now if there are some, or if it has ended. So a run waits for
+   * another without being in memory. Asked again, it is the same signal. Rejects with `not_found`.
+   */
+  watch(
+    runId: string,
+    options: { readonly after: number; readonly watcher: string; readonly signal: string },
+  ): Promise<void>;
   /**
    * Asks a run to end as canceled: after this resolves, none of its steps start, and it ends once
    * the steps in flight have stopped. Does nothing if the run is already canceled; rejects with

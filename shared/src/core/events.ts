@@ -47,6 +47,12 @@ const fault = record({
   message: text,
 });
 const takenIn = list(text);
+const shown = record({
+  of: text,
+  whole: text.exactOptional(),
+  brief: text.exactOptional(),
+  again: text.exactOptional(),
+});
 const toolCall = record({ id: text, name: text, arguments: text });
 /**
  * A call that a person is asked to allow: `id` names it, as its arguments and risk are, in this run
@@ -115,7 +121,10 @@ export const eventTypes = {
   /** A tool asked the model something during one of its calls. */
   "model-asked": event(1, { callId: text, ...modelCall }),
   "tool-started": event(1, { callId: text, name: text, arguments: text }),
-  /** `takenIn`: what the result brought into the task, if that is not just the tool's name. */
+  /**
+   * `takenIn`: what the result brought into the task, if that is not just the tool's name. `shows`:
+   * what later results may show anew (`Shown`), for the conversation to be shortened.
+   */
   "tool-ended": event(1, {
     callId: text,
     name: text,
@@ -124,6 +133,7 @@ export const eventTypes = {
     milliseconds: z.number(),
     images: list(storedFile).exactOptional(),
     takenIn: takenIn.exactOptional(),
+    shows: shown.exactOptional(),
   }),
   /**
    * `summary` replaced older messages in what the model reads; the newest `kept` messages stayed,

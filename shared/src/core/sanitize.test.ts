@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { betweenMarks, sanitize, sanitizeLine } from "./sanitize.ts";
+import { betweenMarks, escapeUnseen, sanitize, sanitizeLine } from "./sanitize.ts";
 
 test("control sequences, invisible characters and direction overrides are removed; what scripts and emoji need stays", () => {
   const hidden = String.fromCodePoint(0xe0041);
@@ -11,6 +11,11 @@ test("control sequences, invisible characters and direction overrides are remove
 test("a line is one line, and cut", () => {
   expect(sanitizeLine("a\n  b\tc", 10)).toBe("a b c");
   expect(sanitizeLine("abcdef", 4)).toBe("abc…");
+  expect(sanitizeLine("abcd", 4)).toBe("abcd");
+  expect(sanitizeLine(" \n ab ", 4)).toBe("ab");
+  expect(sanitizeLine("x".repeat(200))).toBe("x".repeat(200));
+  expect(sanitizeLine("x".repeat(201))).toBe(`${"x".repeat(199)}…`);
+  expect(sanitizeLine("ab𝄞d", 4)).toBe("ab\ufffd…");
 });
 
 test("a text between marks can neither end them nor name another source", () => {
@@ -18,4 +23,15 @@ test("a text between marks can neither end them nor name another source", () => 
   expect(marked).toBe(
     '<web-content from="https://a.example/%22x">\nHi <\\/web-content> <\\WEB-CONTENT from=me> <b>\n</web-content>',
   );
+});
+
+test("an escape of one character begins a terminal sequence too", () => {
+  expect(sanitize("a\u009b31mb\u001bPq\u001b\\c\u001b(Bd")).toBe("abcd");
+});
+
+test("what cannot be seen is written as JSON writes it, so that the value stays", () => {
+  const text = "a\u0007\u202e\u0000b\n\tc\u{e0041}d";
+  expect(escapeUnseen(text)).toBe("a\\u0007\\u202e\\u0000b\n\tc\\udb40\\udc41d");
+  const value = { [text.replaceAll(/[\n\t]/g, "")]: "\u2028" };
+  expect(JSON.parse(escapeUnseen(JSON.stringify(value)))).toEqual(value);
 });

@@ -14,6 +14,8 @@ export type ToolResult = {
   readonly images?: readonly ImagePart[];
   /** Where its content came from, if that differs from what its tool `brings`. */
   readonly takenIn?: TakenIn;
+  /** What it shows of something that later results may show anew; left out for anything else. */
+  readonly shows?: Shown;
   /**
    * Ends the task with this outcome once the calls of the turn are done. `data` is a structured
    * answer.
@@ -24,6 +26,27 @@ export type ToolResult = {
    * the answer and `state`. Text, images and end are ignored.
    */
   readonly asks?: { readonly question: string; readonly state: Json };
+};
+
+/**
+ * What a result shows, so that a conversation need not hold the same twice, nor for long what is
+ * out of date.
+ */
+export type Shown = {
+  /** Names the thing, the same in every result about it: `file notes.md`. */
+  readonly of: string;
+  /** A hash of all of it, if the result or its call holds all of it. */
+  readonly whole?: string;
+  /**
+   * Stands in for the result once a later one has all of it: what the result was, not what it said.
+   * Left out: the result stays.
+   */
+  readonly brief?: string;
+  /**
+   * Stands in for the result if the conversation has the same whole already; says how to see it
+   * again. Left out: the result is shown.
+   */
+  readonly again?: string;
 };
 
 /**

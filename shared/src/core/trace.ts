@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Json } from "./json.ts";
+import { sha256Of } from "./sha256.ts";
 
 /**
  * Where a run belongs in its caller's trace, in the W3C's words: the caller's `traceparent`, and
@@ -39,16 +41,59 @@ export function currentTrace(): Trace | undefined {
   return current.getStore();
 }
 
-/**
- * What a request to somebody else says of the current trace: the same trace under a span of its
- * own. Empty outside a trace.
- */
+/** What a request to somebody else says of the current trace. Empty outside a trace. */
 export function outgoingTrace(): Partial<Trace> {
+  return currentTrace() ?? {};
+}
+
+/**
+ * The id of a span, made from what it stands for, so that whoever sends a request and whoever
+ * reports the span name the same one, in any process.
+ */
+export function spanId(...names: readonly string[]): string {
+  return sha256Of(names.join("\n")).slice(0, 16);
+}
+
+/** The trace that a run's caller sent, which is in the run's input. */
+export function callerTrace(input: Json): Trace | undefined {
+  const { trace } = (input ?? {}) as { readonly trace?: Readonly<Record<string, Json>> };
+  return traceFrom((name) => trace?.[name]);
+}
+
+/** A run's place in its caller's trace: a span of it, and the parent of all that the run does. */
+export function traceOfRun(runId: string, input: Json): Trace | undefined {
+  const caller = callerTrace(input);
+  return caller && { ...caller, traceparent: withSpan(caller.traceparent, spanId(runId)) };
+}
+
+/**
+ * The trace of a run that came without one: its id is the run's, if that is a UUID. This share of
+ * runs, 0 to 1, is marked as sampled, the others as not, which holds for all they ask of others.
+ */
+export function ownTrace(runId: string, share: number): Trace {
+  const digits = runId.replaceAll("-", "");
+  const id = /^(?!0{32})[0-9a-f]{32}$/.test(digits) ? digits : sha256Of(runId).slice(0, 32);
+  const isSampled = Number.parseInt(sha256Of(id).slice(0, 8), 16) < share * 2 ** 32;
+  return { traceparent: `00-${id}-${spanId(runId)}-${isSampled ? "01" : "00"}` };
+}
+
+/** Does something as one span of the current trace; what it sends and starts belongs to that. */
+export function withinSpan<T>(names: readonly string[], work: () => T): T {
   const trace = currentTrace();
-  if (trace === undefined) return {};
-  const [, id, , flags] = trace.traceparent.split("-");
-  const span = Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex");
-  return { ...trace, traceparent: `00-${id}-${span}-${flags}` };
+  return trace === undefined
+    ? work()
+    : withinTrace({ ...trace, traceparent: withSpan(trace.traceparent, spanId(...names)) }, work);
+}
+
+/** The ids of a trace and of the span in it that sent it, and whether it is sampled. */
+export function readTrace({ traceparent }: Trace) {
+  const [, traceId = "", parentId = "", flags = ""] = traceparent.split("-");
+  return { traceId, parentId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+function withSpan(traceparent: string, span: string): string {
+  const [, id, , flags] = traceparent.split("-");
+  return `00-${id}-${span}-${flags}`;
 }
 
 /** A fetch whose requests carry the current trace. */

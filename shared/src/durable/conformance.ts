@@ -3,6 +3,7 @@ import { branchCases } from "./conformance/branches.ts";
 import { cancellingCases } from "./conformance/cancelling.ts";
 import type { Cases, ConformanceStore } from "./conformance/cases.ts";
 import { changedCodeCases } from "./conformance/changed-code.ts";
+import { deletingCases } from "./conformance/deleting.ts";
 import { drainingCases } from "./conformance/draining.ts";
 import { endingCases } from "./conformance/ending.ts";
 import { followingCases } from "./conformance/following.ts";
@@ -18,6 +19,7 @@ import { sleepingCases } from "./conformance/sleeping.ts";
 import { startingCases } from "./conformance/starting.ts";
 import { stepCases } from "./conformance/steps.ts";
 import { waitingCases } from "./conformance/waiting.ts";
+import { watchingCases } from "./conformance/watching.ts";
 
 /**
  * The tests that every engine must pass, whatever its store. Call it in a test file with a function
@@ -33,6 +35,9 @@ export function engineConformance(name: string, createStore: () => Promise<Confo
 
     const cases: Cases = {
       open: () => store.open(),
+      get isFile() {
+        return store.isFile;
+      },
       working(execute, options) {
         const engine = store.open();
         engine.work([{ kind: "test", execute }], options);
@@ -55,7 +60,9 @@ export function engineConformance(name: string, createStore: () => Promise<Confo
     followingCases(cases);
     listingCases(cases);
     sharingCases(cases);
+    watchingCases(cases);
     owningCases(cases);
     limitingCases(cases);
+    deletingCases(cases);
   });
 }

@@ -29,12 +29,12 @@ const mostRepairs = 2;
 export async function askInForm<Value>(
   flow: Flow,
   agent: string,
-  { text, parts = [] }: AskMessage,
+  { text, parts = [], settings }: AskMessage,
   form: AnswerForm<Value>,
   options: Omit<AskOptions, "outputSchema"> = {},
 ): Promise<FormedAnswer<Value>> {
   const outputSchema = formSchema(form.schema);
-  let outcome = await flow.ask(agent, { text, parts }, { ...options, outputSchema });
+  let outcome = await flow.ask(agent, { text, parts, settings }, { ...options, outputSchema });
   for (let repairs = 0; ; repairs++) {
     if (outcome.state !== "completed") return { outcome, fault: outcomeText(outcome) };
     const read = readAnswer(outcome, form);
@@ -44,7 +44,7 @@ export async function askInForm<Value>(
     const { contextId } = outcome;
     outcome = await flow.ask(
       agent,
-      { text: again },
+      { text: again, settings },
       { ...options, outputSchema, ...(contextId !== "" && { contextId }) },
     );
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Json } from "../core/json.ts";
-import { messageSignal } from "../core/message.ts";
+import { messageSignal, type Part } from "../core/message.ts";
 import type { Run } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { machineClock } from "../durable/sqlite/machine-clock.ts";
@@ -65,5 +65,51 @@ test("a caller's messages and answers count as the user's words only if the call
     await until(async () => (await engine.get(run.id))?.status === "completed");
     expect((await engine.get(run.id))?.output).toEqual({ heard: ["That one.", "Quick."], said });
   }
+  await engine.close();
+});
+
+test("what comes with a caller's messages and answers is the flow's: words, data, files, links, and their sources", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  const file = (name: string): Part => ({ type: "file", name, mediaType: "text/csv", size: 1, sha256: name });
+  const link: Part = { type: "url", url: "https://a.example/x" };
+  const messages: readonly (readonly Part[])[] = [
+    [{ type: "text", text: "Before." }, file("early.csv")],
+    [{ type: "text", text: "That" }, { type: "data", data: { n: 1 } }, link],
+    [file("late.csv")],
+  ];
+  const execute = async (run: Run) => {
+    const begun = { goal: "Go", files: [], earlier: { text: "", files: [] } } as unknown as Begun;
+    const state = newState(begun, { hops: 0 });
+    await run.signal("begin");
+    const answer = await askCaller(run, state, { question: "Which?", kind: "question" });
+    await run.signal("more");
+    const heard = [await receiveCallerMessages(run, state), await receiveCallerMessages(run, state)];
+    return { answer, heard, said: state.said, added: state.added, takenIn: [...state.takenIn] };
+  };
+  engine.work([{ kind: "k", execute }]);
+  const { run } = await engine.start({ kind: "k", input: null, principal: "p", contextId: "c" });
+  const send = (n: number) =>
+    engine.deliver(run.id, messageSignal, { messageId: `m${n}`, parts: messages[n] as Json }, { id: `m${n}` });
+  const asked = async () => (await engine.events(run.id)).some(({ event }) => event.type === "question-asked");
+  await send(0);
+  await engine.deliver(run.id, "begin", null);
+  await until(asked);
+  await send(1);
+  await send(2);
+  await engine.deliver(run.id, "more", null);
+  await until(async () => (await engine.get(run.id))?.status === "completed");
+  expect((await engine.get(run.id))?.output as unknown).toEqual({
+    answer: 'That\n{"n":1}',
+    heard: [["Before.", ""], []],
+    said: ["Go", "Before.", 'That\n{"n":1}', ""],
+    added: [file("early.csv"), link, file("late.csv")],
+    takenIn: ["file", "data"],
+  });
+  const heard = (await engine.events(run.id)).flatMap(({ event }) =>
+    event.type === "message-heard" ? [(event as unknown as { messageId: string }).messageId] : [],
+  );
+  expect(heard).toContain("m0");
+  expect(heard).toContain("m2");
   await engine.close();
 });

@@ -107,3 +107,10 @@ test("frames that come together go out together, or in pieces if they are large,
   expect(sent.map(([ids]) => ids)).toEqual(["0123401", "23", "401234failed"]);
   expect(sent.map(([, batch]) => batch)).toEqual([2, 2, 3]);
 });
+
+test("a stream that fails before its first frame is released, and fails as it did", async () => {
+  let released = 0;
+  const failing = { next: () => Promise.reject(new Error("no such task")) } as unknown as AsyncIterator<SseFrame>;
+  await expect(sseResponse(failing, { ...options, release: () => void released++ })).rejects.toThrow("no such task");
+  expect(released).toBe(1);
+});

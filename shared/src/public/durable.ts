@@ -14,9 +14,15 @@ export {
   terminalStatuses,
 } from "../core/engine.ts";
 export type { JournalEvent, ReadEvent, ReadFlowEvent, UnknownEvent } from "../core/events.ts";
+export type { Conversation, Deletion, DeletionRequest, ExpiredPage, Housekeeping } from "../core/housekeeping.ts";
 export type { Quota, QuotaUse } from "../core/quota.ts";
 export { readEvent } from "../core/read-event.ts";
 export type { Effect, Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
+export {
+  createPostgresEngine,
+  migratePostgres,
+  type PostgresEngineOptions,
+} from "../durable/postgres/postgres-engine.ts";
 export type { CrashPoint } from "../durable/sqlite/crash-point.ts";
 export { createEmbeddedEngine, type EmbeddedEngineOptions } from "../durable/sqlite/embedded-engine.ts";
 export type { MachineClock } from "../durable/sqlite/machine-clock.ts";

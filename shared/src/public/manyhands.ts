@@ -24,6 +24,7 @@ export type {
   Observation,
   PersonAnswer,
   RiskContext,
+  Shown,
   SubBudget,
   Tool,
   ToolContext,

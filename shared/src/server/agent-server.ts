@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import type pino from "pino";
 import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../a2a/ask/cancel-children.ts";
+import { forgetRun } from "../a2a/ask/forget-run.ts";
+import type { Peers } from "../a2a/ask/peers.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
 import { type AgentApp, type AgentAppDeps, agentApp } from "../a2a/server/agent-app.ts";
 import { openHomeKeys } from "../a2a/signing/home-keys.ts";
@@ -13,7 +15,9 @@ import type { RunDefinition } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { serve } from "../http/serve.ts";
 import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
+import { createHomeFiles } from "../machine/workspace/home-files.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
+import { createDeletions } from "../runs/deletions.ts";
 import { openAuthentication, openLocalUsers } from "./access.ts";
 import { type Agent, type AgentSource, agentOf } from "./agent-source.ts";
 import { approvalBy } from "./approval.ts";
@@ -24,8 +28,10 @@ import { openGrpc } from "./open-grpc.ts";
 import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
+import { openTelemetry } from "./open-telemetry.ts";
 import { openWebhooks } from "./open-webhooks.ts";
 import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
+import { startSweeping } from "./sweeping.ts";
 
 /**
  * An agent as a process: its name, and its source, which may depend on what this machine offers.
@@ -80,11 +86,16 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
       log: logger,
       adapter: tools && adapter?.mcpAdapter({ ...tools, identify: access.identify }),
     }),
-    ...(tools?.tools && { served: tools.tools.used }),
+    metrics: { families: parts.metrics, served: tools?.tools?.used },
     facts: { publicUrl, grpc: grpc?.interfaceAt(publicUrl), ...cardFacts(parts, machine) },
     ...servedAs(config),
     engine: released,
     artifacts,
+    deletions: createDeletions({
+      engine: released,
+      files: createHomeFiles(home),
+      audit: (record) => logger.info(record, "runs were deleted"),
+    }),
     webhooks,
     ...access,
     report,
@@ -94,9 +105,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     kind: name,
     execute: async (run, input) => (await tasks.get()).run.execute(run, input),
   };
-  engine.work(
-    asking === undefined ? [task] : [cancellingChildren(task, asking.peers), cancelChildrenRun(name, asking.peers)],
-  );
+  engine.work(asking === undefined ? [task] : workOf(task, asking.peers));
   engine.work([pushRun({ kind: name, engine, webhooks, keys: parts.keys, publicUrl, log: logger })], {
     concurrency: 1_000,
     dedicatedPool: true,
@@ -108,6 +117,10 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
   } else process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+function workOf(task: RunDefinition, peers: Peers): RunDefinition[] {
+  return [cancellingChildren(task, peers), cancelChildrenRun(task.kind, peers), forgetRun(task.kind, peers)];
 }
 
 function servedAs({ server, a2a }: Config) {
@@ -152,11 +165,12 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const agentConfig = agentNamed(config, name);
   const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const engine = createEmbeddedEngine({
+  const stored = createEmbeddedEngine({
     path: join(home, "runs.db"),
     log: logger,
     ...crashPoint(process.env.CRASH_AT),
   });
+  const { engine, metrics } = await openTelemetry(stored, config, { name, operation: "invoke_agent", log: logger });
   const mcp = await openMcp(config, { sandbox, logger, env: process.env });
   const authentication = await openAuthentication(config, logger);
   const [keys] = await Promise.all([openHomeKeys(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
@@ -179,7 +193,19 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
     risky: agentConfig.risky,
   };
   const tasks = lazily(async () => (await import("./open-tasks.ts")).openTasks(needed));
-  return { ...needed, closeModel, mcp, asking, keys, authentication, tasks, browserMissing: missing };
+  const stopSweeping = startSweeping(config, { engine, log: logger });
+  return {
+    ...needed,
+    metrics,
+    closeModel,
+    mcp,
+    asking,
+    keys,
+    authentication,
+    tasks,
+    stopSweeping,
+    browserMissing: missing,
+  };
 }
 
 /** The agent as the settings want it on this machine; its families are not opened yet. */
@@ -207,10 +233,11 @@ async function configured(
 }
 
 async function closeParts(
-  { asking, engine, mcp, closeModel, authentication, tasks }: Parts,
+  { asking, engine, mcp, closeModel, authentication, tasks, stopSweeping }: Parts,
   { sandbox }: Machine,
 ): Promise<void> {
   asking?.close();
+  stopSweeping();
   try {
     await engine.close({ graceMs: 5_000 });
   } finally {

@@ -15,6 +15,13 @@ test("a server's public address is the one it was given, else the one in the set
   expect(publicUrlOf(new URL("http://[::]:4100"), undefined, { port: 4100, publicUrl: undefined })).toBe(
     "http://[::1]:4100",
   );
+  for (const [url, port] of [
+    ["https://0.0.0.0", 443],
+    ["http://0.0.0.0", 80],
+  ] as const) {
+    expect(publicUrlOf(new URL(url), undefined, { ...settings, port })).toBe("https://team.example");
+    expect(publicUrlOf(new URL(url), undefined, settings)).toBe(url.replace("0.0.0.0", "127.0.0.1"));
+  }
 });
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-run-server-"));

@@ -5,6 +5,7 @@ import pino from "pino";
 import { type Config, loadConfig } from "../config/config.ts";
 import { AppError, errnoOf } from "../core/errors.ts";
 import { escapeUnseen } from "../core/sanitize.ts";
+import { currentTrace, readTrace } from "../core/trace.ts";
 import { type CrashPoint, crashPointText } from "../durable/sqlite/crash-point.ts";
 
 /** How a server is started, apart from its configuration. */
@@ -104,7 +105,15 @@ export function reachable(url: URL): string {
  */
 export function openLog(name: string, write: (line: string) => void): Logger {
   return pino(
-    { name, redact: ["apiKey", "token", "headers.authorization"] },
+    { name, redact: ["apiKey", "token", "headers.authorization"], mixin: traceFields },
     { write: (line: string) => write(escapeUnseen(line)) },
   );
+}
+
+/** The trace that a line belongs to, under the names of OpenTelemetry. */
+function traceFields() {
+  const trace = currentTrace();
+  if (trace === undefined) return {};
+  const { traceId, parentId } = readTrace(trace);
+  return { trace_id: traceId, span_id: parentId };
 }

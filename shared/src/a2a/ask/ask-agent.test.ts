@@ -93,6 +93,42 @@ test("following a task in several steps continues where the last one ended: no l
   for (const name of names) expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
 });
 
+test("while an agent of the same store is quiet, its asker waits without a body and continues at its next event", async () => {
+  await using helper = await agentServerForTest({ script: [{ text: "ok", delayMs: 1_500 }] });
+  let executions = 0;
+  await using asker = await askerForTest(
+    (run, peers) => {
+      executions++;
+      return askAgent(run, to(helper.url), peers);
+    },
+    { followMs: 300 },
+    { store: helper.store, isOwn: () => true },
+  );
+  const id = await asker.start();
+  const { waiting, updatedAt } = await asker.until(id, "waiting");
+  const [task] = (await helper.tasks()).filter(({ kind }) => kind === "helper");
+  expect(waiting).toEqual({ signal: `events of ${task?.id}` });
+  await Bun.sleep(350);
+  expect(await asker.engine.get(id)).toMatchObject({ status: "waiting", updatedAt });
+  expect((await asker.until(id, "completed")).output).toMatchObject({ state: "completed", answer: "ok" });
+  expect(executions).toBeGreaterThan(1);
+});
+
+test("an asker that waits for a quiet agent looks now and then whether it is still there, and stops at its deadline", async () => {
+  await using helper = await agentServerForTest({ script: [{ text: "ok", delayMs: 9_000 }] });
+  let executions = 0;
+  await using asker = await askerForTest(
+    (run, peers) => {
+      executions++;
+      return askAgent(run, to(helper.url, { deadlineMs: 1_500 }), peers);
+    },
+    { followMs: 100, quietMs: 50 },
+    { store: helper.store, isOwn: () => true },
+  );
+  expect(await asker.run<AskOutcome>()).toMatchObject({ state: "timed-out" });
+  expect(executions).toBeGreaterThan(3);
+});
+
 test("a conversation with an agent continues where it was", async () => {
   await using helper = await agentServerForTest({ script: [{ text: "one" }, { text: "two" }] });
   await using asker = await askerForTest(async (run, peers) => {

@@ -2,6 +2,7 @@ import type { AskOutcome, AskState, Exchange, Fault } from "../../core/ask-outco
 import { AppError, errorCodes } from "../../core/errors.ts";
 import type { JournalEvent } from "../../core/events.ts";
 import type { Run } from "../../core/run.ts";
+import { withinSpan } from "../../core/trace.ts";
 import type { Ask, AskRequest, RemoteTask, ResolvedAgent } from "./ask.ts";
 import { isOver } from "./ask.ts";
 import { type Attempt, faultOf, retryDurably } from "./attempt.ts";
@@ -9,7 +10,7 @@ import { beginAsk, resolveAgain } from "./begin-ask.ts";
 import type { OpenAsk } from "./cancel-remote-tasks.ts";
 import { cancelGivenUp } from "./cancel-remote-tasks.ts";
 import { type Collected, collect } from "./collect.ts";
-import { type Followed, followChild, type Seen } from "./follow-child.ts";
+import { type Followed, followChild, type Seen, untilEvent } from "./follow-child.ts";
 import type { Peers } from "./peers.ts";
 import { relayQuestion } from "./relay-question.ts";
 import { sendAsk } from "./send-ask.ts";
@@ -46,7 +47,7 @@ async function converse(run: Run, request: AskRequest, peers: Peers): Promise<{ 
   const { ask, ...begun } = await beginAsk(run, request, peers);
   if (begun.refused !== undefined) return answered(run, ask, failed(ask, begun.refused));
   const exchanges: Exchange[] = [];
-  const ending = await attend(run, ask, begun.met, exchanges, peers);
+  const ending = await withinSpan([ask.askId], () => attend(run, ask, begun.met, exchanges, peers));
   const { open } = ending;
   const outcome = { ...ending.outcome, ...(exchanges.length > 0 && { exchanges }) };
   if (open === undefined) return answered(run, ask, outcome);
@@ -88,8 +89,9 @@ async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], pe
     const seen = await retryDurably(run, ask, peers, () => followChild(run, child, from, peers));
     if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(child, timedOut(ask));
     if ("fault" in seen) return givenUp(child, failed(ask, seen.fault));
-    const { state, question, result, ...followed } = seen.value;
+    const { state, question, result, waits, ...followed } = seen.value;
     from = followed;
+    if (waits) await untilEvent(run, child, seen.at, peers);
     if (state === "working") continue;
     // Runs recorded before authorization requests were relayed gave the task up here.
     if (state === "auth-required" && question === undefined) return givenUp(child, failed(ask, unauthorized(child)));

@@ -33,6 +33,11 @@ export type Seen = Followed & {
   readonly state: ChildState;
   readonly result?: Collected;
   readonly question?: ChildQuestion & Asked;
+  /**
+   * The task is quiet, and the next event in its journal, which is in our own store, brings a
+   * signal. Journals of earlier versions have none.
+   */
+  readonly waits?: true;
 };
 
 /** What kind of question it is, and about which call; an agent of another system does not say. */
@@ -58,6 +63,7 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
       const signal = inTime(step, ask.endsAt);
       const client = await peers.client(ask.agent, signal);
       const started = performance.now();
+      const known = child.ours ? await peers.engine.get(child.taskId, run.principal) : undefined;
       const ends = AbortSignal.timeout(Math.max(0, Math.min(peers.bounds.followMs, timeLeft(child, step))));
       const notes = childNotes(ask, from, step);
       const look = { notes, signal, ends };
@@ -75,6 +81,11 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
         isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, client, peers, step.signal) : undefined;
       const asked: Asked = state === "auth-required" ? { kind: "authorization" } : (seen.asked ?? askedBy(task));
       const question = waitsForPerson(state) ? { ...childQuestion(task), ...asked } : undefined;
+      const waits = known !== undefined && state === "working" && seen.isQuiet && ends.aborted;
+      if (waits) {
+        const watched = { after: known.lastEvent, watcher: run.id, signal: eventsOf(child) };
+        await peers.engine.watch(child.taskId, watched);
+      }
       return {
         ...from,
         after: seen.after,
@@ -82,19 +93,37 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
         state,
         ...(question && { question }),
         ...(result && { result }),
+        ...(waits && { waits }),
       };
     });
   return run.step("follow", attempt, { effect: "pure" });
 }
 
+/**
+ * Waits for the next event of a quiet task, without a body, but not past the ask's end, nor longer
+ * than an agent may be away unnoticed.
+ */
+export async function untilEvent(run: Run, child: RemoteTask, now: number, { bounds }: Peers): Promise<void> {
+  const { endsAt = Number.POSITIVE_INFINITY } = child.ask;
+  await run.race<unknown>([
+    (branch) => branch.signal(eventsOf(child)),
+    (branch) => branch.sleep(Math.max(0, Math.min(bounds.quietMs, endsAt - now))),
+  ]);
+}
+
+function eventsOf({ taskId }: RemoteTask): string {
+  return `events of ${taskId}`;
+}
+
 type Look = { readonly notes: Notes; readonly signal: AbortSignal; readonly ends: AbortSignal };
 
 async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed, { notes, signal, ends }: Look) {
-  const looked: { after: number; asked?: Asked } = { after: from.after };
+  const looked: { after: number; isQuiet: boolean; asked?: Asked } = { after: from.after, isQuiet: true };
   const enough = AbortSignal.any([signal, ends, notes.due]);
   try {
     for await (const update of client.watch(child.taskId, { after: from.after, signal: enough })) {
       if (update.kind !== "task" && "seq" in update) looked.after = Math.max(looked.after, update.seq ?? 0);
+      looked.isQuiet &&= looked.after === from.after && update.kind !== "progress";
       const asked = askedIn(update);
       if (asked !== undefined) looked.asked = asked;
       notes.take(update);
@@ -102,6 +131,7 @@ async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed
     }
   } catch (error) {
     signal.throwIfAborted();
+    looked.isQuiet &&= enough.aborted;
     // A failed stream counts as an ended one; GetTask decides whether the agent is reachable.
     if (!(error instanceof AppError || enough.aborted)) throw error;
   }
@@ -136,7 +166,7 @@ async function pollTask(
   } finally {
     pushCallbacks?.leave(askId);
   }
-  return { after: from.after, asked: undefined };
+  return { after: from.after, isQuiet: false, asked: undefined };
 }
 
 /**

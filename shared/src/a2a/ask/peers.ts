@@ -19,6 +19,11 @@ export type AskBounds = {
   readonly hops: number;
   /** How long one step follows a task. */
   readonly followMs: number;
+  /**
+   * How long a run waits without a body for an agent of the same store that is quiet, before it
+   * looks whether that agent is still there.
+   */
+  readonly quietMs: number;
   /** How long to retry an agent that cannot be reached. */
   readonly patienceMs: number;
   /** The size of one file, and the number of files that an ask accepts. */
@@ -29,6 +34,7 @@ export type AskBounds = {
 const defaultBounds: AskBounds = {
   hops: 8,
   followMs: 30_000,
+  quietMs: 10 * 60_000,
   patienceMs: 120_000,
   fileBytes: 64 * 1024 * 1024,
   files: 50,
@@ -57,7 +63,7 @@ export type Peers = {
   fetch(address: PeerAddress): Fetch;
   /** Maps a public address to the one reachable from here. */
   readonly inside: InsideAddress;
-  readonly engine: Pick<Engine, "start" | "get" | "list" | "cancel" | "events">;
+  readonly engine: Pick<Engine, "start" | "get" | "list" | "cancel" | "events" | "watch">;
   readonly artifacts: ArtifactStore;
   readonly bounds: AskBounds;
   readonly questionLock: QuestionLock;

@@ -20,7 +20,8 @@ async function delegator(url: string, options: Omit<Options, "tools">): Promise<
   let agent: AgentForTest | undefined;
   const engine = {
     events: (id: string) => agent?.engine.events(id) ?? Promise.resolve([]),
-  } as Engine;
+    get: async () => undefined,
+  } as unknown as Engine;
   const artifacts: ReturnType<typeof createArtifactStore> = {
     put: (...args) => store().put(...args),
     describe: (...args) => store().describe(...args),

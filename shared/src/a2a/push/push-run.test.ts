@@ -1,7 +1,11 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { Engine, FollowItem, RunRecord } from "../../core/engine.ts";
 import type { Run, RunEvent } from "../../core/run.ts";
-import { gaveUp, type PushInput, pushRun } from "./push-run.ts";
+import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
+import { scratch } from "../../testing/durable/scratch.ts";
+import { until } from "../../testing/durable/until.ts";
+import { gaveUp, type PushInput, pushKind, pushRun } from "./push-run.ts";
 import type { Refusal, Webhooks } from "./webhooks.ts";
 
 const bounds = { firstPauseMs: 10, longestPauseMs: 35, patienceMs: 100, keptMs: 7_000 };
@@ -115,4 +119,39 @@ test("the place is recorded after twenty notifications, and what a process knows
   expect(steps).toEqual(["tell", "tell", "tell"]);
   expect(reads).toEqual([]);
   expect((await notify(events, [], { after: 30 })).reads).toEqual([0]);
+});
+
+test("a journal of an earlier version, which looked again each half minute, is continued", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path, pollMs: 5 });
+  const task = (await engine.start({ kind: "k", input: null, principal: "p", contextId: "c", events: [received] })).run;
+  const config = { id: "r", url: "https://r.example/x", token: "", wire: "1.0" } as const;
+  const input: PushInput = { taskId: task.id, config, after: 1, snapshot: false };
+  const { run } = await engine.start({ kind: pushKind("k"), input, principal: "p", contextId: task.id });
+  using db = new Database(store.path);
+  const put = db.query(
+    "INSERT INTO journal (run, path, kind, name, state, out) SELECT n, ?, 'step', 'tell', 'done', ? FROM runs WHERE id = ?",
+  );
+  for (const path of ["0", "1", "2"]) put.run(path, '{"after":1,"isOver":false}', run.id);
+  const told: unknown[] = [];
+  const webhooks: Webhooks = {
+    admit: async () => undefined,
+    async post(_, { body }) {
+      told.push(JSON.parse(body).statusUpdate?.metadata["manyhands/seq"]);
+      return undefined;
+    },
+  };
+  const deps = { kind: "k", engine, webhooks, publicUrl: "http://a.example" };
+  engine.work([pushRun({ ...deps, bounds: { ...bounds, quietMs: 5 } })]);
+  try {
+    await until(async () => (await engine.get(run.id))?.waiting !== undefined);
+    await engine.cancel(task.id);
+    await until(() => told.length > 0);
+    await until(async () => (await engine.get(run.id))?.status === "waiting");
+    expect(told).toEqual([2]);
+    const rows = db.query("SELECT journal.kind FROM journal JOIN runs ON run = n WHERE id = ?").values(run.id);
+    expect(rows.flat()).toEqual(["step", "step", "step", "step", "signal", "step", "sleep"]);
+  } finally {
+    await engine.close({ graceMs: 0 });
+  }
 });

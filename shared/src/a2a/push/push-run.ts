@@ -21,6 +21,8 @@ export type PushInput = {
 
 /** Times in milliseconds. */
 export type PushBounds = {
+  /** How long a receiver's run stays in memory while its task has no events. */
+  readonly quietMs: number;
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
   /** How long to retry a receiver that accepts nothing. */
@@ -33,17 +35,18 @@ export type PushBounds = {
 export type PushDeps = {
   /** The kind of the runs to report on. */
   readonly kind: string;
-  readonly engine: Pick<Engine, "get" | "events" | "follow">;
+  readonly engine: Pick<Engine, "get" | "events" | "follow" | "watch">;
   readonly webhooks: Webhooks;
   /** Sign each notification; unsigned if omitted. */
   readonly keys?: HomeKeys;
   /** This agent's public address; file parts link to it. */
   readonly publicUrl: string;
   readonly log?: Log;
-  readonly bounds?: PushBounds;
+  readonly bounds?: Partial<PushBounds>;
 };
 
 const defaultBounds: PushBounds = {
+  quietMs: 30_000,
   firstPauseMs: 1_000,
   longestPauseMs: 10 * 60_000,
   patienceMs: 24 * 3_600_000,
@@ -53,7 +56,6 @@ const defaultBounds: PushBounds = {
 /** The event of a receiver that is given up, with the place up to which it was told. */
 export const gaveUp = "receiver-given-up";
 
-const followMs = 30_000;
 /** Notifications per recorded position: up to this many are resent after a crash. */
 const mostUnrecorded = 20;
 
@@ -62,28 +64,43 @@ export function pushKind(kind: string): string {
   return `${kind}/push`;
 }
 
-/** How far a receiver has been notified. */
-type Notified = { readonly after: number; readonly isOver: boolean; readonly refusal?: Refusal };
+/**
+ * How far a receiver has been notified. If it `waits`, a signal comes with the task's next event;
+ * journals of earlier versions have none.
+ */
+type Notified = {
+  readonly after: number;
+  readonly isOver: boolean;
+  readonly refusal?: Refusal;
+  readonly waits?: true;
+};
 
 /**
  * Notifies one receiver of every event in one task's journal, in order and at least once, even if
- * processes are killed. The journal is the outbox; this run stores only the receiver's position. It
- * gives up a receiver that accepts nothing for a day or permanently refuses, and fails with the
- * reason. Execute it in a dedicated pool (`dedicatedPool`), since it lasts as long as the task.
+ * processes are killed. The journal is the outbox; this run stores only the receiver's position,
+ * and waits without a body while the task has no events. It gives up a receiver that accepts
+ * nothing for a day or permanently refuses, and fails with the reason. Execute it in a dedicated
+ * pool (`dedicatedPool`), since it lasts as long as the task.
  */
 export function pushRun(deps: PushDeps): RunDefinition {
-  const bounds = deps.bounds ?? defaultBounds;
+  const bounds = { ...defaultBounds, ...deps.bounds };
   return {
     kind: pushKind(deps.kind),
     async execute(run, raw) {
       const input = raw as PushInput;
-      let { after } = input;
+      let { after, snapshot } = input;
       const known: Known = { projection: emptyProjection };
       for (let pauseMs = bounds.firstPauseMs, waitedMs = 0; ; ) {
-        const told = await run.step<Notified>("tell", ({ signal }) => tell(input, after, { ...deps, known }, signal));
+        const told: Notified = await run.step("tell", ({ signal }) =>
+          tell(run.id, { ...input, snapshot }, after, { ...deps, known, bounds }, signal),
+        );
         if (told.isOver) break;
         if (told.refusal === undefined || told.after > after) [pauseMs, waitedMs] = [bounds.firstPauseMs, 0];
         after = told.after;
+        if (told.waits) {
+          snapshot = false;
+          await run.signal(eventsOf(input.taskId));
+        }
         if (told.refusal === undefined) continue;
         if (told.refusal.final || waitedMs >= bounds.patienceMs)
           await giveUp(run, { ...input, after }, told.refusal, deps);
@@ -100,11 +117,17 @@ export function pushRun(deps: PushDeps): RunDefinition {
 /** The part of the task this process has read, so that it reads each event once. */
 type Known = { projection: TaskProjection };
 
-/** Sends the existing events and those of the next half minute. */
+/** The signal that a watched task has events. */
+function eventsOf(taskId: string): string {
+  return `events of ${taskId}`;
+}
+
+/** Sends the existing events and those that follow while the task is not quiet for long. */
 async function tell(
+  runId: string,
   { taskId, config, snapshot, after: first }: PushInput,
   from: number,
-  { engine, known, ...deps }: PushDeps & { readonly known: Known },
+  { engine, known, bounds, ...deps }: PushDeps & { readonly known: Known; readonly bounds: PushBounds },
   signal: AbortSignal,
 ): Promise<Notified> {
   const { publicUrl } = deps;
@@ -119,7 +142,7 @@ async function tell(
   }
   if (projection.end !== undefined) return { after: from, isOver: true };
   let after = from;
-  const enough = AbortSignal.any([signal, AbortSignal.timeout(followMs)]);
+  const enough = AbortSignal.any([signal, AbortSignal.timeout(bounds.quietMs)]);
   for await (const item of engine.follow(taskId, { after, signal: enough })) {
     if (item.kind === "progress") continue;
     const before = projection;
@@ -132,7 +155,10 @@ async function tell(
     if (projection.end !== undefined || after - from >= mostUnrecorded) break;
   }
   signal.throwIfAborted();
-  return { after, isOver: projection.end !== undefined };
+  const isOver = projection.end !== undefined;
+  if (isOver || after > from) return { after, isOver };
+  await engine.watch(taskId, { after, watcher: runId, signal: eventsOf(taskId) });
+  return { after, isOver, waits: true };
 }
 
 /** Sends one notification, signed anew each time, since a signature is good for minutes. */

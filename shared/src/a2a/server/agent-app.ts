@@ -8,13 +8,13 @@ import type { Engine } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { UserMessage } from "../../core/message.ts";
 import type { FlowSettings } from "../../core/task.ts";
-import type { TaskUsage } from "../../core/usage.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { auditRefusals, protectedResource, type ReportRefusal } from "../../http/challenge.ts";
 import { crossOrigin } from "../../http/cross-origin.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
-import { createMetrics } from "../../http/metrics.ts";
+import { createMetrics, type MoreMetrics } from "../../http/metrics.ts";
 import { statusApp } from "../../http/status-routes.ts";
+import { createDeletions, type Deletions } from "../../runs/deletions.ts";
 import { createProjectionCache } from "../../runs/projection-cache.ts";
 import { createQuotas, type Quotas } from "../../runs/quotas.ts";
 import { pushKind } from "../push/push-run.ts";
@@ -40,6 +40,8 @@ export type AgentAppDeps = {
   /** Stores the agent's runs. This process need not execute them. */
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
+  /** How tasks are deleted; from the engine's store alone, if omitted. */
+  readonly deletions?: Deletions;
   /** Who makes a request and owns the tasks it starts. */
   readonly identify: Identify;
   /** Throws an AppError for a message that cannot start a task. If omitted, every message can. */
@@ -54,8 +56,7 @@ export type AgentAppDeps = {
   readonly report: (bug: unknown) => void;
   /** Handles requests below `/mcp`. */
   readonly mcp?: Hono;
-  /** The model usage of tools called there without a run, for the metrics. */
-  readonly served?: () => TaskUsage;
+  readonly metrics?: MoreMetrics;
   /**
    * Sends notifications to the receivers, which a `pushRun` notifies. If omitted, no receivers are
    * accepted.
@@ -89,7 +90,7 @@ export type AgentApp = Pick<Hono, "routes"> & {
 export function agentApp(deps: AgentAppDeps): AgentApp {
   const { definition, facts, engine, artifacts, identify, hostname = "127.0.0.1", heartbeatMs = 8_000 } = deps;
   const { kind = definition.name, dedupeMs = 86_400_000, requiredExtensions = [], cors = [] } = deps;
-  const metrics = createMetrics(kind, engine, () => ({ runs: [kind], deliveries: [pushKind(kind)] }), deps.served);
+  const metrics = createMetrics(kind, engine, () => ({ runs: [kind], deliveries: [pushKind(kind)] }), deps.metrics);
   const report = (bug: unknown) => {
     metrics.failed();
     deps.report(bug);
@@ -113,6 +114,7 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   const handler = createRequestHandler({
     ...tasks,
     card,
+    deletions: deps.deletions ?? createDeletions({ engine }),
     quotas: deps.quotas ?? createQuotas(),
     requiredExtensions,
     ...(facts.security && { extendedCard: (caller) => signedCard(extendedCard(definition, told, caller), facts)() }),

@@ -5,6 +5,7 @@ import { type Caller, requireScope, type Scope } from "../../core/caller.ts";
 import { type RunRecord, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { runOfMessage } from "../../runs/accept-message.ts";
+import type { Deleted, Deletions } from "../../runs/deletions.ts";
 import type { Quotas } from "../../runs/quotas.ts";
 import { cancelRun, untilSettled, whileQuiet } from "../../runs/settle.ts";
 import { isTerminal, taskState } from "../task-state.ts";
@@ -26,6 +27,7 @@ export type RequestHandlerDeps = TaskDeps & {
   readonly extendedCard?: (caller: Caller) => Promise<AgentCard>;
   /** The URIs of extensions that every call has to activate. */
   readonly requiredExtensions: readonly string[];
+  readonly deletions: Deletions;
   /** What callers may use. */
   readonly quotas: Quotas;
   /** Receives unexpected errors; the caller learns only that an internal error occurred. */
@@ -37,6 +39,8 @@ export type RequestHandlerDeps = TaskDeps & {
  * sends together.
  */
 export type RequestHandler = A2ARequestHandler & {
+  /** Deletes a task that has ended, which A2A has no operation for. */
+  deleteTask(request: { readonly id: string }, context: ServerCallContext): Promise<Deleted>;
   readonly batches: {
     sendMessageStream(request: SendMessageRequest, context: ServerCallContext): TaskBatches;
     resubscribe(request: { readonly id: string }, context: ServerCallContext): TaskBatches;
@@ -67,12 +71,6 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
     const dedupeMs = dedupe ? undefined : deps.dedupeMs;
     return acceptMessage(deps, request, { principal, wire: wireOf(context), hitl, trace, dedupeMs, quota });
   };
-  const cancel = (run: RunRecord, signal: AbortSignal) =>
-    cancelRun(deps, run, signal).catch((error: unknown) => {
-      const hasEnded = error instanceof AppError && error.code === "run_ended";
-      throw hasEnded ? new TaskNotCancelableError(`Task ${run.id} has ended`) : error;
-    });
-
   const batches: RequestHandler["batches"] = {
     sendMessageStream: guardStream("run", async function* (request: SendMessageRequest, context) {
       const { signal, after, journal, hitl } = callFacts(context);
@@ -113,6 +111,9 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
     sendMessageStream: (request, context) => oneByOne(batches.sendMessageStream(request, context)),
     getTask: guard("read", ({ id, historyLength }, context) => current(id, context, historyLength)),
     listTasks: guard("read", (request, context) => listTasks(deps, request, callFacts(context))),
+    deleteTask: guard("run", async ({ id }: { readonly id: string }, context: ServerCallContext) =>
+      deps.deletions.run(await ownTask(deps, id, callFacts(context).principal)),
+    ),
     cancelTask: guard("run", async ({ id, metadata }, context) => {
       const { principal, signal } = callFacts(context);
       const messageId = meantMessage(metadata);
@@ -121,11 +122,19 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
         : runOfMessage(deps, messageId, principal));
       // A caller that knows only the message cannot ask for its task's state, so a task that has
       // ended is returned as the answer.
-      if (messageId === undefined || !terminalStatuses.includes(run.status)) await cancel(run, signal);
+      if (messageId === undefined || !terminalStatuses.includes(run.status)) await cancel(deps, run, signal);
       return current(run.id, context);
     }),
     resubscribe: (request, context) => oneByOne(batches.resubscribe(request, context)),
   };
+}
+
+/** As `cancelRun`, in the words of A2A. */
+function cancel(deps: RequestHandlerDeps, run: RunRecord, signal: AbortSignal): Promise<void> {
+  return cancelRun(deps, run, signal).catch((error: unknown) => {
+    const hasEnded = error instanceof AppError && error.code === "run_ended";
+    throw hasEnded ? new TaskNotCancelableError(`Task ${run.id} has ended`) : error;
+  });
 }
 
 async function* oneByOne(batches: TaskBatches): AsyncGenerator<StreamResponse, void, undefined> {

@@ -70,6 +70,12 @@ function operations(deps: RestDeps): Hono {
     const params = checked(requestSchemas.GetTask, { ...query(c), id: c.req.param("id") });
     return json(call, Task.toJSON(await handler.getTask({ tenant: "", ...params }, call.context)));
   });
+  // Not of A2A: what our servers delete for each other, and for who may run tasks.
+  app.delete("/tasks/:id{[^:/]+}", async (c) => {
+    const call = await begin(deps, c);
+    const { id } = checked(requestSchemas.SubscribeToTask, { id: c.req.param("id") });
+    return json(call, await handler.deleteTask({ id }, call.context));
+  });
   app.route("/", receiverRoutes(deps));
   app.get("/extendedAgentCard", async (c) => {
     const call = await begin(deps, c);

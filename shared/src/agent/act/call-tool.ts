@@ -4,6 +4,7 @@ import type { Model, ToolCall, Usage } from "../../core/model.ts";
 import type { Run, StepContext } from "../../core/run.ts";
 import { sourcesOf } from "../../core/taken-in.ts";
 import { failure, noWeb, type PersonAnswer, type Tool, type ToolFetch, type ToolResult } from "../../core/tool.ts";
+import { withinSpan } from "../../core/trace.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
 import { answerInquiries, type PendingSpending } from "../model-call/answer-inquiries.ts";
 import { timeLimit, workDeadline } from "../model-call/spending.ts";
@@ -37,6 +38,7 @@ export type CalledTool = {
   readonly images?: readonly StoredFile[];
   /** Where its content came from. Earlier versions left it out if the tool's name said it. */
   readonly takenIn?: NonNullable<ToolResult["takenIn"]>;
+  readonly shows?: NonNullable<ToolResult["shows"]>;
   readonly end?: NonNullable<ToolResult["end"]>;
   /** The call has no result yet: it is made again with the person's answer to this question. */
   readonly asks?: NonNullable<ToolResult["asks"]>;
@@ -59,12 +61,22 @@ export type TurnOfCalls = {
  * Makes one call in one durable step. Any failure becomes a result the model reads, even the death
  * of the process during a call that must not be repeated; only an abort rejects.
  */
-export async function callTool(
+export function callTool(
   run: Run,
   recorded: PlannedCall,
   turn: TurnOfCalls,
   deps: ToolDeps,
   answer?: PersonAnswer,
+): Promise<CalledTool> {
+  return withinSpan([run.id, recorded.id], () => makeCall(run, recorded, turn, deps, answer));
+}
+
+async function makeCall(
+  run: Run,
+  recorded: PlannedCall,
+  turn: TurnOfCalls,
+  deps: ToolDeps,
+  answer: PersonAnswer | undefined,
 ): Promise<CalledTool> {
   const call = readCall(recorded);
   const { id: callId, name, input } = call;
@@ -207,12 +219,13 @@ async function bounded(result: ToolResult, { callId, name, workspace, limits, ar
     isError: result.isError,
     ...(images.length > 0 && { images }),
     ...(result.takenIn && { takenIn: result.takenIn }),
+    ...(result.shows && text === result.text && { shows: result.shows }),
     ...(result.end && { end: result.end }),
   };
 }
 
-function ended({ callId, name, text, isError, milliseconds, images, takenIn }: CalledTool) {
-  const more = { ...(images && { images }), ...(takenIn && { takenIn }) };
+function ended({ callId, name, text, isError, milliseconds, images, takenIn, shows }: CalledTool) {
+  const more = { ...(images && { images }), ...(takenIn && { takenIn }), ...(shows && { shows }) };
   return { type: "tool-ended", callId, name, text, isError, milliseconds, ...more } as const;
 }
 

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { SubBudget, Tool } from "../../core/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
+import { askHuman } from "../../tools/human/ask-human.ts";
 
 const read = defineTool({
   name: "look_up",
@@ -21,6 +22,10 @@ const lookUp: Tool = {
     return { text: `b as ${context.answer.text}`, isError: false };
   },
 };
+const act = (more: Partial<Tool> = {}): Tool => ({
+  ...defineTool({ name: "act", description: "", input: z.looseObject({}), effect: "once", run: async () => "did" }),
+  ...more,
+});
 const calls = ["a", "b", "c", "d", "e"].map((word) => ({ name: "look_up", args: { word } }));
 
 test("results are in the order of the calls however many run at once, and an answer goes to the call that asked", async () => {
@@ -35,4 +40,111 @@ test("results are in the order of the calls however many run at once, and an ans
   await agent.until(id, "completed");
   const results = agent.model.requests.at(-1)?.body.messages.filter(({ role }) => role === "tool");
   expect(results?.map(({ content }) => content)).toEqual(["a", "b as a letter", "c", "d", "e"]);
+});
+
+test.each([
+  ["a question of a tool", [lookUp], { name: "look_up", args: { word: "b" } }, "a letter", "b as a letter"],
+  ["a durable question", [askHuman()], { name: "ask_human", args: { inquire: "Which?" } }, "a letter", "a letter"],
+  ["an approval", [act()], { name: "act", args: {} }, "yes CODE", "did"],
+] as const)("%s is not answered by what was said before it was asked", async (_, tools, call, answer, result) => {
+  const said = Promise.withResolvers<void>();
+  await using agent = await agentForTest({
+    script: [{ calls: [call], after: said.promise }, { text: "done" }],
+    tools: [...tools],
+    ...(call.name === "act" && { approval: () => "ask" as const }),
+  });
+  const id = await agent.start("Go.");
+  for (const end = Date.now() + 60_000; agent.model.requests.length === 0 && Date.now() < end; ) await Bun.sleep(5);
+  await agent.say(id, "By the way.");
+  said.resolve();
+  await agent.until(id, "waiting", "completed");
+  const asked = (await agent.events(id)).find((event) => event.type === "question-asked");
+  await agent.say(id, answer.replace("CODE", asked?.approval?.id ?? ""));
+  await agent.until(id, "completed");
+  const messages = agent.model.requests.at(-1)?.body.messages ?? [];
+  expect(messages.find(({ role }) => role === "tool")?.content).toBe(result);
+  expect(JSON.stringify(messages)).toContain("By the way.");
+});
+
+test("an answer of several parts is heard whole", async () => {
+  await using agent = await agentForTest({
+    script: [{ calls: [{ name: "look_up", args: { word: "b" } }] }, { text: "done" }],
+    tools: [lookUp],
+  });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  await agent.say(id, "one", [{ type: "text", text: "two" }]);
+  await agent.until(id, "completed");
+  const results = agent.model.requests.at(-1)?.body.messages.filter(({ role }) => role === "tool");
+  expect(results?.map(({ content }) => content)).toEqual(["b as one\ntwo"]);
+});
+
+/** A tool that borrows all that is left of its task's budget, and notes how much that is. */
+function lender() {
+  const left: SubBudget["budget"][] = [];
+  const tool = act({
+    name: "lend",
+    callDurably: async (_, __, { subBudget }) => {
+      left.push(subBudget(1).budget);
+      return { text: "", isError: false };
+    },
+  });
+  return { tool, left };
+}
+const lend = { calls: [{ name: "lend", args: {} }] };
+const two = { calls: ["one", "two"].map((which) => ({ name: "act", args: { which } })) };
+
+test("of calls made together the longest counts as the task's work, of calls one after another each", async () => {
+  for (const effect of ["pure", "once"] as const) {
+    const slow = act({ effect: () => effect, call: () => Bun.sleep(40).then(() => ({ text: "", isError: false })) });
+    const { tool, left } = lender();
+    await using agent = await agentForTest({
+      script: [two, lend, { text: "done" }],
+      tools: [slow, tool],
+      agent: { limits: { wallMs: 900_000 } },
+    });
+    const { events } = await agent.run("Go.");
+    const thought = events.flatMap((event) => (event.type === "model-replied" ? [event.milliseconds] : [])).slice(0, 2);
+    const made = events.flatMap((event) => (event.type === "tool-ended" ? [event.milliseconds] : [])).slice(0, 2);
+    expect(Math.min(...made)).toBeGreaterThanOrEqual(39);
+    const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+    expect(left[0]?.wallMs).toBe(900_000 - sum(thought) - (effect === "pure" ? Math.max(...made) : sum(made)));
+  }
+});
+
+test("what a call asked the model counts, before it asked a person and after", async () => {
+  const asking = act({
+    call: async (_, { ask, answer }) => {
+      const text = await ask({ instructions: "Say.", text: "What?" });
+      return { text, isError: false, ...(answer === undefined && { asks: { question: "Sure?", state: null } }) };
+    },
+  });
+  const { tool, left } = lender();
+  const turns = [{ calls: two.calls.slice(1) }, lend];
+  let turn = 0;
+  await using agent = await agentForTest({
+    script: ({ messages }) =>
+      JSON.stringify(messages[0]).includes("Say.") ? { text: "This." } : (turns[turn++] ?? { text: "done" }),
+    tools: [asking, tool],
+    agent: { limits: { tokens: 100_000 } },
+  });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  await agent.say(id, "yes");
+  await agent.until(id, "completed");
+  const events = await agent.events(id);
+  expect(events.filter(({ type }) => type === "tool-started")).toHaveLength(2);
+  const replied = events.flatMap((event) => (event.type === "model-replied" ? [event.usage] : [])).slice(0, 2);
+  const asked = events.flatMap((event) => (event.type === "model-asked" ? [event.usage] : []));
+  expect([replied.length, asked.length]).toEqual([2, 2]);
+  const used = [...replied, ...asked].reduce((sum, one) => sum + one.inputTokens + one.outputTokens, 0);
+  expect(left[0]?.tokens).toBe(100_000 - used);
+});
+
+test("of two calls of a turn that end the task, the first decides", async () => {
+  const ending = act({
+    call: async (input) => ({ text: "", isError: false, end: { status: "success", summary: JSON.stringify(input) } }),
+  });
+  await using agent = await agentForTest({ script: [two], tools: [ending] });
+  expect((await agent.run("Go.")).record.output).toEqual({ answer: '{"which":"one"}' });
 });

@@ -59,11 +59,11 @@ async function answered(
 }
 
 function take(called: CalledTool, task: AgentState): void {
-  const { callId, name, text, isError, images, end, usage = [] } = called;
+  const { callId, name, text, isError, images, shows, end, usage = [] } = called;
   for (const source of recordedSources(called)) task.takenIn.add(source);
   // Its time is within the call's.
   for (const each of usage) spend(task, { usage: each, milliseconds: 0 });
-  addMessage(task, { role: "tool", callId, name, text, isError, ...(images && { images }) });
+  addMessage(task, { role: "tool", callId, name, text, isError, ...(images && { images }), ...(shows && { shows }) });
   if (end !== undefined) task.outcome ??= end;
 }
 

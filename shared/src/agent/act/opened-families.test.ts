@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import type { MoreTools } from "../../core/agent.ts";
 import { defineTool } from "../../core/define-tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 
@@ -56,4 +57,17 @@ test("an open family stays open when the conversation is summed up", async () =>
   const { events } = await it.run("read it");
   expect(events.some(({ type }) => type === "context-compacted")).toBe(true);
   expect(namesIn(it.model.requests.at(-1) ?? { body: {} })).toBe("read go click look");
+});
+
+test("a closed family stays closed beside tools that change, and its tools can be called all the same", async () => {
+  const moreTools = {
+    list: async () => ({ tools: [tool("a__one")], missing: [] }),
+    offer: (listed: ReturnType<typeof tool>[]) => listed,
+    mayHave: () => true,
+    release: async () => undefined,
+  } as unknown as MoreTools;
+  await using it = await agentForTest({ tools, agent: { moreTools }, script: [call("click"), { text: "done" }] });
+  const { events } = await it.run("go");
+  expect(events).toContainEqual(expect.objectContaining({ type: "tool-ended", name: "click", isError: false }));
+  expect(it.model.requests.map(namesIn)).toEqual(["read go a__one", "read go click look a__one"]);
 });

@@ -80,6 +80,27 @@ test("a call that the configuration denies does not affect the other calls of it
   expect(made).toEqual([1]);
 });
 
+test("a model reads why its call is denied: by the configuration, or with what the call would have done", async () => {
+  const { tool, made } = action();
+  const risky = {
+    ...tool,
+    risk: async (input: unknown) => (JSON.stringify(input) === '{"n":1}' ? "Pay 5 €." : undefined),
+  };
+  await using agent = await agentForTest({
+    script: [{ calls: acts(2) }, { text: "ok" }],
+    tools: [risky],
+    approval: (call) => (call.arguments.includes("0") ? "deny" : "allow"),
+    risky: "deny",
+  });
+  const { events } = await agent.run("Act.");
+  const denied = "Not allowed by the configuration of this agent";
+  expect(events.flatMap((event) => (event.type === "tool-ended" ? [event.text] : []))).toEqual([
+    `${denied}.`,
+    expect.stringMatching(new RegExp(`^${denied}, which allows no risky calls\\. It would:\\n[^]*Pay 5 €\\.`)),
+  ]);
+  expect(made).toEqual([]);
+});
+
 test("the code of a call depends on its tool, arguments, risk, id and run", () => {
   const call = { id: "c1", name: "act", arguments: '{"n":1}', risk: "Click “Pay”" };
   const codes = [

@@ -1,12 +1,37 @@
-import type { AgentState, TaskMessage, View } from "./agent-state.ts";
+import type { Shown } from "../../core/tool.ts";
+import type { AgentState, TaskMessage, View, Views } from "./agent-state.ts";
+import { wholeIn } from "./bound-text.ts";
 
-/** Adds a message to the conversation; what it shows may be folded later. */
+/**
+ * Adds a message to the conversation. A result that shows what the conversation has already says
+ * only that; what a message shows may be folded later.
+ */
 export function addMessage(task: Pick<AgentState, "messages" | "views" | "step">, message: TaskMessage): void {
-  task.messages.push(message);
-  if (isView(message)) task.views.open.push({ message, step: task.step });
+  const again = message.role === "tool" ? repeatOf(task.views, message.shows) : undefined;
+  if (message.role !== "tool" || again === undefined) {
+    task.messages.push(message);
+    if (isView(message)) task.views.open.push({ message, step: task.step });
+    return;
+  }
+  const { shows: _, ...rest } = message;
+  task.messages.push({ ...rest, text: again });
 }
 
-/** Whether a message shows something as it was at one time: an observation, or images. */
+/** What stands in for a result that shows nothing new; undefined if it shows something. */
+function repeatOf({ open }: Views, shows: Shown | undefined): string | undefined {
+  if (shows?.whole === undefined || shows.again === undefined) return undefined;
+  const last = open.findLast(
+    ({ message }) => message.role === "tool" && message.shows?.of === shows.of && message.shows.whole !== undefined,
+  );
+  return last?.message.role === "tool" && last.message.shows?.whole === shows.whole ? shows.again : undefined;
+}
+
+/**
+ * Whether a message shows something as it was at one time: an observation, images, a file, or a
+ * long output that a file holds whole.
+ */
 export function isView(message: TaskMessage): message is View["message"] {
-  return message.role === "observation" || (message.role === "tool" && message.images !== undefined);
+  if (message.role === "observation") return true;
+  if (message.role !== "tool") return false;
+  return message.images !== undefined || message.shows !== undefined || wholeIn(message.text) !== undefined;
 }

@@ -3,7 +3,7 @@ import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
 import type { ModelMessage, ToolCall } from "../../core/model.ts";
 import type { Run } from "../../core/run.ts";
-import type { Observation } from "../../core/tool.ts";
+import type { Observation, Shown } from "../../core/tool.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 
 /**
@@ -22,6 +22,7 @@ export type TaskMessage =
       readonly text: string;
       readonly isError: boolean;
       readonly images?: readonly StoredFile[];
+      readonly shows?: Shown;
     }
   | SeenObservation;
 

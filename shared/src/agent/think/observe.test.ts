@@ -4,6 +4,7 @@ import { defineTool } from "../../core/define-tool.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
+import type { View } from "../task/agent-state.ts";
 import { observe } from "./observe.ts";
 
 const step = defineTool({
@@ -193,13 +194,42 @@ test("an observation too large for the window is cut, and the prompt stays withi
   }
 });
 
-const looking = (look: NonNullable<Parameters<typeof observe>[0]["look"]>, signal = new AbortController().signal) => {
+test("a text that was cut is no base for later changes", async () => {
+  const asked: unknown[] = [];
+  await using agent = await agentForTest({
+    script: [...steps(2), { text: "done" }],
+    tools: [step],
+    agent: {
+      look: async (_, { since, isFirst }) => {
+        asked.push([since, isFirst]);
+        const text = asked.length === 2 ? "short" : `${asked.length} ${"many words on a page ".repeat(2_000)}`;
+        return { text, mark: `${asked.length}`, brief: "A page." };
+      },
+    },
+    model: { capabilities: { contextWindow: 8_000, maxOutputTokens: 1_000 } },
+  });
+  const { events } = await agent.run("Go.");
+  expect(asked).toEqual([
+    [undefined, true],
+    [undefined, false],
+    ["2", false],
+  ]);
+  const seen = events.flatMap((event) => (event.type === "model-replied" ? [event.observation] : []));
+  expect(seen.map((one) => [one?.mark, one?.brief])).toEqual([
+    [undefined, "A page."],
+    ["2", "A page."],
+    [undefined, "A page."],
+  ]);
+});
+
+type Look = NonNullable<Parameters<typeof observe>[0]["look"]>;
+const looking = (look: Look, signal = new AbortController().signal, open: View[] = []) => {
   const model = createModel(modelConfigSchema.parse({ name: "none", baseUrl: "http://127.0.0.1:1" }));
   const openWorkspace = async () => ({}) as never;
   const run = { principal: "a", contextId: "c" } as never;
   return observe(
     { look },
-    { run, contextWindow: 10_000, messages: [], views: { open: [], weighed: 0 } },
+    { run, contextWindow: 10_000, messages: [], views: { open, weighed: 0 } },
     { model, openWorkspace, lookMs: 30 },
     signal,
   );
@@ -213,6 +243,24 @@ test("an observation that hangs or fails is replaced by a note", async () => {
     text: "[Could not look: the page is gone]",
   });
   expect(await looking(async () => undefined)).toBeUndefined();
+});
+
+test("a look that fails continues what was seen before, and is told once; one that hangs is stopped", async () => {
+  const seen = (text: string, more: object = {}) => ({
+    message: { role: "observation", text, ...more } as const,
+    step: 1,
+  });
+  const failing = () => Promise.reject(new Error("the page is gone"));
+  const text = "[Could not look: the page is gone]";
+  expect(await looking(failing, undefined, [seen("SIGHT", { mark: "1" })])).toEqual({ text, since: "1" });
+  expect(await looking(failing, undefined, [seen("SIGHT")])).toEqual({ text });
+  expect(await looking(failing, undefined, [seen(text)])).toBeUndefined();
+  let given: AbortSignal | undefined;
+  await looking((_, { signal }) => {
+    given = signal;
+    return new Promise(() => undefined);
+  });
+  expect(given?.aborted).toBe(true);
 });
 
 test("an abort during an observation rejects with the signal's own reason", async () => {

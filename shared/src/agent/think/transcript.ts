@@ -3,7 +3,7 @@ import type { Workspace } from "../../core/workspace.ts";
 import { parseArguments } from "../../models/arguments.ts";
 import { estimateText } from "../../models/tokens.ts";
 import type { TaskMessage } from "../task/agent-state.ts";
-import { boundText } from "../task/bound-text.ts";
+import { boundText, wholeIn } from "../task/bound-text.ts";
 import { isUsers } from "../task/user-words.ts";
 
 /** A conversation as text to summarize, and the files with the full text of what was cut. */
@@ -57,7 +57,7 @@ export async function transcript(
       const path =
         message.role === "user"
           ? await spill("message.txt", whole)
-          : (wholeIn(message) ?? (await spill(`${message.name}.txt`, message.text)));
+          : (wholeIn(message.text) ?? (await spill(`${message.name}.txt`, message.text)));
       files.push(`${path}: ${whole.slice(0, 80).replaceAll(/\s+/g, " ").toWellFormed()}`);
       entries.push(await boundText(whole, limit, async () => path));
     }
@@ -112,11 +112,6 @@ function viewedFiles(messages: readonly TaskMessage[]): ReadonlyMap<string, stri
 }
 
 const viewing = z.object({ value: z.looseObject({ command: z.literal("view"), path: z.string().min(1) }) });
-
-/** The file in which a too long result was stored when it arrived. */
-function wholeIn({ text }: Extract<TaskMessage, { role: "tool" }>): string | undefined {
-  return /; the whole is in (\.manyhands\/output\/[^\s\]]+)\]/.exec(text)?.[1];
-}
 
 function entry(message: TaskMessage): string {
   switch (message.role) {

@@ -1,5 +1,6 @@
-import { isView } from "../task/add-message.ts";
+import { addMessage, isView } from "../task/add-message.ts";
 import type { AgentState, SeenObservation, TaskMessage, View, Views } from "../task/agent-state.ts";
+import { shortenAgain } from "../task/bound-text.ts";
 import { messageTokens, viewTokens } from "./prompt-tokens.ts";
 
 /**
@@ -13,9 +14,22 @@ const turnsShown = 5;
  */
 const mostChanges = 3_000;
 
-/** The views of a conversation when a task starts. */
-export function viewsIn(messages: readonly TaskMessage[]): Views {
-  return { open: messages.filter(isView).map((message) => ({ message, step: 0 })), weighed: 0 };
+/**
+ * For how many turns a long output that a file holds whole is worth its tokens, and how many
+ * characters of it stay.
+ */
+const turnsLong = 12;
+const stays = 1_500;
+
+/** A conversation when a task starts, and its views. */
+export function withViews(earlier: readonly TaskMessage[]): Pick<AgentState, "messages" | "views"> {
+  const task: Pick<AgentState, "messages" | "views" | "step"> = {
+    messages: [],
+    views: { open: [], weighed: 0 },
+    step: 0,
+  };
+  for (const message of earlier) addMessage(task, message);
+  return task;
 }
 
 /**
@@ -46,27 +60,51 @@ function markToContinue(seen: readonly SeenObservation[]): string | undefined {
 export type Folded = { readonly messages: TaskMessage[]; readonly views: Views; readonly saved: number };
 
 /**
- * The conversation with the views folded that are out of date once the model has `next`, all of
- * them or none. What follows the first of them is no longer in the provider's cache then, so
- * folding must save half of that in each later prompt: a page is folded when the agent leaves it,
- * or with the next ones if it was small.
+ * The conversation with the views folded that are out of date once the model has `next`: the newest
+ * of them, as many as pay. What follows the first that is folded is no longer in the provider's
+ * cache then, so folding must save half of that in each later prompt: a page is folded when the
+ * agent leaves it, or with the next ones if it was small. What was never sent folds for nothing.
  */
 export function foldViews(
-  { messages, views, step }: Pick<AgentState, "messages" | "views" | "step">,
+  { messages, views, step, measured }: Pick<AgentState, "messages" | "views" | "step" | "measured">,
   next: SeenObservation | undefined,
 ): Folded {
   const stale = staleViews(views, step, next);
-  const [oldest] = stale;
-  if (oldest === undefined || stale.length <= views.weighed) return { messages, views, saved: 0 };
-  const folds = foldsOf(stale, messages);
-  const saved = sizeOf([...folds.keys()]) - sizeOf([...folds.values()]);
-  const after = sizeOf(messages.slice(messages.lastIndexOf(oldest.message))) - saved;
-  if (2 * saved < after) return { messages, views: { ...views, weighed: stale.length }, saved: 0 };
+  if (stale.length <= views.weighed) return { messages, views, saved: 0 };
+  const { from, saved } = worthFolding(foldsOf(stale, messages), messages, measured.messages);
+  const folds = foldsOf(
+    stale.filter(({ message }) => from.has(message)),
+    messages,
+  );
+  if (folds.size === 0) return { messages, views: { ...views, weighed: stale.length }, saved: 0 };
   return {
     messages: messages.map((message) => folds.get(message) ?? message),
-    views: { open: views.open.filter(({ message }) => !folds.has(message)), weighed: 0 },
+    views: { open: views.open.filter(({ message }) => !folds.has(message)), weighed: stale.length - folds.size },
     saved,
   };
+}
+
+/** The newest of these folds, as many as pay; only the first `sent` messages may be cached. */
+function worthFolding(
+  folds: ReadonlyMap<TaskMessage, TaskMessage>,
+  messages: readonly TaskMessage[],
+  sent: number,
+): { readonly from: ReadonlySet<TaskMessage>; readonly saved: number } {
+  const weighed: TaskMessage[] = [];
+  let best = { count: 0, saved: 0 };
+  let saved = 0;
+  let after = 0;
+  for (let at = messages.length - 1; at >= 0 && weighed.length < folds.size; at--) {
+    const message = messages[at];
+    if (message === undefined) break;
+    const fold = folds.get(message);
+    after += sizeOf(fold ?? message);
+    if (fold === undefined) continue;
+    saved += sizeOf(message) - sizeOf(fold);
+    weighed.push(message);
+    if (2 * saved >= after || at >= sent) best = { count: weighed.length, saved };
+  }
+  return { from: new Set(weighed.slice(0, best.count)), saved: best.saved };
 }
 
 /** Forgets the views that a compaction removed. */
@@ -78,15 +116,24 @@ export function keepViews({ views, messages }: AgentState): void {
 
 /**
  * Observations before the newest that is complete in itself; images of tools before the newest, or
- * some turns old.
+ * some turns old; results before a later one that has all of what they show; long outputs after
+ * some turns.
  */
 function staleViews({ open }: Views, step: number, next: SeenObservation | undefined): readonly View[] {
   const isWhole = ({ message }: View) => message.role === "observation" && message.since === undefined;
   const whole = next !== undefined && next.since === undefined ? open.length : open.findLastIndex(isWhole);
-  const image = open.findLastIndex(({ message }) => message.role === "tool");
-  return open.filter(({ message, step: shown }, at) =>
-    message.role === "observation" ? at < whole : at < image || step - shown > turnsShown,
+  const image = open.findLastIndex(({ message }) => message.role === "tool" && message.images !== undefined);
+  const newest = new Map(
+    open.flatMap(({ message }, at) =>
+      message.role === "tool" && message.shows?.whole !== undefined ? [[message.shows.of, at]] : [],
+    ),
   );
+  return open.filter(({ message, step: shown }, at) => {
+    if (message.role === "observation") return at < whole;
+    if (message.images !== undefined) return at < image || step - shown > turnsShown;
+    if (message.shows === undefined) return step - shown > turnsLong && message.text.length > stays;
+    return message.shows.brief !== undefined && at < (newest.get(message.shows.of) ?? 0);
+  });
 }
 
 /** What stays of views that are out of date; what the conversation has already is not repeated. */
@@ -94,8 +141,8 @@ function foldsOf(stale: readonly View[], messages: readonly TaskMessage[]): Map<
   const told = new Set(messages.flatMap((message) => (message.role === "observation" ? [message.text] : [])));
   return new Map(
     stale.map(({ message }): [TaskMessage, TaskMessage] => {
+      if (message.role === "tool") return [message, foldedResult(message)];
       const { images: _, ...rest } = message;
-      if (rest.role === "tool") return [message, { ...rest, text: `${rest.text}\n[The image is no longer shown.]` }];
       const { brief = "" } = rest;
       const text = told.has(brief) ? "" : brief;
       told.add(brief);
@@ -104,6 +151,12 @@ function foldsOf(stale: readonly View[], messages: readonly TaskMessage[]): Map<
   );
 }
 
-function sizeOf(messages: readonly TaskMessage[]): number {
-  return messages.reduce((sum, message) => sum + (isView(message) ? viewTokens(message) : messageTokens(message)), 0);
+function foldedResult(result: Extract<View["message"], { role: "tool" }>): TaskMessage {
+  const { images, shows, ...rest } = result;
+  if (images !== undefined) return { ...rest, text: `${rest.text}\n[The image is no longer shown.]` };
+  return { ...rest, text: shows?.brief ?? shortenAgain(rest.text, stays) };
+}
+
+function sizeOf(message: TaskMessage): number {
+  return isView(message) ? viewTokens(message) : messageTokens(message);
 }

@@ -6,6 +6,8 @@ import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
 /** One store under test; every `open` returns another engine over it, like another process's. */
 export type ConformanceStore = {
   open(): Engine;
+  /** Whether the store is a file, which the engine copies. */
+  readonly isFile: boolean;
   /** Closes every engine that was opened, and removes the store. */
   dispose(): Promise<void>;
 };
@@ -13,6 +15,8 @@ export type ConformanceStore = {
 /** What each group of cases gets: engines over a store made for the current case. */
 export type Cases = {
   open(): Engine;
+  /** Whether the store is a file, which the engine copies. */
+  readonly isFile: boolean;
   /** An engine that executes this body as kind "test". */
   working(execute: (run: Run, input: Json) => Promise<Json>, options?: { concurrency: number }): Engine;
 };
@@ -37,13 +41,18 @@ export async function start(
 }
 
 /** The run once it has this status; fails after `withinMs`. */
-export async function until(engine: Engine, id: string, status: RunStatus): Promise<RunRecord> {
+export function until(engine: Engine, id: string, status: RunStatus): Promise<RunRecord> {
+  return untilAny(engine, id, [status]);
+}
+
+/** The run once it has one of these statuses; fails after `withinMs`. */
+export async function untilAny(engine: Engine, id: string, statuses: readonly RunStatus[]): Promise<RunRecord> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const run = await engine.get(id);
-    if (run?.status === status) return run;
+    if (run !== undefined && statuses.includes(run.status)) return run;
     if (performance.now() > deadline)
-      throw new Error(`Run ${id} is ${run?.status}, not ${status}: ${run?.error?.message}`);
+      throw new Error(`Run ${id} is ${run?.status}, not ${statuses.join(" or ")}: ${run?.error?.message}`);
     await Bun.sleep(2);
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../core/json.ts";
-import type { Run } from "../../core/run.ts";
-import { body, type Cases, codeOf, start, until } from "./cases.ts";
+import type { Run, RunDefinition } from "../../core/run.ts";
+import { body, type Cases, codeOf, start, until, untilAny } from "./cases.ts";
 
 type Body = (run: Run) => Promise<Json>;
 
@@ -123,6 +123,37 @@ export function changedCodeCases(cases: Cases): void {
         expect(types.toSorted()).toEqual([...all, "run-ended"].toSorted());
       });
     }
+
+    test("while two versions are at work only runs whose code changed pause, and each ends having written once", async () => {
+      const written: string[] = [];
+      const version = (name: string): RunDefinition[] =>
+        ["test", "unchanged"].map((kind) => ({
+          kind,
+          async execute(run) {
+            await run.step(kind === "test" ? name : "fetch", async () => null);
+            await run.signal("go");
+            return run.step("write", async () => written.push(run.id), { effect: "once" });
+          },
+        }));
+      const [first, second] = [cases.open(), cases.open()];
+      first.work(version("fetch"));
+      const runs = await Promise.all(
+        Array.from({ length: 12 }, (_, n) => start(first, { kind: n % 2 === 0 ? "test" : "unchanged" })),
+      );
+      for (const { id } of runs) await until(first, id, "waiting");
+      second.work(version("load"));
+      for (const [n, { id }] of runs.entries()) await [first, second][(n >> 1) % 2]?.deliver(id, "go", null);
+      for (const { id, kind } of runs) {
+        if (kind === "unchanged") await until(first, id, "completed");
+        else if ((await untilAny(first, id, ["completed", "paused"])).status === "paused")
+          expect((await first.get(id))?.error?.code).toBe("non_deterministic");
+      }
+      await second.close();
+      const { runs: paused } = await first.list({ statuses: ["paused"], limit: 12 });
+      for (const { id } of paused) await first.resume(id);
+      for (const { id } of runs) await until(first, id, "completed");
+      expect(written.toSorted()).toEqual(runs.map(({ id }) => id).toSorted());
+    });
 
     test("a branch that won its race and now has more operations pauses the run", async () => {
       const race =

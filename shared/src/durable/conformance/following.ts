@@ -32,8 +32,8 @@ export function followingCases(cases: Cases): void {
     test("progress appears between the right events, and is gone afterwards", async () => {
       const engine = cases.open();
       const run = await start(engine, { events: [{ type: "begun" }] });
-      const items = collect(engine, run.id);
-      await Bun.sleep(0);
+      const items = engine.follow(run.id, { signal: AbortSignal.timeout(withinMs) })[Symbol.asyncIterator]();
+      const first = await items.next();
       engine.work([
         body(async (own) => {
           for (const n of [1, 2]) {
@@ -47,7 +47,9 @@ export function followingCases(cases: Cases): void {
           return null;
         }),
       ]);
-      const seen = (await items).map((item) => `${item.kind} ${item.event.type}${item.event.n ?? ""}`);
+      const seen: string[] = [];
+      for (let next = first; !next.done; next = await items.next())
+        seen.push(`${next.value.kind} ${next.value.event.type}${next.value.event.n ?? ""}`);
       expect(seen).toEqual([
         "event begun",
         "progress delta1",

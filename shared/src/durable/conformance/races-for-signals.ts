@@ -38,6 +38,27 @@ export function signalRaceCases(cases: Cases): void {
       expect(JSON.stringify(output)).toContain("hi");
     });
 
+    test("whenever a signal arrives while a step decides a race, the race takes it or a poll finds it", async () => {
+      const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+      const engine = cases.working(async (own, input) => {
+        const [before, behind] = input as [number, number];
+        const deliver = async () => {
+          for (let turns = 0; turns < before; turns++) await turn();
+          await engine.deliver(own.id, "message", "hi");
+          for (let turns = 0; turns < behind; turns++) await turn();
+          return "decided";
+        };
+        const first = await own.race<Json>([
+          (branch) => branch.signal("message"),
+          (branch) => branch.step("decide", deliver, { effect: "pure" }),
+        ]);
+        return [first, ...(await own.poll("message"))];
+      });
+      const delays = Array.from({ length: 24 }, (_, n) => [n % 6, Math.floor(n / 6)]);
+      const runs = await Promise.all(delays.map((input) => start(engine, { input })));
+      for (const { id } of runs) expect((await until(engine, id, "completed")).output).toContain("hi");
+    });
+
     test("an answer that arrived before its deadline wins, though both are due when the run continues", async () => {
       const first = cases.working(async () => null);
       const run = await start(first, { kind: "later" });

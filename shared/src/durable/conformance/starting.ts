@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../core/json.ts";
-import { body, type Cases, codeOf, collect, request, start, until } from "./cases.ts";
+import { body, type Cases, codeOf, collect, request, start, until, withinMs } from "./cases.ts";
 
 /** How runs are accepted and find a worker. */
 export function startingCases(cases: Cases): void {
@@ -9,7 +9,7 @@ export function startingCases(cases: Cases): void {
       const engine = cases.working(async () => 1);
       const keyed = { ...request, dedupe: { key: "k", hash: "h" } };
       const both = await Promise.all([engine.start(keyed), engine.start(keyed)]);
-      expect(both.map((answer) => answer.created)).toEqual([true, false]);
+      expect(both.filter(({ created }) => created)).toHaveLength(1);
       expect(new Set(both.map((answer) => answer.run.id)).size).toBe(1);
       const id = both[0].run.id;
       await until(engine, id, "completed");
@@ -83,6 +83,9 @@ export function startingCases(cases: Cases): void {
         async (run) =>
           run.step("count", async () => {
             most = Math.max(most, ++now);
+            // Leaves the others time to begin, also those that should not.
+            const deadline = performance.now() + withinMs;
+            while (most < 3 && performance.now() < deadline) await Bun.sleep(1);
             await Bun.sleep(5);
             now--;
             return null;

@@ -72,6 +72,11 @@ export interface ExecutionContext {
 /** The waits of an execution. */
 export interface Waits {
   /**
+   * Resolves when no wait may hold a signal that it will give back, because its branch has lost
+   * meanwhile. Only then does the store know which signals are there.
+   */
+  settled(): Promise<void>;
+  /**
    * Resolves with the payload's JSON text. `begin` is undefined if the wait is already in the
    * journal.
    */

@@ -1,7 +1,7 @@
 import { AppError, publicError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
-import { traceFrom, withinTrace } from "../../core/trace.ts";
+import { traceOfRun, withinTrace } from "../../core/trace.ts";
 import { aborts, never } from "./aborts.ts";
 import type { ExecutionContext, ExecutionOptions } from "./execution-context.ts";
 import type { Journal } from "./journal.ts";
@@ -38,6 +38,9 @@ export class Execution implements ExecutionContext {
   /** Steps and writes in progress anywhere in the run, including abandoned branches. */
   #inFlight = 0;
   #checkScheduled = false;
+  /** The newest question whether the run is still ours, and the one that follows it. */
+  #standing: Promise<string> = Promise.resolve("held");
+  #nextStanding: Promise<string> | undefined;
 
   constructor(journal: Journal, options: ExecutionOptions) {
     this.options = options;
@@ -65,7 +68,7 @@ export class Execution implements ExecutionContext {
   /** Runs the body. Call it once. */
   start(definition: RunDefinition, input: Json): void {
     const body = async () => definition.execute(this.runFor(this.root), input);
-    withinTrace(traceOf(input), body).then(
+    withinTrace(traceOfRun(this.options.runId, input), body).then(
       (output) => this.#bodyEnded(() => ({ status: "completed", output: output ?? null })),
       (error) => this.#bodyEnded(() => this.#failure(error)),
     );
@@ -100,10 +103,24 @@ export class Execution implements ExecutionContext {
   }
 
   async assertHeld(scope: Scope): Promise<void> {
-    const standing = await this.options.store.standing().catch(() => "held");
+    const standing = await this.#askStanding();
     if (standing === "canceled") this.cancel();
     else if (standing === "lost") this.lose();
     scope.signal.throwIfAborted();
+  }
+
+  /**
+   * One question to the store for all that ask in one turn, and one after the other: steps begin in
+   * the order in which they asked, though a store of another process may answer in any order.
+   */
+  #askStanding(): Promise<string> {
+    this.#nextStanding ??= this.#standing.then(() => {
+      this.#nextStanding = undefined;
+      const standing = this.options.store.standing().catch(() => "held");
+      this.#standing = standing;
+      return standing;
+    });
+    return this.#nextStanding;
   }
 
   record(scope: Scope, row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {
@@ -281,10 +298,4 @@ export class Execution implements ExecutionContext {
     this.#over = true;
     this.#waiting.stop();
   }
-}
-
-/** The caller's trace in a run's input; what the run sends and asks belongs to it. */
-function traceOf(input: Json) {
-  const { trace } = (input ?? {}) as { readonly trace?: Readonly<Record<string, Json>> };
-  return traceFrom((name) => trace?.[name]);
 }

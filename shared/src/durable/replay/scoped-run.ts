@@ -74,7 +74,11 @@ async function runPoll(execution: ExecutionContext, scope: Scope, name: string):
   if (row?.state === "done") return JSON.parse(row.out ?? "[]");
   await execution.admit(scope, path);
   const done: JournalRow = { path, kind: "poll", name, state: "done" };
-  if (!(await execution.options.store.hasSignal(name).catch(() => true))) {
+  const isThere = await execution.during(scope, async () => {
+    await execution.waiting.settled();
+    return execution.options.store.hasSignal(name).catch(() => true);
+  });
+  if (!isThere) {
     execution.progress.after(execution.record(scope, { ...done, out: "[]" }));
     return [];
   }

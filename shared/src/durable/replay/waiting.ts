@@ -19,7 +19,8 @@ export class Waiting implements Waits {
   /** Pending while the store parks the run. */
   parking: Promise<void> | undefined;
   readonly #execution: ExecutionContext;
-  #asking = false;
+  /** The question to the store that is under way, until what came too late is given back. */
+  #asking: Promise<void> | undefined;
   /** Whether signals may have arrived since the store was last asked. */
   #nudged = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -87,13 +88,17 @@ export class Waiting implements Waits {
     this.#execution.check();
   }
 
+  async settled(): Promise<void> {
+    while (this.#asking !== undefined) await this.#asking;
+  }
+
   stop(): void {
     clearTimeout(this.#timer);
   }
 
   /** Advances the waits. False if there is nothing to do until something else happens. */
   advance(): boolean {
-    if (this.#asking) return true;
+    if (this.#asking !== undefined) return true;
     const waits = [...this.#execution.root.pending()];
     if (waits.length === 0) return false;
     const blocked = this.#execution.root.isBlocked();
@@ -109,8 +114,8 @@ export class Waiting implements Waits {
     const park = mayPark && left > (signals.length === 0 ? napMs : 0);
     const begins = [...signals, ...sleeps].some((wait) => wait.begin !== undefined);
     if (begins || park || (this.#nudged && signals.length > 0)) {
-      const asked = this.#ask(signals, sleeps, park);
-      if (park) this.parking = asked;
+      this.#asking = this.#ask(signals, sleeps, park);
+      if (park) this.parking = this.#asking;
       return true;
     }
     if (sleeps[0] !== undefined && left <= 0) {
@@ -123,7 +128,6 @@ export class Waiting implements Waits {
   }
 
   async #ask(signals: readonly SignalWait[], sleeps: readonly SleepWait[], park: boolean): Promise<void> {
-    this.#asking = true;
     this.#nudged = false;
     const waits = [...signals, ...sleeps];
     try {
@@ -142,7 +146,7 @@ export class Waiting implements Waits {
     } catch (error) {
       this.#execution.writeFailed(error);
     } finally {
-      this.#asking = false;
+      this.#asking = undefined;
       this.parking = undefined;
       this.#execution.check();
     }
@@ -161,7 +165,7 @@ export class Waiting implements Waits {
     for (const wait of this.#execution.root.pending()) {
       if (wait.kind === "signal" && wait.path === taken.path) return wait.resolve(taken.payload);
     }
-    this.#execution
+    await this.#execution
       .write(this.#execution.root, () => this.#execution.options.store.giveBack(taken.path))
       .catch(() => undefined);
   }

@@ -25,16 +25,24 @@ export type Connection = {
   probe(): void;
   /** Resolves when everything committed before this call, by any process, is on disk. */
   sync(): Promise<void>;
-  /** Writes and syncs the database itself, so that nothing depends on a sync that failed. */
-  checkpoint(): void;
+  /**
+   * Moves everything from the log into the file and empties the log. False if a reader or writer is
+   * in the way.
+   */
+  emptyLog(): boolean;
   close(): void;
 };
+
+/** Brings what was written to a file to the disk, off this thread. */
+export type SyncFile = (file: number) => Promise<void>;
+
+const synced: SyncFile = promisify(fdatasync);
 
 /**
  * Opens the store, creating it readable only by its owner. Throws SQLite's error, or
  * `config_invalid` for a newer schema.
  */
-export function openConnection(path: string): Connection {
+export function openConnection(path: string, syncFile: SyncFile = synced): Connection {
   createPrivate(path);
   const db = new Database(path, { create: true, readwrite: true, strict: true });
   try {
@@ -42,21 +50,22 @@ export function openConnection(path: string): Connection {
     db.run("PRAGMA journal_mode = WAL");
     // A commit is synced by `sync`; what SQLite itself must sync, around checkpoints, it does.
     db.run("PRAGMA synchronous = NORMAL");
+    // What is deleted or replaced is overwritten.
+    db.run("PRAGMA secure_delete = ON");
     migrate(db, path);
-    return connectionOf(db, path);
+    return connectionOf(db, path, syncFile);
   } catch (error) {
     db.close();
     throw error;
   }
 }
 
-const synced = promisify(fdatasync);
-
-function connectionOf(db: Database, path: string): Connection {
+function connectionOf(db: Database, path: string, syncFile: SyncFile): Connection {
   const log = path === ":memory:" ? undefined : openSync(`${path}-wal`, "r");
   let syncing: Promise<void> = Promise.resolve();
   const [begin, commit, rollback] = [db.query("BEGIN IMMEDIATE"), db.query("COMMIT"), db.query("ROLLBACK")];
   const [save, release, undo] = [db.query("SAVEPOINT part"), db.query("RELEASE part"), db.query("ROLLBACK TO part")];
+  const checkpoint = db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)");
   const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
   return {
     tables: prepareTables(db),
@@ -86,13 +95,10 @@ function connectionOf(db: Database, path: string): Connection {
       commit.run();
       db.run("DELETE FROM probe");
     },
+    emptyLog: () => checkpoint.get()?.busy === 0,
     sync() {
-      if (log !== undefined) syncing = synced(log);
+      if (log !== undefined) syncing = syncFile(log);
       return syncing;
-    },
-    checkpoint() {
-      const { busy } = db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get() ?? {};
-      if (busy !== 0) throw new Error("The database is read while it has to be written.");
     },
     close() {
       db.close();

@@ -14,13 +14,18 @@ function syncs() {
     },
     (error) => void failures.push(error),
   );
+  const tell = (name: string, promise: Promise<void>) =>
+    void promise.then(
+      () => told.push(name),
+      (error) => told.push(`${name}: ${error}`),
+    );
   return {
     disk,
     told,
     failures,
     under,
-    commit: (name: string) => disk.committed(() => void told.push(name)),
-    read: (name: string) => void disk.reached().then(() => told.push(name)),
+    commit: (name: string) => tell(name, disk.committed()),
+    read: (name: string) => tell(name, disk.reached()),
     async end(at: number, error?: Error) {
       if (error === undefined) under[at]?.resolve();
       else under[at]?.reject(error);
@@ -36,9 +41,9 @@ test("commits during a sync share the next one, and each is told when its own ha
   commit("c");
   expect([told, under.length]).toEqual([[], 1]);
   await end(0);
-  expect([told, under.length, disk.isIdle]).toEqual([["a"], 2, false]);
+  expect([told, under.length, disk.isBusy]).toEqual([["a"], 2, true]);
   await end(1);
-  expect([told, under.length, disk.isIdle]).toEqual([["a", "b", "c"], 2, true]);
+  expect([told, under.length, disk.isBusy]).toEqual([["a", "b", "c"], 2, false]);
 });
 
 test("what was read waits for the commits before it, and for none after it", async () => {
@@ -64,8 +69,20 @@ test("after a failed sync nothing is told or synced until the database itself is
   commit("c");
   expect([told, failures.map(String), under.length, disk.hasFailed]).toEqual([[], ["Error: EIO"], 1, true]);
   disk.done();
-  expect([told, disk.hasFailed, disk.isIdle]).toEqual([["a", "b", "c"], false, true]);
+  await Bun.sleep(1);
+  expect([told.toSorted(), disk.hasFailed, disk.isBusy]).toEqual([["a", "b", "c"], false, false]);
   commit("d");
   await end(1);
   expect(told.at(-1)).toBe("d");
+});
+
+test("who waits for a disk that fails until the end is told so", async () => {
+  const { commit, read, end, told, disk } = syncs();
+  commit("a");
+  commit("b");
+  read("b read");
+  await end(0, new Error("EIO"));
+  disk.close("closed");
+  await Bun.sleep(1);
+  expect(told.toSorted()).toEqual(["a: closed", "b read: closed", "b: closed"]);
 });

@@ -5,9 +5,8 @@
 export class DiskSync {
   readonly #sync: () => Promise<void>;
   readonly #onFailed: (error: unknown) => void;
-  /** What is told when the next sync, and the one under way, are done. */
-  #next: (() => void)[] = [];
-  #underWay: (() => void)[] | undefined;
+  #next: PromiseWithResolvers<void> | undefined;
+  #underWay: PromiseWithResolvers<void> | undefined;
   #hasFailed = false;
 
   /** `onFailed` is called for a sync that failed; nothing is synced then before `done`. */
@@ -16,8 +15,9 @@ export class DiskSync {
     this.#onFailed = onFailed;
   }
 
-  get isIdle(): boolean {
-    return this.#underWay === undefined && this.#next.length === 0;
+  /** Whether commits are on their way to the disk. */
+  get isBusy(): boolean {
+    return !this.#hasFailed && (this.#underWay ?? this.#next) !== undefined;
   }
 
   /** Whether what was committed may never reach the disk by another sync. */
@@ -25,42 +25,55 @@ export class DiskSync {
     return this.#hasFailed;
   }
 
-  /** Calls `told` once what has just been committed is on disk. */
-  committed(told: () => void): void {
-    this.#next.push(told);
+  /** Syncs; resolves once what has just been committed is on disk. */
+  committed(): Promise<void> {
+    this.#next ??= Promise.withResolvers();
+    const { promise } = this.#next;
     if (this.#underWay === undefined && !this.#hasFailed) void this.#run();
+    return promise;
   }
 
   /** Resolves once everything committed in this process so far is on disk. */
   async reached(): Promise<void> {
-    const telling = this.#next.length > 0 ? this.#next : this.#underWay;
-    if (telling === undefined) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    telling.push(resolve);
-    await promise;
+    await (this.#next ?? this.#underWay)?.promise;
   }
 
   /** Everything is on disk by other means: the database itself was synced. */
   done(): void {
     this.#hasFailed = false;
-    for (const told of this.#next.splice(0)) told();
+    this.#next?.resolve();
+    this.#next = undefined;
+  }
+
+  /** Tells those who wait that they will never know. */
+  close(reason: unknown): void {
+    this.#next?.reject(reason);
+    this.#underWay?.reject(reason);
   }
 
   async #run(): Promise<void> {
-    while (this.#next.length > 0 && !this.#hasFailed) {
-      this.#underWay = this.#next;
-      this.#next = [];
+    while (this.#next !== undefined && !this.#hasFailed) {
+      const synced = this.#next;
+      this.#underWay = synced;
+      this.#next = undefined;
       try {
         await this.#sync();
-        for (const told of this.#underWay) told();
+        synced.resolve();
       } catch (error) {
         // After a failed sync the system takes what it could not write for written.
         this.#hasFailed = true;
-        this.#next = [...this.#underWay, ...this.#next];
+        this.#keep(synced);
         this.#onFailed(error);
       } finally {
         this.#underWay = undefined;
       }
     }
+  }
+
+  /** Those of a sync that failed wait with those of the next. */
+  #keep(failed: PromiseWithResolvers<void>): void {
+    const later = this.#next;
+    this.#next = failed;
+    if (later !== undefined) failed.promise.then(later.resolve, later.reject);
   }
 }

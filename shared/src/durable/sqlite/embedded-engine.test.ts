@@ -1,3 +1,4 @@
+import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ engineConformance("the embedded engine", async () => {
   const folder = await mkdtemp(join(tmpdir(), "durable-"));
   const opened: Engine[] = [];
   return {
+    isFile: true,
     open() {
       const engine = createEmbeddedEngine({ path: join(folder, "runs.db"), pollMs: 5, stopMs: 500 });
       opened.push(engine);
@@ -19,4 +21,12 @@ engineConformance("the embedded engine", async () => {
       await rm(folder, { recursive: true });
     },
   };
+});
+
+test("of two equal requests at once the one that was made first starts the run", async () => {
+  const engine = createEmbeddedEngine({ path: ":memory:" });
+  const keyed = { kind: "k", input: null, principal: "p", contextId: "c", dedupe: { key: "k" } };
+  const both = await Promise.all([engine.start(keyed), engine.start(keyed)]);
+  expect(both.map(({ created }) => created)).toEqual([true, false]);
+  await engine.close();
 });

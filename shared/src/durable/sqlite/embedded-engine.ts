@@ -1,9 +1,11 @@
 import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { Live } from "../live.ts";
+import type { SyncFile } from "./connection.ts";
 import type { CrashPoint } from "./crash-point.ts";
 import { follow } from "./follow.ts";
+import { housekeeping } from "./housekeeping.ts";
 import { admit, intake } from "./intake.ts";
-import { Live } from "./live.ts";
 import { type MachineClock, machineClock } from "./machine-clock.ts";
 import { RunClock } from "./run-clock.ts";
 import { recordOf } from "./tables/runs-table.ts";
@@ -31,6 +33,8 @@ export type EmbeddedEngineOptions = {
   readonly log?: Log;
   /** Kills the process at this point. For tests of what survives a crash. */
   readonly crashAt?: CrashPoint;
+  /** How a file is brought to the disk. For tests of what survives a loss of power. */
+  readonly syncFile?: SyncFile;
 };
 
 const defaultConcurrency = 64;
@@ -53,10 +57,14 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
   const writer = new Writer({
     path: options.path,
     log,
-    ...(options.crashAt === undefined ? {} : { crashAt: options.crashAt }),
+    ...(options.crashAt && { crashAt: options.crashAt }),
+    ...(options.syncFile && { syncFile: options.syncFile }),
     onOpened: (tables) => {
       const reading = tables.clock.read();
       if (reading !== null) clock.continueFrom(reading);
+    },
+    onCommitted: (tables) => {
+      for (const runId of tables.watchers.takeSignaled()) worker.signaled(runId);
     },
     onRecovered: changedElsewhere,
   });
@@ -70,6 +78,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
 
   return {
     ...intake({ writer, live, worker, clock }),
+    ...housekeeping({ path: options.path, writer, live, log }),
     get: async (runId, principal) => {
       const row = await writer.read(({ runs }) =>
         principal === undefined ? runs.byId(runId) : runs.ofPrincipal(runId, principal),

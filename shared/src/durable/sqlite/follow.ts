@@ -1,6 +1,6 @@
 import { type FollowItem, type Following, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Live } from "./live.ts";
+import type { Live } from "../live.ts";
 import type { Watch } from "./watch.ts";
 import type { Writer } from "./writer.ts";
 

@@ -1,9 +1,9 @@
 import { type Engine, type StartRequest, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { checkQuota } from "../../core/quota.ts";
+import type { Live } from "../live.ts";
 import { Acceptance, claimOf } from "./claim.ts";
 import { endRun } from "./endings.ts";
-import type { Live } from "./live.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
 import { type RunRow, recordOf } from "./tables/runs-table.ts";
 import type { Tables } from "./tables/tables.ts";
@@ -22,7 +22,7 @@ export type IntakeDeps = {
  * The engine's calls that change runs from outside. Each is one transaction, refused while the
  * storage fails.
  */
-export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "cancel" | "resume"> {
+export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "watch" | "cancel" | "resume"> {
   const { writer, live, worker, clock } = deps;
   /** The dedupe keys of runs that are being accepted. */
   const accepting = new Set<string>();
@@ -62,6 +62,14 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "ca
       worker.signaled(runId);
       return "stored";
     },
+    watch: (runId, { after, watcher, signal }) =>
+      writer.offer((tables) => {
+        const run = find(tables, runId);
+        const { n } = find(tables, watcher);
+        const hasNews = run.last_event > after || terminalStatuses.includes(run.status);
+        if (hasNews) tables.watchers.deliver(n, signal, `${runId}/${after}`, clock.moment());
+        else tables.watchers.put(run.n, n, signal, `${runId}/${after}`);
+      }),
     async cancel(runId) {
       const seq = await writer.offer((tables) => cancel(tables, runId, clock.moment()));
       if (seq > 0) live.committed(runId, seq);

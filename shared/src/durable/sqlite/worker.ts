@@ -1,13 +1,13 @@
 import type { Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { RunDefinition, RunEvent } from "../../core/run.ts";
+import type { Live } from "../live.ts";
 import { Execution } from "../replay/execution.ts";
 import { Journal } from "../replay/journal.ts";
 import { type Claim, claimOf } from "./claim.ts";
 import { endRun } from "./endings.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { leasedRun } from "./leased-run.ts";
-import type { Live } from "./live.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
 import type { RunRow } from "./tables/runs-table.ts";
 import type { Tables } from "./tables/tables.ts";

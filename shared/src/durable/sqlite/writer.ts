@@ -1,6 +1,6 @@
 import type { EngineHealth, Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import { type Connection, openConnection } from "./connection.ts";
+import { type Connection, openConnection, type SyncFile } from "./connection.ts";
 import { type CrashPoint, crash } from "./crash-point.ts";
 import { DiskSync } from "./disk-sync.ts";
 import { isBusy, storageFailure, storageUnavailable } from "./storage-error.ts";
@@ -26,8 +26,11 @@ export type WriterOptions = {
   readonly path: string;
   readonly log: Log;
   readonly crashAt?: CrashPoint;
+  readonly syncFile?: SyncFile;
   /** Called whenever the store has been opened, before anything else. */
   readonly onOpened?: (tables: Tables) => void;
+  /** Called after each commit. */
+  readonly onCommitted?: (tables: Tables) => void;
   /** Called when the storage works again after a failure. */
   readonly onRecovered: () => void;
 };
@@ -113,6 +116,16 @@ export class Writer {
     }
   }
 
+  /**
+   * See Connection.emptyLog; waits as long for others as a write does. Rejects if the storage
+   * fails.
+   */
+  async emptyLog(): Promise<boolean> {
+    for (const start = performance.now(); performance.now() - start < busyPatienceMs; await Bun.sleep(patienceMs))
+      if (this.#open().emptyLog()) return true;
+    return false;
+  }
+
   /** Reads committed data at once; undefined while the storage fails or is busy. */
   readNow<T>(run: (tables: Tables) => T): T | undefined {
     if (this.#failure !== undefined) return undefined;
@@ -141,12 +154,13 @@ export class Writer {
   /** Commits the queue, retrying for at most `withinMs` if the storage fails; rejects the rest. */
   async close(withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
-    const isWriting = () => this.#queue.length > 0 || !this.#disk.isIdle;
-    while (isWriting() && performance.now() < deadline) await Bun.sleep(firstRetryMs);
+    while (this.#queue.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
+    while (this.#disk.isBusy) await Bun.sleep(1);
     this.#closed = true;
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#patienceTimer);
     for (const entry of this.#queue.splice(0)) entry.reject(this.#unavailable());
+    this.#disk.close(this.#unavailable());
     this.#connection?.close();
     this.#connection = undefined;
   }
@@ -174,9 +188,9 @@ export class Writer {
     this.#patienceTimer = undefined;
     const batch = this.#queue;
     if (batch.length === 0) return;
-    let results: (() => void)[];
+    let settle: () => void;
     try {
-      results = this.#commit(batch);
+      settle = this.#commit(batch);
     } catch (error) {
       this.#connection?.rollback();
       this.#failed(error);
@@ -184,8 +198,8 @@ export class Writer {
     }
     this.#queue = [];
     this.#worked();
-    this.#disk.committed(() => {
-      for (const settle of results) settle();
+    this.#disk.committed().then(settle, (error) => {
+      for (const entry of batch) entry.reject(error);
     });
   }
 
@@ -193,19 +207,16 @@ export class Writer {
   async #onDisk(connection: Connection): Promise<void> {
     if (this.#disk.hasFailed) throw this.#unavailable();
     const version = connection.dataVersion();
-    if (version !== this.#syncedVersion) {
-      this.#disk.committed(() => {
-        this.#syncedVersion = version;
-      });
-    }
-    await this.#disk.reached();
+    if (version === this.#syncedVersion) return await this.#disk.reached();
+    await this.#disk.committed();
+    if (connection === this.#connection) this.#syncedVersion = version;
   }
 
   /**
-   * Runs and commits the batch; returns the functions that settle its callers. Throws only if the
+   * Runs and commits the batch; returns the function that settles its callers. Throws only if the
    * storage failed.
    */
-  #commit(batch: readonly Entry[]): (() => void)[] {
+  #commit(batch: readonly Entry[]): () => void {
     const connection = this.#open();
     connection.begin();
     const results = batch.map((entry) => {
@@ -222,13 +233,16 @@ export class Writer {
     if (crashes && crashAt.when === "before") crash();
     connection.commit();
     if (crashes) crash();
-    return results;
+    this.#options.onCommitted?.(connection.tables);
+    return () => {
+      for (const settle of results) settle();
+    };
   }
 
   #open(): Connection {
     if (this.#closed) throw new AppError("unavailable", "This engine is closed.");
     if (this.#connection !== undefined) return this.#connection;
-    const connection = openConnection(this.#options.path);
+    const connection = openConnection(this.#options.path, this.#options.syncFile);
     try {
       this.#options.onOpened?.(connection.tables);
     } catch (error) {
@@ -275,7 +289,7 @@ export class Writer {
         this.#connection = undefined;
         this.#open().probe();
         if (this.#disk.hasFailed) {
-          this.#open().checkpoint();
+          if (!this.#open().emptyLog()) throw new Error("it is read while it has to be written");
           this.#disk.done();
         }
       } catch (error) {

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright";
 import { AppError } from "../../core/errors.ts";
+import { letProgramsRun } from "./apart.ts";
 import { findChromium } from "./find-chromium.ts";
 import { launchChromium } from "./launch-chromium.ts";
 import type { BrowserSettings } from "./settings.ts";
@@ -32,6 +33,7 @@ export async function startBrowser(
   settings: BrowserSettings,
 ): Promise<RunningBrowser> {
   const { cdpUrl, wssUrl } = settings;
+  await letProgramsRun();
   if (cdpUrl !== undefined) return await remote("cdp", cdpUrl, serverFolder);
   if (wssUrl !== undefined) return await remote("playwright", wssUrl, serverFolder);
   const executable = await findChromium(settings.executable);

@@ -123,8 +123,14 @@ export function connectByProxy(deps: ConnectDeps & { readonly proxy: string }): 
       ...(body !== undefined && { body }),
     });
     const stream = response.body === null ? Readable.from([]) : Readable.from(response.body);
-    return { status: response.status, headers: Object.fromEntries(response.headers), stream };
+    return { status: response.status, headers: joined(response.headers), stream };
   };
+}
+
+/** Cookies are the one header that `fetch` does not join itself. */
+function joined(headers: Headers): Record<string, string> {
+  const cookies = headers.getSetCookie();
+  return { ...Object.fromEntries(headers), ...(cookies.length > 0 && { "set-cookie": cookies.join(", ") }) };
 }
 
 function unlessUnknown(error: unknown): void {

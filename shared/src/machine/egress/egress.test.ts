@@ -1,5 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { AppError } from "../../core/errors.ts";
+import { hasOpenssl, testAuthority } from "../../testing/certificates.ts";
 import { createEgress } from "./egress.ts";
 import type { EgressRequest } from "./fetch-within.ts";
 import type { EgressPolicy } from "./policy.ts";
@@ -171,6 +176,45 @@ test("credentials do not follow to another port of the same host either, and do 
     expect(seen.at(-1)).toMatchObject({ path: "/secret", authorization: "Bearer key" });
   } finally {
     await other.stop(true);
+  }
+});
+
+test.skipIf(!hasOpenssl)("credentials do not follow from https to http at the same host and port", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-egress-"));
+  await (await testAuthority(folder)).issue("server", { names: "IP:127.0.0.1" });
+  const [ca, cert, key] = await Promise.all(
+    ["ca.pem", "server.pem", "server.key"].map((name) => Bun.file(join(folder, name)).text()),
+  );
+  await using secure = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: { cert: cert ?? "", key: key ?? "" },
+    fetch: ({ url }) => Response.redirect(url.replace("https:", "http:")),
+  });
+  // One port for both: TLS begins with the byte 22.
+  const both = createServer((client) =>
+    client.once("data", (head) => {
+      const target = connect(head[0] === 22 ? (secure.port ?? 0) : (server.port ?? 0), "127.0.0.1");
+      target.write(head);
+      client.pipe(target).pipe(client);
+      const close = () => {
+        client.destroy();
+        target.destroy();
+      };
+      client.on("error", close);
+      target.on("error", close);
+    }),
+  );
+  await new Promise<void>((listening) => both.listen(0, "127.0.0.1", listening));
+  try {
+    const host = `127.0.0.1:${(both.address() as AddressInfo).port}`;
+    const egress = createEgress({ ...policy, allow: [host] }, { tls: async () => ({ ca: [ca ?? ""], names: [] }) });
+    const { url } = await get(`https://${host}/x`, { headers: { authorization: "Bearer key" } }, egress);
+    expect(url.href).toBe(`http://${host}/x`);
+    expect(seen.at(-1)).toMatchObject({ path: "/x", authorization: null });
+  } finally {
+    both.close();
+    await rm(folder, { recursive: true });
   }
 });
 

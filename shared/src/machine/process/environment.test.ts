@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sandboxEnvironment } from "./environment.ts";
+import { carried, sandboxEnvironment, unpacked } from "./environment.ts";
 
 test("the environment has the base variables and the named ones, and nothing of the server's", () => {
   const kept = { ...process.env };
@@ -26,4 +26,11 @@ test("the environment has the base variables and the named ones, and nothing of 
       if (kept[name] === undefined) delete process.env[name];
       else process.env[name] = kept[name];
   }
+});
+
+test("what is carried arrives unchanged, under no name that acts on the way, and nothing else does", () => {
+  const env = { HOME: "/ws", NODE_OPTIONS: "--require /ws/x.js", EMPTY: "" };
+  const onTheWay = carried(env);
+  expect(Object.keys(onTheWay).filter((name) => name in env)).toEqual([]);
+  expect(unpacked({ ...onTheWay, LD_PRELOAD: "/x.so", PATH: undefined, CARRIED_GONE: undefined })).toEqual(env);
 });

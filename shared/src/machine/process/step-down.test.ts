@@ -18,7 +18,21 @@ test("a path is opened to each folder below a closed one, but to none inside ano
   await rm(closed, { recursive: true });
 });
 
-test.skipIf(process.getuid?.() !== 0)("who steps down leaves all groups of root's", async () => {
-  const argv = ["setpriv", "--groups=4", ...stepDownArgv(user), "grep", "^Groups:", "/proc/self/status"];
-  expect((await new Response(Bun.spawn(argv).stdout).text()).trim()).toBe("Groups:");
+test.skipIf(process.getuid?.() !== 0)("who steps down leaves all that was root's, and cannot get it back", async () => {
+  const facts = "^(Uid|Gid|Groups|CapInh|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs):";
+  const argv = ["setpriv", "--groups=4", ...stepDownArgv(user), "grep", "-E", facts, "/proc/self/status"];
+  const told = (await new Response(Bun.spawn(argv).stdout).text()).trim().split("\n");
+  const none = "0".repeat(16);
+  const capabilities = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].map((name) => [name, none]);
+  const ids = ["Uid", "Gid"].map((name) => [name, "65534 65534 65534 65534"]);
+  expect(told.map((line) => line.split(/:\s*/).map((part) => part.replaceAll("\t", " ")))).toEqual([
+    ...ids,
+    ["Groups", ""],
+    ...capabilities,
+    ["NoNewPrivs", "1"],
+  ]);
+});
+
+test("who is not root does not step down", () => {
+  expect(stepDownArgv(undefined)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
-import { bytesInWords } from "./limits.ts";
+import { bytesInWords, defaultLimits, limitFromExitCode, prlimitArgv } from "./limits.ts";
 import { type CommandOutcome, runCommand } from "./run-command.ts";
 import type { SandboxLimits } from "./sandbox.ts";
 
@@ -10,14 +10,44 @@ const tiers = await availableTiers();
 const megabyte = 2 ** 20;
 
 test("sizes are written in words", () => {
-  expect([0, 1, 1024, 1536, 50 * megabyte, 2 ** 31].map(bytesInWords)).toEqual([
+  expect([0, 1, 1023, 1024, 1536, 50 * megabyte, 2 ** 31, 2 ** 41].map(bytesInWords)).toEqual([
     "0 bytes",
     "1 bytes",
+    "1023 bytes",
     "1 kB",
     "1.5 kB",
     "50 MB",
     "2 GB",
+    "2048 GB",
   ]);
+});
+
+test("every bound precedes a command; address space stands in for memory only where nothing else bounds it", () => {
+  const limits = { ...defaultLimits, cpuSeconds: 7, fileBytes: 8, processes: 9, memoryBytes: 10 };
+  const always = ["/p", "--cpu=7:8", "--fsize=8", "--nproc=9", "--nofile=1024", "--core=0"];
+  expect(prlimitArgv("/p", limits, true)).toEqual([...always, "--"]);
+  expect(prlimitArgv("/p", limits, false)).toEqual([...always, "--as=20", "--"]);
+});
+
+test.each([
+  [0, undefined],
+  [1, undefined],
+  [137, undefined],
+  [152, "CPU time 60 s"],
+  [153, "file size 1 GB"],
+])("the exit code %d says that the bound was hit: %p", (exitCode, limit) => {
+  expect(limitFromExitCode(exitCode, defaultLimits)).toBe(limit);
+});
+
+test("a command that sets no bounds has two minutes, one of processor time, 2 GB, 256 processes and 50 MB of output", () => {
+  expect(defaultLimits).toEqual({
+    wallMs: 120_000,
+    cpuSeconds: 60,
+    memoryBytes: 2 ** 31,
+    processes: 256,
+    fileBytes: 2 ** 30,
+    outputBytes: 50 * megabyte,
+  });
 });
 
 describe.each(tiers)("tier %s", (tier) => {

@@ -1,6 +1,6 @@
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { AppError, errnoOf } from "../../core/errors.ts";
+import { AppError, errnoOf, unlessMissing } from "../../core/errors.ts";
 import { sha256Of } from "../../core/sha256.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
 import { mediaTypeOf } from "./media-type.ts";
@@ -34,7 +34,7 @@ export function createArtifactStore(
       const arriving = join(arrivals, crypto.randomUUID());
       try {
         const { sha256, size } = await receive(content, arriving, maxBytes);
-        await keep(arriving, workspacePathOf(folder, sha256));
+        await keep(arriving, artifactPath(folder, sha256));
         return { sha256, ...described(about), size };
       } catch (error) {
         throw isStorageFault(error)
@@ -50,7 +50,7 @@ export function createArtifactStore(
     },
     async get(sha256) {
       if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined;
-      const file = Bun.file(workspacePathOf(folder, sha256));
+      const file = Bun.file(artifactPath(folder, sha256));
       return (await file.exists()) ? file : undefined;
     },
   };
@@ -65,8 +65,52 @@ export async function storeFile(workspace: Workspace, store: ArtifactStore, path
   return await store.put(file.handle.readableWebStream(), { name: file.place.name });
 }
 
-function workspacePathOf(folder: string, sha256: string): string {
+/** Where a store keeps the content with this hash. */
+export function artifactPath(folder: string, sha256: string): string {
   return join(folder, sha256.slice(0, 2), sha256);
+}
+
+/** How long a removal takes at most; one that is older was cut off. */
+const removalMs = 60_000;
+
+/**
+ * Removes content that was last stored by `notAfter`, and returns whether it is gone. `put` may
+ * store the same content meanwhile: it is moved first, looked at, and put back if it is newer.
+ */
+export async function removeStored(folder: string, sha256: string, notAfter: number): Promise<boolean> {
+  const leaving = join(folder, "leaving");
+  await mkdir(leaving, { recursive: true, mode: 0o700 });
+  await putBackCutOff(folder, leaving);
+  const place = join(leaving, `${sha256}.${crypto.randomUUID()}`);
+  try {
+    await rename(artifactPath(folder, sha256), place);
+  } catch (error) {
+    unlessMissing(error);
+    return true;
+  }
+  const isNewer = (await stat(place)).mtimeMs > notAfter;
+  if (isNewer) await putBack(folder, place, sha256);
+  await rm(place, { force: true });
+  return !isNewer;
+}
+
+/** A removal that was cut off is undone: the next one decides anew. */
+async function putBackCutOff(folder: string, leaving: string): Promise<void> {
+  for (const name of await readdir(leaving)) {
+    const place = join(leaving, name);
+    const found = await stat(place).catch(unlessMissing);
+    if (found === undefined || found.ctimeMs > Date.now() - removalMs) continue;
+    await putBack(folder, place, name.slice(0, 64));
+    await rm(place, { force: true });
+  }
+}
+
+async function putBack(folder: string, place: string, sha256: string): Promise<void> {
+  try {
+    await link(place, artifactPath(folder, sha256));
+  } catch (error) {
+    if (!["EEXIST", "ENOENT"].includes(errnoOf(error) ?? "")) throw error;
+  }
 }
 
 async function receive(

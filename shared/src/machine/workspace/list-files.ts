@@ -4,10 +4,15 @@ import type { Workspace } from "../../core/workspace.ts";
 import { entriesOf, holdIfThere } from "./held-folder.ts";
 
 /**
- * A regular file of a workspace: path relative to the root, size in bytes, last change in
- * milliseconds since 1970.
+ * A regular file of a workspace: path relative to the root, size in bytes, last change of its
+ * content in milliseconds since 1970, and whether its owner may execute it.
  */
-export type ListedFile = { readonly path: string; readonly size: number; readonly modifiedAt: number };
+export type ListedFile = {
+  readonly path: string;
+  readonly size: number;
+  readonly modifiedAt: number;
+  readonly executable: boolean;
+};
 
 /** `complete` is false when a bound cut the listing short. */
 export type Listing = { readonly files: readonly ListedFile[]; readonly complete: boolean };
@@ -54,7 +59,7 @@ export async function listFiles(
       }
       if (kind !== "file") continue;
       if (files.length === most) return { files, complete: false };
-      const stats = await sizeAndTime(folder.at(name));
+      const stats = await statsOf(folder.at(name));
       if (stats !== undefined) files.push({ path: [...folders, name].join("/"), ...stats });
     }
   }
@@ -82,10 +87,10 @@ export function removedFiles(before: Listing, after: Listing): string[] {
   return before.files.flatMap(({ path }) => (there.has(path) ? [] : [path]));
 }
 
-async function sizeAndTime(path: string): Promise<{ size: number; modifiedAt: number } | undefined> {
+async function statsOf(path: string): Promise<Omit<ListedFile, "path"> | undefined> {
   try {
-    const { size, mtimeMs } = await lstat(path);
-    return { size, modifiedAt: mtimeMs };
+    const { size, mtimeMs, mode } = await lstat(path);
+    return { size, modifiedAt: mtimeMs, executable: (mode & 0o100) !== 0 };
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
     throw error;

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { chmod, chown, type FileHandle, mkdir, open, readdir, realpath } from "node:fs/promises";
+import { chmod, chown, type FileHandle, mkdir, open, readdir, realpath, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, errnoOf } from "../../core/errors.ts";
 import { sha256Of } from "../../core/sha256.ts";
@@ -37,6 +37,9 @@ export async function openWorkspace({ home, principal, contextId, user }: Worksp
     await Promise.all([parent, folder].map((path) => chmod(path, 0o711)));
     await chown(files, user.uid, user.gid);
   }
+  // When it was last opened decides how long it is kept.
+  const now = Date.now() / 1000;
+  await utimes(folder, now, now);
   await removeStale(join(metaRoot, "staging"));
   const root = await realpath(files);
   const workspace: Workspace = {
@@ -49,7 +52,8 @@ export async function openWorkspace({ home, principal, contextId, user }: Worksp
   return workspace;
 }
 
-function workspaceKey(principal: string, contextId: string): string {
+/** The name of the folder of a conversation. */
+export function workspaceKey(principal: string, contextId: string): string {
   const hash = sha256Of(JSON.stringify([principal, contextId]));
   return hash.slice(0, 32);
 }

@@ -81,6 +81,13 @@ test("a link that its server cannot read is named; a bug is not hidden", async (
   await expect(inWords([link(1)], {}, () => Promise.reject(new TypeError("a bug")))).rejects.toThrow("a bug");
 });
 
+test("structured content is as free of hidden characters as text is", async () => {
+  const structuredContent = { "a\u202e": "seen\u{e0068}\u{e0069}" };
+  const { words } = await inWords([{ type: "text", text: "other" }], { structuredContent });
+  expect(words).toContain('"seen"');
+  expect(words).not.toMatch(/[\u202e\u{e0000}-\u{e007f}]/u);
+});
+
 test("structured content is shown unless the text says the same", async () => {
   const structuredContent = { a: 1 };
   expect((await inWords([{ type: "text", text: "other" }], { structuredContent })).words).toContain(

@@ -27,6 +27,8 @@ import { type ModelScript, type ScriptedModel, startScriptedModel } from "../scr
 export type AgentServerForTest = AsyncDisposable & {
   readonly url: string;
   readonly engine: Engine;
+  /** Its file of runs. */
+  readonly store: string;
   readonly model: ScriptedModel;
   /** The tasks it has. */
   tasks(): Promise<readonly RunRecord[]>;
@@ -53,7 +55,8 @@ export async function agentServerForTest(options: Options): Promise<AgentServerF
   const home = await mkdtemp(join(tmpdir(), "manyhands-peer-"));
   const model = await startScriptedModel(script);
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const store = join(home, "runs.db");
+  const engine = createEmbeddedEngine({ path: store });
   const open = (principal: string, contextId: string) => openWorkspace({ home, principal, contextId });
   const definition = defineAgent({
     name: "helper",
@@ -100,6 +103,7 @@ export async function agentServerForTest(options: Options): Promise<AgentServerF
   return {
     url: served.url.origin,
     engine,
+    store,
     model,
     tasks: async () => (await engine.list({ kind: definition.name, limit: 100 })).runs,
     async [Symbol.asyncDispose]() {

@@ -30,16 +30,22 @@ export type AskerForTest = AsyncDisposable & {
 
 /**
  * Creates one whose runs execute `body`; `known` resolves current agent addresses, `retrySignal`
- * says when to retry an agent, and `isOwn` which agents are of the same system.
+ * says when to retry an agent, and `isOwn` which agents are of the same system; `store` is the file
+ * of runs, its own if left out.
  */
 export async function askerForTest(
   body: (run: Run, peers: Peers) => Promise<unknown>,
   bounds: Partial<AskBounds> = {},
-  { known, retrySignal, isOwn }: Pick<PeersOptions, "known" | "retrySignal" | "isOwn"> = {},
+  {
+    known,
+    retrySignal,
+    isOwn,
+    store,
+  }: Pick<PeersOptions, "known" | "retrySignal" | "isOwn"> & { readonly store?: string } = {},
 ): Promise<AskerForTest> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-asker-"));
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const own = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const own = createEmbeddedEngine({ path: store ?? join(home, "runs.db") });
   const peers = createPeers({
     engine: own,
     artifacts,

@@ -102,7 +102,8 @@ test("an archive without a top folder is unpacked into one named after it, or in
   }
   const outside = await unpack(workspace, { path: "things.tar", into: "../out" });
   expect(outside.text).toContain("outside the workspace");
-  expect((await unpack(workspace, { path: "things.tar", into: ".vscode" })).text).toContain("protected");
+  for (const into of [".vscode", ".vscode/tasks", "x/.git/hooks/new"])
+    expect((await unpack(workspace, { path: "things.tar", into })).text).toContain("protected");
 });
 
 const hostile: readonly (readonly [string, readonly Entry[], string])[] = [

@@ -168,3 +168,30 @@ test("statements that only read may be repeated, others may not", () => {
   ])
     expect(sqlEffect(text)).toBe("once");
 });
+
+test.each(
+  "copy create insert update delete drop alter attach detach export import merge truncate call set use load install checkpoint vacuum nextval pragma".split(
+    " ",
+  ),
+)("a statement with the word %s in it is not repeated, even if it begins by reading", (word) => {
+  expect(sqlEffect(`WITH a AS (SELECT 1) ${word} x`)).toBe("once");
+  expect(sqlEffect(`SELECT ${word}s, my_${word} FROM a`)).toBe("pure");
+});
+
+test.each("select with from describe summarize show explain values pivot unpivot table".split(" "))(
+  "a statement that begins with %s may be repeated",
+  (word) => {
+    expect([sqlEffect(`${word} a`), sqlEffect(` ${word.toUpperCase()} a; `), sqlEffect(`${word}s a`)]).toEqual([
+      "pure",
+      "pure",
+      "once",
+    ]);
+  },
+);
+
+test("fifty rows are shown without a file, of one more all are kept in one", async () => {
+  const last = async (rows: number) => (await sql(`FROM range(${rows})`)).text.split("\n").at(-1);
+  expect(await last(1)).toBe("[1 row]");
+  expect(await last(50)).toBe("[50 rows]");
+  expect(await last(51)).toMatch(/^\[51 rows, 50 shown; all: \S+\.csv\]$/);
+});

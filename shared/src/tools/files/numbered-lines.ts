@@ -4,6 +4,9 @@
  */
 export const mostShown = 11_000;
 
+/** What begins the note that a file is not shown to its end. */
+export const clipped = "<response clipped>";
+
 /**
  * The content with line numbers, as `cat -n` prints it, cut after a whole line at `mostShown`.
  * `what` names it to the reader.
@@ -23,7 +26,7 @@ function clip(lines: readonly string[], firstLine: number): string {
     whole === 0 ? first.slice(0, mostShown).replace(/[\ud800-\udbff]$/, "") : lines.slice(0, whole).join("\n");
   const last = firstLine + Math.max(whole, 1) - 1;
   const told = whole === 0 ? `Line ${last} is too long to be shown whole.` : `Lines ${firstLine} to ${last} are shown.`;
-  return `${shown}<response clipped><NOTE>To save on context only part of this file has been shown to you. ${told} Read on with view_range [${last + 1}, -1].</NOTE>`;
+  return `${shown}${clipped}<NOTE>To save on context only part of this file has been shown to you. ${told} Read on with view_range [${last + 1}, -1].</NOTE>`;
 }
 
 /** How many lines fit, counted from the first. */

@@ -35,7 +35,7 @@ test("a file is created with its folders, viewed, edited, and undone step by ste
   await using place = await setUp();
   const { text, read, call } = place;
   const path = "src/new/a.py";
-  expect(await call({ command: "create", path, file_text: "def f():\n\treturn 1\n" })).toEqual({
+  expect(await call({ command: "create", path, file_text: "def f():\n\treturn 1\n" })).toMatchObject({
     text: `File created successfully at: ${path}`,
     isError: false,
   });

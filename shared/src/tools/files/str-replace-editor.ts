@@ -8,6 +8,7 @@ import { kindOf, openFile, type WorkspacePath, workspacePathOf } from "../../mac
 import { openEditHistory } from "./edit-history.ts";
 import { type EditorInput, editorInput } from "./editor-input.ts";
 import { planEdit } from "./plan-edit.ts";
+import { editedFile, listedFolder, viewedFile, writtenFile } from "./shown-file.ts";
 import { viewFile, viewFolder } from "./view-file.ts";
 
 const description = `Views and edits files of the workspace.
@@ -44,13 +45,18 @@ export function createStrReplaceEditor(queue: KeyedQueue = createKeyedQueue()): 
 }
 
 async function view({ path, view_range: range }: EditorInput, { workspace, signal }: ToolContext): Promise<ToolResult> {
+  const place = await workspacePathOf(workspace, path);
   if ((await checkedKind({ command: "view", path }, workspace)) === "file") {
     await using file = await openFile(workspace, path);
-    return await viewFile(file.handle, file.stats.size, { path, range, signal });
+    const { whole, ...result } = await viewFile(file.handle, file.stats.size, { path, range, signal });
+    if (result.images !== undefined) return result;
+    const { text } = result;
+    return { ...result, shows: viewedFile(path, place, { text, ...(whole && { whole }), ...(range && { range }) }) };
   }
   if (range !== undefined)
     throw invalid("The `view_range` parameter is not allowed when `path` points to a directory.");
-  return { text: await viewFolder(workspace, path), isError: false };
+  const text = await viewFolder(workspace, path);
+  return { text, isError: false, shows: listedFolder(path, place, text) };
 }
 
 async function edit(given: EditorInput, place: WorkspacePath, { workspace, key }: ToolContext): Promise<ToolResult> {
@@ -66,7 +72,9 @@ async function edit(given: EditorInput, place: WorkspacePath, { workspace, key }
     await history.commit({ ...planned, key });
     text = planned.text;
   }
-  return { text, isError: false };
+  const { command, path, file_text: written = "" } = given;
+  if (command === "create") return { text, isError: false, shows: writtenFile(place, written) };
+  return { text, isError: false, ...(command !== "undo_edit" && { shows: editedFile(path, place) }) };
 }
 
 /** Rejects files that a command cannot be used on. */

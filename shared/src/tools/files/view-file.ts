@@ -4,7 +4,7 @@ import type { ToolResult } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { entriesOf, holdIfThere } from "../../machine/workspace/held-folder.ts";
 import { workspacePathOf } from "../../machine/workspace/workspace-file.ts";
-import { mostShown, numberLines } from "./numbered-lines.ts";
+import { clipped, mostShown, numberLines } from "./numbered-lines.ts";
 import { binaryError, isBinary } from "./text-content.ts";
 import { imageTypeOf, viewImage } from "./view-image.ts";
 
@@ -21,8 +21,15 @@ export type View = {
   readonly signal: AbortSignal;
 };
 
-/** Shows a file, a range of its lines, or an image. Throws an AppError, worded for the model. */
-export async function viewFile(handle: FileHandle, size: number, view: View): Promise<ToolResult> {
+/**
+ * Shows a file, a range of its lines, or an image. Throws an AppError, worded for the model.
+ * `whole` are the bytes if all of them are shown as text.
+ */
+export async function viewFile(
+  handle: FileHandle,
+  size: number,
+  view: View,
+): Promise<ToolResult & { readonly whole?: Uint8Array }> {
   const head = Buffer.alloc(8192);
   const { bytesRead } = await handle.read(head, 0, head.length, 0);
   const start = head.subarray(0, bytesRead);
@@ -31,7 +38,9 @@ export async function viewFile(handle: FileHandle, size: number, view: View): Pr
   if (isBinary(start)) throw binaryError(view.path);
   const { bytes, firstLine } = await bytesToShow(handle, view);
   if (isBinary(bytes)) throw binaryError(view.path);
-  return { text: inText(bytes, view.path, firstLine), isError: false };
+  const text = inText(bytes, view.path, firstLine);
+  const isWhole = view.range === undefined && !text.includes(clipped);
+  return { text, isError: false, ...(isWhole && { whole: bytes }) };
 }
 
 async function bytesToShow(

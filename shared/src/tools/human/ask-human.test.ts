@@ -65,6 +65,18 @@ test("files, links and data of the answer are named", async () => {
   );
 });
 
+test("files of the answer are named as they were placed in the workspace", async () => {
+  const { run, answer } = waitingRun();
+  const placed: Part[][] = [];
+  const place = async (parts: readonly Part[]) => {
+    placed.push([...parts]);
+    return [{ type: "text" as const, text: "saved as a.csv" }];
+  };
+  answer(said({ type: "text", text: "here" }));
+  const result = await askHuman().callDurably?.({ inquire: "What?" }, run, { ...context, place });
+  expect([result?.text, placed]).toEqual(["saved as a.csv", [[{ type: "text", text: "here" }]]]);
+});
+
 test("an agent with a time limit learns that nobody answered", async () => {
   const { run, timeOut } = waitingRun();
   const result = askHuman().callDurably?.({ inquire: "Anyone?" }, run, { ...context, answerMs: 1000 });

@@ -19,3 +19,12 @@ test("any other status does not end the task", async () => {
   const result = await terminate.call({ status: "done" }, contextForTest(place.workspace));
   expect([result.isError, result.end]).toEqual([true, undefined]);
 });
+
+test("terminate waits for earlier calls, ends the task by itself, and brings nothing from outside", () => {
+  expect([terminate.parallel, terminate.endsTask, terminate.effect({}), terminate.brings]).toEqual([
+    false,
+    true,
+    "pure",
+    [],
+  ]);
+});

@@ -1,55 +1,38 @@
-import type { Page } from "playwright";
-import * as z from "zod";
 import { holdsValue } from "./item.ts";
 
-const box = z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() });
+/** What is chosen, written and allowed in an element. */
+export type AriaState = {
+  readonly checked?: true | "mixed" | undefined;
+  readonly pressed?: true | "mixed" | undefined;
+  readonly invalid?: true | string | undefined;
+  readonly disabled?: true | undefined;
+  readonly expanded?: true | undefined;
+  readonly selected?: true | undefined;
+  readonly readOnly?: true | undefined;
+  readonly level?: number | undefined;
+  readonly url?: string | undefined;
+  readonly placeholder?: string | undefined;
+};
 
-/** A node of a page's accessibility outline as Playwright gives it. */
-export const ariaNode = z.object({
-  role: z.string(),
-  name: z.string().default(""),
-  text: z.string().optional(),
-  ref: z.string().optional(),
-  box: box.optional(),
-  cursor: z.string().optional(),
-  ariaHidden: z.boolean().optional(),
-  active: z.boolean().optional(),
-  checked: z.union([z.boolean(), z.string()]).optional(),
-  pressed: z.union([z.boolean(), z.string()]).optional(),
-  invalid: z.union([z.boolean(), z.string()]).optional(),
-  disabled: z.boolean().optional(),
-  expanded: z.boolean().optional(),
-  selected: z.boolean().optional(),
-  level: z.number().optional(),
-  url: z.string().optional(),
-  placeholder: z.string().optional(),
-  get children() {
-    return z.array(z.union([z.string(), ariaNode])).optional();
-  },
-});
-/** An element of an outline, with its children. */
-export type AriaNode = z.output<typeof ariaNode>;
-/** Where an element is on the page, in pixels. */
-export type AriaBox = z.output<typeof box>;
+/** An element of a document's outline, with what is in it. */
+export type AriaNode = AriaState & {
+  readonly role: string;
+  readonly name: string;
+  /** All that is in it, if that is one text; what is written in a field. */
+  readonly text?: string | undefined;
+  /** The number of an element that can be acted on. */
+  readonly ref?: number | undefined;
+  readonly box: AriaBox;
+  readonly cursor?: "pointer" | undefined;
+  readonly ariaHidden?: true | undefined;
+  /** Whether it has the focus. */
+  readonly active?: true | undefined;
+  /** Without the content of an iframe, which is another document. */
+  readonly children?: readonly (string | AriaNode)[];
+};
 
-/**
- * The outline of a page, including those of its frames, as a list of nodes. Refs are Playwright's,
- * valid until the page is outlined again.
- */
-export async function outlinePage(page: Page, timeout: number): Promise<readonly (string | AriaNode)[]> {
-  const found = await page.ariaSnapshotJSON({ mode: "ai", boxes: true, timeout });
-  return z.array(z.union([z.string(), ariaNode])).parse(found);
-}
-
-/** The node with one of Playwright's refs, wherever it is among nodes. */
-export function nodeWith(nodes: readonly (string | AriaNode)[], ref: string): AriaNode | undefined {
-  for (const node of nodes) {
-    if (typeof node === "string") continue;
-    const found = node.ref === ref ? node : nodeWith(node.children ?? [], ref);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
+/** Where an element is in its document's window, in pixels. */
+export type AriaBox = readonly [left: number, top: number, width: number, height: number];
 
 const markLength = 100;
 
@@ -63,7 +46,7 @@ export function markOf(node: AriaNode): string {
 }
 
 /** The beginning of a text without blanks. */
-export function squeezed(text: string): string {
+function squeezed(text: string): string {
   return text.replace(/[\s\u200b]+/g, "").slice(0, markLength);
 }
 

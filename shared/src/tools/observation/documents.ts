@@ -1,50 +1,50 @@
-import type { ElementHandle, Frame, Page } from "playwright";
+import type { Frame } from "playwright";
 import type { AriaNode } from "./aria-node.ts";
-import { type FieldFacts, fieldFormats, findFields } from "./in-page/find-fields.ts";
-import { measurePage, type PageMeasure } from "./in-page/measure-page.ts";
-import { unseenTextOf } from "./unseen-text.ts";
+import type { DocumentLook } from "./in-page/start-looking.ts";
+import { elementNumbered, lookIn } from "./looking.ts";
 
+/** A document that is looked at, with those in its iframes by the numbers of these. */
+export type Document = DocumentLook & { readonly frame: Frame; readonly inner: ReadonlyMap<number, Document> };
+
+const mostDrawn = 90;
 const mostFrames = 12;
-
-/** A document that is looked at, with what its outline lacks. */
-export type Document = {
-  readonly frame: Frame;
-  readonly measure: PageMeasure;
-  readonly unseen: readonly string[];
-  readonly fields: readonly FieldFacts[];
-};
+const frameMs = 3_000;
 
 /**
- * The documents inside a page's iframes, by Playwright's ref of the iframe; those that do not
- * answer at once are left out.
+ * A page's document, with those of its frames that answer soon. What has the text to `find` is in
+ * it, however large the page is.
  */
-export async function readFrames(
-  page: Page,
-  nodes: readonly (string | AriaNode)[],
-): Promise<ReadonlyMap<string, Document>> {
-  const refs = iframesIn(nodes).slice(0, mostFrames);
-  const found = await Promise.all(
-    refs
-      .map(async (ref) => {
-        const handle = (await page.$(`aria-ref=${ref}`)) as ElementHandle | null;
-        const frame = await handle?.contentFrame();
-        if (!frame) return undefined;
-        const [measure, unseen, fields] = await Promise.all([
-          frame.evaluate(measurePage),
-          unseenTextOf(frame),
-          frame.evaluate(findFields, fieldFormats),
-        ]);
-        return [ref, { frame, measure, unseen, fields }] as const;
-      })
-      .map((reading) => reading.catch(() => undefined)),
-  );
-  return new Map(found.filter((one) => one !== undefined));
+export async function readDocuments(
+  frame: Frame,
+  { timeoutMs, find }: { readonly timeoutMs: number; readonly find?: string | undefined },
+): Promise<Document> {
+  let left = mostFrames;
+  const read = async (within: Frame, drawn: number, withinMs: number): Promise<Document> => {
+    const look = await lookIn(within, { mostDrawn: drawn, find: find?.toLowerCase() }, withinMs);
+    const numbers = iframesIn(look.nodes).slice(0, left);
+    left -= numbers.length;
+    const found = await Promise.all(
+      numbers
+        .map(async (number) => {
+          const inner = await (await elementNumbered(within, number))?.contentFrame();
+          return inner ? ([number, await read(inner, 0, Math.min(frameMs, withinMs))] as const) : undefined;
+        })
+        .map((reading) => reading.catch(() => undefined)),
+    );
+    return { ...look, frame: within, inner: new Map(found.filter((one) => one !== undefined)) };
+  };
+  return await read(frame, mostDrawn, timeoutMs);
 }
 
-function iframesIn(nodes: readonly (string | AriaNode)[]): string[] {
+/** A document and all within it. */
+export function allDocuments(document: Document): Document[] {
+  return [document, ...[...document.inner.values()].flatMap(allDocuments)];
+}
+
+function iframesIn(nodes: readonly (string | AriaNode)[]): number[] {
   return nodes.flatMap((node) => {
     if (typeof node === "string") return [];
-    const own = node.role === "iframe" && node.ref !== undefined && node.children !== undefined ? [node.ref] : [];
-    return [...own, ...iframesIn(node.children ?? [])];
+    if (node.role === "iframe") return node.ref ?? [];
+    return iframesIn(node.children ?? []);
   });
 }

@@ -1,10 +1,10 @@
-import type { ElementHandle, Page } from "playwright";
+import type { ElementHandle } from "playwright";
 import { AppError } from "../../core/errors.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
-import { markOf, nodeWith, outlinePage, squeezed } from "./aria-node.ts";
+import { markOf } from "./aria-node.ts";
 import { followNow } from "./follow-redrawn.ts";
-import { describeElement, type ElementSelf } from "./in-page/describe-element.ts";
-import { listedElement } from "./in-page/element-list.ts";
+import type { ElementSelf } from "./in-page/start-looking.ts";
+import { numberedElement } from "./looking.ts";
 import type { SeenElement } from "./refs.ts";
 import type { SnapshotState } from "./snapshot-state.ts";
 
@@ -24,12 +24,7 @@ export type FoundElement = {
  * `not_found` for a ref that was never given and with `conflict` when the element is gone or is now
  * another one; never returns a different element.
  */
-export async function findElement(
-  browsing: Browsing,
-  looks: SnapshotState,
-  page: Page,
-  ref: string,
-): Promise<FoundElement> {
+export async function findElement(browsing: Browsing, looks: SnapshotState, ref: string): Promise<FoundElement> {
   const known = looks.refs.get(ref);
   if (known === undefined) {
     throw new AppError("not_found", looks.refs.isEmpty() ? closedSince(ref) : notGiven(ref));
@@ -38,8 +33,9 @@ export async function findElement(
     const message = `${ref} is in tab ${known.tab}, and tab ${browsing.active().id} is active. Use browser_switch_tab first, then look again.`;
     throw new AppError("conflict", message);
   }
-  const { handle, self, seen } = (await stillThere(page, known)) ?? (await drawnAnew(page, looks, ref, known));
-  if (!self.words.some((word) => squeezed(word) === seen.mark)) await confirm(page, ref, seen);
+  const { handle, self, seen } = (await stillThere(known)) ?? (await drawnAnew(looks, ref, known));
+  const mark = self.node === undefined ? "" : markOf(self.node);
+  if (seen.mark !== "" && mark !== seen.mark) throw stale(ref, seen, "it is something else now");
   return { ref, handle, seen, self, label: labelOf(ref, seen, self) };
 }
 
@@ -53,50 +49,25 @@ function closedSince(ref: string): string {
 
 type Present = Pick<FoundElement, "handle" | "self" | "seen">;
 
-/** The element, when it is still in its document. */
-async function stillThere(page: Page, seen: SeenElement): Promise<Present | undefined> {
-  const handle = await handleOf(page, seen);
-  const self = await handle?.evaluate(describeElement).catch(() => undefined);
-  if (handle === null || self === undefined || !self.connected || self.origin !== seen.origin) return undefined;
-  return { handle, self, seen };
-}
-
-/**
- * The element that replaced it when its part of the page was redrawn. Rejects when there is none,
- * or when it is ambiguous.
- */
-async function drawnAnew(page: Page, looks: SnapshotState, ref: string, seen: SeenElement): Promise<Present> {
-  if (seen.where.by === "outline") {
-    // On a page that cannot be outlined now, nothing can be found.
-    await followNow(page, looks, seen.frame, outlineMs).catch(() => undefined);
-    const now = looks.refs.get(ref);
-    const found = now === undefined || now.where === seen.where ? undefined : await stillThere(page, now);
-    if (found !== undefined) return found;
-  }
-  throw stale(ref, seen, "it is gone");
-}
-
-/** The element's handle; null when it is not in the newest outline, or its frame is gone. */
-async function handleOf(page: Page, { where }: SeenElement): Promise<ElementHandle | null> {
-  if (where.by === "list") {
-    const found = await where.list.evaluateHandle(listedElement, where.number).catch(() => undefined);
-    return (found?.asElement() ?? null) as ElementHandle | null;
-  }
-  return (await page.$(`aria-ref=${where.ref}`).catch(() => null)) as ElementHandle | null;
+/** The element, when it is still in its document, under the same name. */
+async function stillThere(seen: SeenElement): Promise<Present | undefined> {
+  const found = await numberedElement(seen.frame, seen.number).catch(() => undefined);
+  return found === undefined || found.self.origin !== seen.origin ? undefined : { ...found, seen };
 }
 
 const outlineMs = 5_000;
 
 /**
- * When the words of an element do not identify it, outlines the page again: an outline names
- * elements the same way as when this one was seen.
+ * The element that replaced it when its part of the page was redrawn. Rejects when there is none,
+ * or when it is ambiguous.
  */
-async function confirm(page: Page, ref: string, seen: SeenElement): Promise<void> {
-  const { where } = seen;
-  if (seen.mark === "") return;
-  const nodes = where.by === "outline" ? await outlinePage(page, outlineMs) : [];
-  const now = where.by === "outline" ? nodeWith(nodes, where.ref) : undefined;
-  if (now === undefined || markOf(now) !== seen.mark) throw stale(ref, seen, "it is something else now");
+async function drawnAnew(looks: SnapshotState, ref: string, seen: SeenElement): Promise<Present> {
+  // On a page that cannot be outlined now, nothing can be found.
+  await followNow(looks, seen.frame, outlineMs).catch(() => undefined);
+  const now = looks.refs.get(ref);
+  const found = now === undefined || now.number === seen.number ? undefined : await stillThere(now);
+  if (found === undefined) throw stale(ref, seen, "it is gone");
+  return found;
 }
 
 function stale(ref: string, { role, name }: SeenElement, why: string): AppError {

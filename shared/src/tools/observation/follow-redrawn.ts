@@ -1,46 +1,38 @@
-import type { Frame, Page } from "playwright";
-import { type AriaNode, markOf, nodeWith, outlinePage } from "./aria-node.ts";
-import { type Document, readFrames } from "./documents.ts";
-import { measurePage } from "./in-page/measure-page.ts";
+import type { Frame } from "playwright";
+import { type AriaNode, markOf } from "./aria-node.ts";
+import type { DocumentLook } from "./in-page/start-looking.ts";
+import { lookIn } from "./looking.ts";
 import { type Branch, type OutlineTree, outlineTree, saysWithout } from "./outline-tree.ts";
 import type { SnapshotState } from "./snapshot-state.ts";
 
-type Outlined = Pick<Document, "frame" | "measure">;
-
 /**
- * Moves refs to the elements redrawn since the newest look, document by document, where they are
- * unambiguously the same. `frames` are keyed by Playwright's ref of their iframe. With `looked`,
- * the outline becomes the newest look's.
+ * Moves refs to the elements of a document that were redrawn since the newest look, where they are
+ * unambiguously the same. With `looked`, the outline becomes the newest look's.
  */
 export function followRedrawn(
   looks: SnapshotState,
-  nodes: readonly (string | AriaNode)[],
-  { main, frames, looked }: { main: Outlined; frames: ReadonlyMap<string, Outlined>; looked: boolean },
+  { frame, nodes, measure: { origin } }: Pick<DocumentLook, "nodes" | "measure"> & { readonly frame: Frame },
+  { looked }: { readonly looked: boolean },
 ): void {
-  const inFrames = [...frames].map(([ref, document]) => ({ document, nodes: nodeWith(nodes, ref)?.children ?? [] }));
-  for (const { document, nodes: own } of [{ document: main, nodes }, ...inFrames]) {
-    const { frame, measure } = document;
-    const { origin } = measure;
-    const before = looks.outlines.get(frame);
-    const now = { origin, url: frame.url(), nodes: own };
-    const same = before?.origin === origin && before.url === now.url ? sameElements(before.nodes, own) : [];
-    for (const successor of same) looks.refs.follow({ frame, origin }, successor);
-    if (looked || same.length > 0) looks.outlines.set(frame, now);
-  }
+  const before = looks.outlines.get(frame);
+  const now = { origin, url: frame.url(), nodes };
+  const same = before?.origin === origin && before.url === now.url ? sameElements(before.nodes, nodes) : [];
+  for (const successor of same) looks.refs.follow({ frame, origin }, successor);
+  if (looked || same.length > 0) looks.outlines.set(frame, now);
 }
 
 /** Does the same immediately, without a look. */
-export async function followNow(page: Page, looks: SnapshotState, frame: Frame, timeoutMs: number): Promise<void> {
-  const nodes = await outlinePage(page, timeoutMs);
-  const measure = await page.evaluate(measurePage);
-  const frames = frame === page.mainFrame() ? new Map<string, Document>() : await readFrames(page, nodes);
-  followRedrawn(looks, nodes, { main: { frame: page.mainFrame(), measure }, frames, looked: false });
+export async function followNow(looks: SnapshotState, frame: Frame, timeoutMs: number): Promise<void> {
+  followRedrawn(looks, { ...(await lookIn(frame, { mostDrawn: 0 }, timeoutMs)), frame }, { looked: false });
 }
 
-/**
- * An element that replaced another: Playwright's refs of both, and the mark that identifies both.
- */
-export type Successor = { readonly former: string; readonly now: string; readonly mark: string };
+/** An element that replaced another: the numbers of both, and the role and mark that both have. */
+export type Successor = {
+  readonly former: number;
+  readonly now: number;
+  readonly role: string;
+  readonly mark: string;
+};
 
 /** If more elements than this are gone, the page has changed rather than been redrawn. */
 const mostGone = 2_000;
@@ -65,15 +57,15 @@ function sameElements(
     const found = branch === undefined ? undefined : successor(branch, old, fresh, agree);
     const ref = found?.node.ref;
     if (found === undefined || ref === undefined || old.byRef.has(ref)) return [];
-    return [{ former, now: ref, mark: markOf(found.node) }];
+    return [{ former, now: ref, role: found.node.role, mark: markOf(found.node) }];
   });
 }
 
-function refsIn(nodes: readonly (string | AriaNode)[], refs = new Set<string>()): Set<string> {
+function refsIn(nodes: readonly (string | AriaNode)[], refs = new Set<number>()): Set<number> {
   for (const node of nodes) {
     if (typeof node === "string") continue;
     if (node.ref !== undefined) refs.add(node.ref);
-    if (node.role !== "iframe") refsIn(node.children ?? [], refs);
+    refsIn(node.children ?? [], refs);
   }
   return refs;
 }

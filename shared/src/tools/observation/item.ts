@@ -54,11 +54,6 @@ export function holdsValue(role: string): boolean {
   return entry.has(role);
 }
 
-/** Whether an element of this role shows a value that nobody writes. */
-export function showsValue(role: string): boolean {
-  return role === "progressbar" || role === "meter";
-}
-
 const named = new Set([
   "button",
   "link",

@@ -44,9 +44,17 @@ export function linesOfLook({ items }: PageLook, tokens: number, detail?: Detail
   if (detail !== undefined) return written(detail);
   const short = linesOf(items, { allRefs: false, collapsed: true });
   if (short.length > fewLines) return written({ allRefs: false, collapsed: true });
-  const rich = written({ allRefs: true, collapsed: false });
-  const fits = rich.lines.reduce((sum, { text }) => sum + estimateText(text), 0) < tokens / 2;
-  return fits ? rich : written({ allRefs: false, collapsed: true });
+  const detailed = { allRefs: true, collapsed: false };
+  return fits(linesOf(items, detailed), tokens / 2) ? written(detailed) : written({ allRefs: false, collapsed: true });
+}
+
+/** Whether the lines take less than so many tokens; long ones are not estimated to the end. */
+function fits(lines: readonly Line[], tokens: number): boolean {
+  let left = tokens;
+  return lines.every(({ text }) => {
+    left -= estimateText(text);
+    return left > 0;
+  });
 }
 
 function remarks({ unseen, crowded, measure }: PageLook, cut: boolean): string[] {
@@ -55,7 +63,7 @@ function remarks({ unseen, crowded, measure }: PageLook, cut: boolean): string[]
     said.push(`Left out: ${unseen} ${unseen === 1 ? "text" : "texts"} on the page that no person could see.`);
   if (crowded)
     said.push(
-      `The page has ${measure.elements} elements; listed is what is in the window. browser_snapshot{find: "…"} finds the rest.`,
+      `The page has ${measure.elements} elements; of the last ones, only what is near the window is listed. browser_snapshot{find: "…"} finds the rest.`,
     );
   else if (cut)
     said.push(

@@ -1,17 +1,15 @@
 import { AppError } from "../../core/errors.ts";
 import type { ActOptions, Browsing, Tab } from "../../machine/browser/browser.ts";
-import { outlinePage } from "./aria-node.ts";
-import { crowdedItems } from "./crowded-page.ts";
-import { type Document, readFrames } from "./documents.ts";
-import { boxKey, type Drawn, drawnItems } from "./drawn-items.ts";
+import { allDocuments, type Document, readDocuments } from "./documents.ts";
+import { drawnItems } from "./drawn-items.ts";
 import { followRedrawn } from "./follow-redrawn.ts";
-import { fieldFormats, findFields } from "./in-page/find-fields.ts";
-import { measurePage, type PageMeasure } from "./in-page/measure-page.ts";
+import { createHider } from "./hider.ts";
+import type { PageMeasure } from "./in-page/measure-page.ts";
 import { type QuietPage, waitForQuiet } from "./in-page/wait-for-quiet.ts";
 import type { Item } from "./item.ts";
+import type { SeenElement } from "./refs.ts";
 import type { SnapshotState } from "./snapshot-state.ts";
 import { type Setting, toItems } from "./to-items.ts";
-import { createHider, unseenTextOf } from "./unseen-text.ts";
 
 /** What a look at the active page found. */
 export type PageLook = {
@@ -22,92 +20,64 @@ export type PageLook = {
   readonly items: readonly Item[];
   /** How many texts were left out because no person could see them. */
   readonly unseen: number;
-  /**
-   * Whether the page has too many elements to be outlined in full; the items are then those in and
-   * near the window.
-   */
+  /** Whether the page has so many elements that those far from the window were left out. */
   readonly crowded: boolean;
 };
 
 /**
- * A page with more elements than this is not outlined in full: the time needed grows faster than
- * their number.
+ * Looks at the active page; what has the text to `find` is seen however large the page is.
+ * Undefined when a dialog blocks it. Rejects as `Browsing.act` does.
  */
-const mostElements = 10_000;
-
-/** Looks at the active page. Undefined when a dialog blocks it. Rejects as `Browsing.act` does. */
 export async function lookAt(
   browsing: Browsing,
   looks: SnapshotState,
-  options: ActOptions,
+  { find, ...options }: ActOptions & { readonly find?: string | undefined },
 ): Promise<PageLook | undefined> {
   // An act would dismiss the dialog.
   if (browsing.dialog() !== undefined) return undefined;
   const tab = browsing.active();
   return await browsing.act(async (page) => {
-    const [measure, title] = await Promise.all([page.evaluate(measurePage), page.title()]);
-    const seen = { tab, url: page.url(), title, measure };
-    if (measure.elements > mostElements) {
-      const { items, unseen } = await crowdedItems(page, looks, { tab: tab.id, measure });
-      return { ...seen, items, unseen, crowded: true };
-    }
-    const [nodes, unseen, fields, drawn] = await Promise.all([
-      outlinePage(page, options.timeoutMs),
-      unseenTextOf(page),
-      page.evaluate(findFields, fieldFormats),
-      drawnItems(page, looks, { tab: tab.id, measure }),
+    const [document, title] = await Promise.all([
+      readDocuments(page.mainFrame(), { find, timeoutMs: options.timeoutMs }),
+      page.title(),
     ]);
-    const frames = await readFrames(page, nodes);
-    followRedrawn(looks, nodes, { main: { frame: page.mainFrame(), measure }, frames, looked: true });
-    const setting = settingOf({
-      tab,
-      looks,
-      frames,
-      frame: page.mainFrame(),
-      measure,
-      unseen,
-      fields,
-      left: 0,
-      top: 0,
-      of: measure,
-      drawn: drawn.looks,
-    });
-    return { ...seen, items: [...toItems(nodes, setting), ...drawn.items], unseen: unseen.length, crowded: false };
+    const { frame, measure, unseen } = document;
+    for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: true });
+    const give = (element: Omit<SeenElement, "tab">) => looks.refs.give({ ...element, tab: tab.id });
+    const drawn = drawnItems(document.drawn, (element) =>
+      give({ ...element, frame, origin: measure.origin, name: "", mark: "" }),
+    );
+    const setting = settingOf(document, { give, looks: drawn.looks, window: measure, left: 0, top: 0 });
+    const items = [...toItems(document.nodes, setting), ...drawn.items];
+    return { tab, url: page.url(), title, measure, items, unseen: unseen.length, crowded: document.crowded };
   }, options);
 }
 
-type PageDocument = Document & {
-  readonly tab: Tab;
-  readonly looks: SnapshotState;
-  readonly frames: ReadonlyMap<string, Document>;
+/** Where a document is, and what it shares with those around it. */
+type Place = {
+  give(element: Omit<SeenElement, "tab">): string;
+  readonly looks: ReadonlyMap<number, string>;
+  readonly window: PageMeasure;
   readonly left: number;
   readonly top: number;
-  /** The window's measure. */
-  readonly of: PageMeasure;
-  readonly drawn: Drawn["looks"];
 };
 
-function settingOf(place: PageDocument): Setting {
-  const { tab, looks, frame, measure, unseen, left, top, of } = place;
-  const fields = new Map(place.fields.map((field) => [field.box, field]));
+function settingOf({ frame, measure, unseen, inner }: Document, place: Place): Setting {
+  const { give, looks, window, left, top } = place;
+  const { origin, passwords } = measure;
   return {
-    hider: createHider(unseen, measure.passwords),
-    width: of.width,
-    height: of.height,
+    hider: createHider(unseen, passwords),
+    width: window.width,
+    height: window.height,
     left,
     top,
-    fieldIn: ({ x, y, width, height }) => fields.get(`${x} ${y} ${width} ${height}`),
-    lookOf(box) {
-      if (box === undefined || frame !== frame.page().mainFrame()) return undefined;
-      const { x, y, width, height } = box;
-      return place.drawn.get(boxKey({ x: x + width / 2, y: y + height / 2, width, height }));
-    },
-    refOf: ({ ref, ...element }) =>
-      looks.refs.give({ ...element, tab: tab.id, frame, origin: measure.origin, where: { by: "outline", ref } }),
-    within({ ref, box }) {
-      const inner = ref === undefined ? undefined : place.frames.get(ref);
-      if (inner === undefined) return undefined;
-      return settingOf({ ...place, ...inner, left: left + (box?.x ?? 0), top: top + (box?.y ?? 0) });
+    lookOf: (number) => looks.get(number),
+    refOf: (element) => give({ ...element, frame, origin }),
+    within({ ref, box: [x, y] }) {
+      const document = ref === undefined ? undefined : inner.get(ref);
+      if (document === undefined) return undefined;
+      const setting = settingOf(document, { ...place, looks: new Map(), left: left + x, top: top + y });
+      return { nodes: document.nodes, setting };
     },
   };
 }

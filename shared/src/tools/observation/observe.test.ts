@@ -169,6 +169,7 @@ test("20,000 buttons are observed in time, and any of them can be found and clic
   expect(performance.now() - begun).toBeLessThan(60_000);
   expect(estimateText(text)).toBeLessThan(4_000);
   expect(text).toContain('button "Number 0"');
+  expect(text).toMatch(/The page has 200\d\d elements.*find/);
   const found = await desk.call("snapshot", { find: "Number 19999" });
   expect((await desk.call("click_element", { ref: refOf(found.text, "Number 19999") })).text).toContain(
     'Clicked button "Number 19999"',
@@ -249,6 +250,7 @@ test("what stays of a page in a long conversation is its address, its title and 
     "Plan | Price",
   ]);
   expect(digest).toContain("Plan 0 | 10,50 EUR");
+  expect(digest).toMatch(/^… \d+ more like these$/m);
   for (const absent of ["Imprint", "Order", "typed", "Ignore", "Plan 20"]) expect(digest).not.toContain(absent);
   expect(digest).not.toMatch(/\[e\d+\]/);
   expect(estimateText(brief)).toBeLessThan(230);

@@ -21,19 +21,19 @@ export type Branch = {
 /** An outline that is compared with another of the same document. */
 export type OutlineTree = {
   readonly root: Branch;
-  /** By Playwright's ref. */
-  readonly byRef: ReadonlyMap<string, Branch>;
+  /** By the element's number. */
+  readonly byRef: ReadonlyMap<number, Branch>;
   readonly bySays: ReadonlyMap<number | bigint, readonly Branch[]>;
 };
 
-/** The tree of one document's nodes. The content of its frames belongs to other documents. */
+/** The tree of one document's nodes. */
 export function outlineTree(nodes: readonly (string | AriaNode)[]): OutlineTree {
-  const byRef = new Map<string, Branch>();
+  const byRef = new Map<number, Branch>();
   const bySays = new Map<number | bigint, Branch[]>();
   const grow = (node: AriaNode, parent: Branch | undefined): Branch => {
     const children: Branch[] = [];
     const branch = { node, parent, children, says: 0 as number | bigint, shape: 0 as number | bigint };
-    const inside = node.role === "iframe" ? [] : (node.children ?? []);
+    const inside = node.children ?? [];
     for (const child of inside) if (typeof child !== "string") children.push(grow(child, branch));
     branch.says = saysOf(node, children);
     const text = node.text !== undefined || inside.some((child) => typeof child === "string");
@@ -44,14 +44,14 @@ export function outlineTree(nodes: readonly (string | AriaNode)[]): OutlineTree 
     else same.push(branch);
     return branch;
   };
-  return { root: grow({ role: "document", name: "", children: [...nodes] }, undefined), byRef, bySays };
+  return { root: grow({ role: "document", name: "", box: [0, 0, 0, 0], children: nodes }, undefined), byRef, bySays };
 }
 
 /** A hash of a node's words, given its children's hashes. */
 function saysOf(node: AriaNode, children: readonly { readonly says: number | bigint }[]): number | bigint {
   const { role, name, url } = node;
   const texts = (node.children ?? []).filter((child) => typeof child === "string");
-  const own = holdsValue(role) ? [] : [node.text, ...(role === "iframe" ? [] : texts)];
+  const own = holdsValue(role) ? [] : [node.text, ...texts];
   return Bun.hash(JSON.stringify([role, name, url, own, children.map(({ says }) => String(says))]));
 }
 

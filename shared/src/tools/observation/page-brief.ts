@@ -19,7 +19,10 @@ const mostRows = 4;
  */
 export function briefOf({ url, title, items }: PageLook): string {
   const called = title === "" ? [] : [`Title: ${oneLine(title)}`];
-  return `This page was open then; in short:\n${asData(url.slice(0, 300), [...called, ...withinBudget(factsOf(items), briefTokens)].join("\n"))}`;
+  const facts = factsOf(items).filter((fact) => fact !== title);
+  const kept = withinBudget(facts, briefTokens);
+  const cut = kept.length < facts.length ? ["… more was on the page"] : [];
+  return `This page was open then; in short:\n${asData(url.slice(0, 300), [...called, ...kept, ...cut].join("\n"))}`;
 }
 
 /**
@@ -48,12 +51,20 @@ function withinBudget(lines: readonly string[], tokens: number): string[] {
 const furniture = /^(?:navigation|banner|contentinfo|search|menu|menubar|toolbar|tablist)$/;
 const rowLike = /^(?:row|listitem)$/;
 
-/** Headings, texts, and the first rows of tables and lists, in the page's order. */
+/**
+ * Headings, texts, and the first rows of tables and lists, in the page's order. How many rows are
+ * left out is said, or they would be taken for all there were.
+ */
 function factsOf(items: readonly Item[]): string[] {
+  const all = items.filter(({ role }) => rowLike.test(role)).length;
   let rows = 0;
   return items.flatMap((item): string[] => {
     if (furniture.test(item.role) || (item.acts && !rowLike.test(item.role))) return [];
-    if (rowLike.test(item.role)) return rows++ < mostRows ? linesWith(wordsOf(item).join(" | ")) : [];
+    if (rowLike.test(item.role)) {
+      rows += 1;
+      if (rows <= mostRows) return linesWith(wordsOf(item).join(" | "));
+      return rows === all ? [`… ${all - mostRows} more like these`] : [];
+    }
     if (item.role === "heading") return linesWith(item.name);
     return [...linesWith(item.text), ...factsOf(item.children)];
   });

@@ -1,13 +1,4 @@
-import type { Frame, JSHandle } from "playwright";
-import type { ElementList } from "./in-page/element-list.ts";
-
-/**
- * How to find an element again: by Playwright's ref in the newest outline, or by its number in a
- * list that is kept in the page.
- */
-export type Whereabouts =
-  | { readonly by: "outline"; readonly ref: string }
-  | { readonly by: "list"; readonly list: JSHandle<ElementList>; readonly number: number };
+import type { Frame } from "playwright";
 
 /** An element as it was seen. */
 export type SeenElement = {
@@ -15,7 +6,8 @@ export type SeenElement = {
   readonly frame: Frame;
   /** Which of the frame's successive documents it is in. */
   readonly origin: number;
-  readonly where: Whereabouts;
+  /** Its number in the document. */
+  readonly number: number;
   readonly role: string;
   readonly name: string;
   /** Its name or text, without blanks, which identifies it again. */
@@ -35,13 +27,10 @@ export interface Refs {
    * closed.
    */
   isEmpty(): boolean;
-  /**
-   * Moves refs from elements of a document's outline to those that replaced them, by Playwright's
-   * refs.
-   */
+  /** Moves refs from elements of a document to those that replaced them, by their numbers. */
   follow(
     document: Pick<SeenElement, "frame" | "origin">,
-    places: { readonly former: string; readonly now: string; readonly mark: string },
+    places: { readonly former: number; readonly now: number; readonly role: string; readonly mark: string },
   ): void;
 }
 
@@ -54,10 +43,11 @@ export function createRefs(): Refs {
   const frames = new Map<Frame, number>();
   let last = 0;
 
-  const keyOf = ({ frame, origin, where, mark }: Pick<SeenElement, "frame" | "origin" | "where" | "mark">): string => {
-    const number = frames.get(frame) ?? frames.size;
-    frames.set(frame, number);
-    return `${number} ${origin} ${where.by === "outline" ? where.ref : where.number} ${mark}`;
+  type Known = Pick<SeenElement, "frame" | "origin" | "number" | "role" | "mark">;
+  const keyOf = ({ frame, origin, number, role, mark }: Known): string => {
+    const at = frames.get(frame) ?? frames.size;
+    frames.set(frame, at);
+    return `${at} ${origin} ${number} ${role} ${mark}`;
   };
 
   return {
@@ -74,14 +64,14 @@ export function createRefs(): Refs {
     },
     get: (ref) => elements.get(ref),
     isEmpty: () => last === 0,
-    follow({ frame, origin }, { former, now, mark }) {
-      const keyAt = (ref: string) => keyOf({ frame, origin, where: { by: "outline", ref }, mark });
+    follow({ frame, origin }, { former, now, role, mark }) {
+      const keyAt = (number: number) => keyOf({ frame, origin, number, role, mark });
       const ref = given.get(keyAt(former));
       const element = elements.get(ref ?? "");
       if (ref === undefined || element === undefined || given.has(keyAt(now))) return;
       given.delete(keyAt(former));
       given.set(keyAt(now), ref);
-      elements.set(ref, { ...element, where: { by: "outline", ref: now } });
+      elements.set(ref, { ...element, number: now });
     },
   };
 }

@@ -1,7 +1,6 @@
-import type { Frame, JSHandle, Page } from "playwright";
+import type { Frame, Page } from "playwright";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import type { AriaNode } from "./aria-node.ts";
-import { type ElementList, newElementList } from "./in-page/element-list.ts";
 import { createRefs, type Refs } from "./refs.ts";
 import type { ToldPage } from "./told-page.ts";
 
@@ -21,8 +20,6 @@ export type SnapshotState = {
   untold: readonly string[];
   /** Whether an act followed the newest look, so that the page may still be about to change. */
   restless: boolean;
-  /** Lists of elements that no outline has, one for each document. */
-  readonly lists: Map<string, JSHandle<ElementList>>;
   /** The newest outline of each document. */
   readonly outlines: WeakMap<Frame, SeenOutline>;
   /** CSS pixels for each pixel of the newest screenshot. */
@@ -48,7 +45,6 @@ export function createSnapshotStates(): SnapshotStates {
         refs: createRefs(),
         told: new Map(),
         untold: [],
-        lists: new Map(),
         outlines: new WeakMap(),
         restless: false,
         scale: undefined,
@@ -72,23 +68,4 @@ export function tellNotices(browsing: Browsing, looks: SnapshotState): readonly 
   const notices = untoldNotices(browsing, looks);
   looks.untold = [];
   return notices;
-}
-
-const mostLists = 20;
-
-/** The list of a page's newest document, created when it has none. */
-export async function listOf(page: Page, looks: SnapshotState, document: string): Promise<JSHandle<ElementList>> {
-  const known = looks.lists.get(document);
-  if (known !== undefined) return known;
-  const list = await page.evaluateHandle(newElementList);
-  looks.lists.set(document, list);
-  const [oldest] = looks.lists.keys();
-  if (looks.lists.size > mostLists && oldest !== undefined) {
-    void looks.lists
-      .get(oldest)
-      ?.dispose()
-      .catch(() => undefined);
-    looks.lists.delete(oldest);
-  }
-  return list;
 }

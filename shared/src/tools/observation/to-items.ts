@@ -1,8 +1,7 @@
 import type { AriaBox, AriaNode } from "./aria-node.ts";
 import { markOf } from "./aria-node.ts";
-import type { FieldFacts } from "./in-page/find-fields.ts";
-import { actsByRole, holdsValue, type Item, isQuiet, nameSaysAll, showsValue } from "./item.ts";
-import type { Hider } from "./unseen-text.ts";
+import type { Hider } from "./hider.ts";
+import { actsByRole, holdsValue, type Item, isQuiet, nameSaysAll } from "./item.ts";
 
 /** The document that nodes belong to, as far as making items needs it. */
 export type Setting = {
@@ -13,13 +12,16 @@ export type Setting = {
   readonly left: number;
   readonly top: number;
   /** Gives the ref that a model may use. */
-  refOf(element: { readonly ref: string; readonly role: string; readonly name: string; readonly mark: string }): string;
-  /** What the document itself reports about the field in a box. */
-  fieldIn(box: AriaBox): FieldFacts | undefined;
+  refOf(element: {
+    readonly number: number;
+    readonly role: string;
+    readonly name: string;
+    readonly mark: string;
+  }): string;
   /** How an element without words looks. */
-  lookOf(box: AriaBox | undefined): string | undefined;
-  /** The setting of the document inside an iframe. */
-  within(iframe: AriaNode): Setting | undefined;
+  lookOf(number: number): string | undefined;
+  /** The nodes and the setting of the document inside an iframe. */
+  within(iframe: AriaNode): { readonly nodes: readonly (string | AriaNode)[]; readonly setting: Setting } | undefined;
 };
 
 /**
@@ -45,18 +47,13 @@ function textItems(value: string, { hider }: Setting, away: number, ref?: string
 }
 
 function nodeItems(node: AriaNode, setting: Setting, outer: number): Item[] {
-  const away = node.box === undefined || isEmpty(node.box) ? outer : awayOf(node.box, setting);
+  const away = isEmpty(node.box) ? outer : awayOf(node.box, setting);
   const acts = actsByRole(node.role) || node.cursor === "pointer" || (node.role === "generic" && node.name !== "");
-  const mark = markOf(node);
-  const ref =
-    node.ref === undefined ? undefined : setting.refOf({ ref: node.ref, role: node.role, name: node.name, mark });
-  const inside = node.role === "iframe" ? setting.within(node) : setting;
-  const inner = inside === undefined ? [] : toItems(node.children ?? [], inside, away);
-  const field =
-    node.box !== undefined && (holdsValue(node.role) || showsValue(node.role)) ? setting.fieldIn(node.box) : undefined;
-  const edged = field?.value.startsWith('"') === true ? field.value : undefined;
-  const value = edged ?? node.text ?? (inner.length === 0 ? field?.value : undefined);
-  const text = value === undefined ? "" : setting.hider.text(value);
+  const { ref: number, role } = node;
+  const ref = number === undefined ? undefined : setting.refOf({ number, role, name: node.name, mark: markOf(node) });
+  const inside = role === "iframe" ? setting.within(node) : { nodes: node.children ?? [], setting };
+  const inner = inside === undefined ? [] : toItems(inside.nodes, inside.setting, away);
+  const text = node.text === undefined ? "" : setting.hider.text(node.text);
   if (isQuiet(node.role) && !acts && node.ariaHidden !== true) {
     if (inner.length === 0) return textItems(node.text ?? node.name, setting, away, ref);
     const joined =
@@ -65,14 +62,15 @@ function nodeItems(node: AriaNode, setting: Setting, outer: number): Item[] {
   }
   const label = setting.hider.label(node.name);
   const children = nameSaysAll(node.role) && label.text !== "" ? inner.filter((item) => item.acts) : inner;
-  const look = acts && label.text === "" && text === "" && children.length === 0 ? setting.lookOf(node.box) : undefined;
+  const look =
+    acts && label.text === "" && text === "" && children.length === 0 ? setting.lookOf(number ?? 0) : undefined;
   if (!acts && ref === undefined && label.text === "" && text === "" && children.length === 0) return [];
   return [
     {
       role: node.role === "generic" ? (node.cursor === "pointer" ? "clickable" : "group") : node.role,
       name: node.role === "row" && children.length > 0 ? "" : label.text,
       text: look ?? (text === label.text ? "" : text),
-      states: [...(field?.readOnly === true ? ["read-only"] : []), ...statesOf(node, label.unseen)],
+      states: statesOf(node, label.unseen),
       ref,
       acts,
       away,
@@ -86,27 +84,28 @@ function joinTexts(items: readonly Item[]): string {
   return items.map(({ text }) => text).join(" ");
 }
 
-function isEmpty({ width, height }: AriaBox): boolean {
+function isEmpty([, , width, height]: AriaBox): boolean {
   return width === 0 && height === 0;
 }
 
-function awayOf(box: AriaBox, { left, top, width, height }: Setting): number {
-  const x = box.x + left;
-  const y = box.y + top;
-  return Math.max(0, y - height, -(y + box.height), x - width, -(x + box.width));
+function awayOf([boxLeft, boxTop, boxWidth, boxHeight]: AriaBox, { left, top, width, height }: Setting): number {
+  const x = boxLeft + left;
+  const y = boxTop + top;
+  return Math.max(0, y - height, -(y + boxHeight), x - width, -(x + boxWidth));
 }
 
 function statesOf(node: AriaNode, unseen: boolean): string[] {
   const states: string[] = [];
+  if (node.readOnly === true) states.push("read-only");
   if (node.level !== undefined) states.push(`level ${node.level}`);
   for (const name of ["checked", "pressed", "invalid"] as const) {
     const value = node[name];
-    if (value === undefined || value === false) continue;
+    if (value === undefined) continue;
     states.push(value === true ? name : `${name}: ${value}`);
   }
   if (node.selected === true) states.push("selected");
   if (node.disabled === true) states.push("disabled");
-  if (node.expanded !== undefined) states.push(node.expanded ? "expanded" : "collapsed");
+  if (node.expanded === true) states.push("expanded");
   if (node.active === true && node.role !== "generic") states.push("focused");
   if (node.ariaHidden === true) states.push("aria-hidden");
   if (unseen) states.push("label not visible");

@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
+import { sha256Of } from "../../core/sha256.ts";
+import type { Shown } from "../../core/tool.ts";
 import { countSteps, createPlan, formatPlan, markStep, type Plan, planSchema, stepStatus, updatePlan } from "./plan.ts";
 
 /**
@@ -27,8 +29,8 @@ export const planCommand = z.strictObject({
 /** A checked command. */
 export type PlanCommand = z.output<typeof planCommand>;
 
-/** The book after a command, and the caller's result. */
-export type Outcome = { readonly book: PlanBook; readonly text: string };
+/** The book after a command, the caller's result, and what it shows of a plan. */
+export type Outcome = { readonly book: PlanBook; readonly text: string; readonly shows?: Shown };
 
 /**
  * Executes a command. `newId` names a created plan that was given no id. Throws `invalid_input` or
@@ -43,13 +45,10 @@ export function carryOut(book: PlanBook, input: PlanCommand, newId: string): Out
     case "list":
       return { book, text: listText(book) };
     case "get":
-      return { book, text: formatPlan(namedOrActive(book, input)) };
+      return withPlanText(book, namedOrActive(book, input));
     case "set_active": {
       const plan = named(book, input);
-      return {
-        book: { ...book, active: plan.id },
-        text: `Plan '${plan.id}' is now the active plan.\n\n${formatPlan(plan)}`,
-      };
+      return withPlanText({ ...book, active: plan.id }, plan, `Plan '${plan.id}' is now the active plan.`);
     }
     case "mark_step":
       return mark(book, input);
@@ -78,10 +77,8 @@ function create(book: PlanBook, input: PlanCommand, newId: string): Outcome {
   const steps = given(input.steps);
   if (steps === undefined) throw invalid("Parameter `steps` must be a non-empty list of strings for command: create");
   const plan = createPlan(id, title, steps);
-  return {
-    book: { active: id, plans: [...book.plans, plan] },
-    text: `Plan created successfully with ID: ${id}\n\n${formatPlan(plan)}`,
-  };
+  const made = { active: id, plans: [...book.plans, plan] };
+  return withPlanText(made, plan, `Plan created successfully with ID: ${id}`);
 }
 
 function update(book: PlanBook, input: PlanCommand): Outcome {
@@ -91,7 +88,7 @@ function update(book: PlanBook, input: PlanCommand): Outcome {
     ...(title !== undefined && { title }),
     ...(steps && { steps }),
   });
-  return { book: withPlan(book, plan), text: `Plan updated successfully: ${plan.id}\n\n${formatPlan(plan)}` };
+  return withPlanText(withPlan(book, plan), plan, `Plan updated successfully: ${plan.id}`);
 }
 
 function mark(book: PlanBook, input: PlanCommand): Outcome {
@@ -103,10 +100,15 @@ function mark(book: PlanBook, input: PlanCommand): Outcome {
     ...(input.step_status !== undefined && { status: input.step_status }),
     ...(notes !== undefined && { notes }),
   });
-  return {
-    book: withPlan(book, plan),
-    text: `Step ${input.step_index} updated in plan '${plan.id}'.\n\n${formatPlan(plan)}`,
-  };
+  return withPlanText(withPlan(book, plan), plan, `Step ${input.step_index} updated in plan '${plan.id}'.`);
+}
+
+/** The whole plan after what was done; of that, only what was done stays once it is out of date. */
+function withPlanText(book: PlanBook, plan: Plan, done?: string): Outcome {
+  const whole = formatPlan(plan);
+  const brief = `${done ?? `Plan: ${plan.title} (ID: ${plan.id})`} [The plan is left out; a later result shows it.]`;
+  const shows = { of: `plan ${plan.id}`, whole: sha256Of(whole), brief };
+  return { book, text: done === undefined ? whole : `${done}\n\n${whole}`, shows };
 }
 
 function listText({ plans, active }: PlanBook): string {

@@ -147,3 +147,35 @@ test("only reading commands are pure", () => {
   expect(tool.effect({ command: "list" })).toBe("pure");
   expect(tool.effect(made)).toBe("idempotent");
 });
+
+test("a change of one plan leaves the others, and a step keeps its status where it was", async () => {
+  await using place = await setUp();
+  await place.call(made);
+  await place.call({ command: "create", plan_id: "p2", title: "Other", steps: ["a", "b"] });
+  await place.call({ command: "mark_step", plan_id: "p1", step_index: 1, step_status: "completed" });
+  await place.call({ command: "mark_step", step_index: 0, step_notes: "soon" });
+  await place.call({ command: "update", plan_id: "p1", steps: ["Book", "Pack", "Go"] });
+  const { plans, active } = await readPlans(place.workspace);
+  expect(active).toBe("p2");
+  expect(plans.map(({ id, steps }) => [id, ...steps.map(({ status, notes }) => status + notes)])).toEqual([
+    ["p1", "not_started", "completed", "not_started"],
+    ["p2", "not_startedsoon", "not_started"],
+  ]);
+  await place.call({ command: "delete", plan_id: "p1" });
+  expect(await readPlans(place.workspace)).toMatchObject({ active: "p2", plans: [{ id: "p2" }] });
+  expect(plans.length).toBe(2);
+});
+
+test("the fifty newest changes are remembered, whatever is read between them", async () => {
+  await using place = await setUp();
+  const add = (n: number) => place.call({ ...made, plan_id: `${n}` }, `call/${n}`);
+  const first = await add(0);
+  for (let n = 1; n < 50; n++) {
+    await add(n);
+    await place.call({ command: "get" }, `look/${n}`);
+  }
+  expect(await add(0)).toBe(first);
+  await add(50);
+  expect(await add(0)).toContain("A plan with ID '0' already exists");
+  expect(await add(1)).toContain("Plan created successfully with ID: 1\n");
+});

@@ -39,11 +39,11 @@ export function createPlanning(): Tool {
         const { book, calls } = (await readJson(path, keptPlans)) ?? { book: emptyBook, calls: [] };
         const done = calls.find((call) => call.key === key);
         if (done !== undefined) return done.text;
-        const outcome = carryOut(book, input, idFrom(key));
-        if (reading.includes(input.command)) return outcome.text;
-        const remembered = [...calls, { key, text: outcome.text }].slice(-rememberedCalls);
-        await writeJson(path, { book: outcome.book, calls: remembered } satisfies z.input<typeof keptPlans>);
-        return outcome.text;
+        const { book: after, ...shown } = carryOut(book, input, idFrom(key));
+        if (reading.includes(input.command)) return { ...shown, isError: false };
+        const remembered = [...calls, { key, text: shown.text }].slice(-rememberedCalls);
+        await writeJson(path, { book: after, calls: remembered } satisfies z.input<typeof keptPlans>);
+        return { ...shown, isError: false };
       }),
   });
 }

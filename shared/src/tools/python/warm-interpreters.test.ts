@@ -43,9 +43,13 @@ async function coldly(code: string): Promise<string> {
   return stdout + stderr;
 }
 /** The interpreter a program runs in, and the program's number there. */
+/**
+ * An interpreter is known by when its first process started; the kernel reuses a namespace's
+ * number.
+ */
 const whereabouts = async () => {
   const [interpreter = "", pid] = (
-    await python("import os; print(os.readlink('/proc/self/ns/pid'), os.getpid())")
+    await python("import os; print(open('/proc/1/stat').read().split()[21], os.getpid())")
   ).split(" ");
   return { interpreter, pid: Number(pid) };
 };
@@ -183,6 +187,17 @@ test.skipIf(!hasBwrap)("interpreters end when they are released, idle, too many,
   await run(brief, "four");
   await eventually("the idle one has ended", () => ours().length === 0);
   expect(await run(brief, "four")).toMatchObject({ stdout: "1\n" });
+  await brief.close();
+});
+
+test.skipIf(!hasBwrap)("a program may run for longer than an interpreter may be idle", async () => {
+  const brief = createWarmInterpreters(open.sandbox, { idleMs: 2_000 });
+  const run = async (code: string) => {
+    const running = await brief.begin(workspace, code, usual);
+    return running && outcomeOf(running, { signal: AbortSignal.timeout(60_000) });
+  };
+  await run("print(1)");
+  expect(await run("import time; time.sleep(3); print(2)")).toMatchObject({ exitCode: 0, stdout: "2\n" });
   await brief.close();
 });
 

@@ -8,7 +8,9 @@ import { contextForTest, riskContextForTest } from "../../testing/tool-context.t
 import { webToolsForTest } from "../../testing/web/web-tools.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { createSnapshotStates } from "../observation/snapshot-state.ts";
+import { judgeGoing, judgePrices } from "./going.ts";
 import { createGuard } from "./guard.ts";
+import type { Scope } from "./scope.ts";
 
 /** Tools under one guard, as a server has them; each call is given the answer it returns. */
 function guarded(workspace: Workspace) {
@@ -189,4 +191,57 @@ test("a tool that reaches nothing is left unchanged", async () => {
     run: async () => "",
   });
   expect(guarded(place.workspace).guard.over(tool)).toBe(tool);
+});
+
+const scope = (more: Partial<Scope> = {}): Scope => ({
+  led: true,
+  private: false,
+  chosen: [],
+  shown: new Map(),
+  spent: new Map(),
+  given: [],
+  said: ["Look at shop.example."],
+  trusted: [],
+  ...more,
+});
+const opens = (...urls: string[]) => ({ opens: () => urls });
+const foreign = ["http://a.example/1", "http://b.example/2", "http://c.example/3"] as const;
+
+test.each<[readonly string[], string | undefined]>([
+  [["http://shop.example/x"], undefined],
+  [["no address"], undefined],
+  [["no address", foreign[0]], `Open “${foreign[0]}”, which you did not name`],
+  [[foreign[0], "http://shop.example/"], `Open “${foreign[0]}”, which you did not name`],
+  [["http://shop.example/", ...foreign], `Open “${foreign[0]}” and 2 more addresses, which you did not name`],
+])("of the addresses %j that a call opens the person reads: %p", (urls, risk) => {
+  expect(judgeGoing(opens(...urls), {}, scope()).risk).toBe(risk);
+  expect(judgeGoing(opens(...urls), {}, undefined)).toEqual({});
+});
+
+test("an address that is free costs nothing while the task knows nothing private, and others are priced all the same", () => {
+  const reach = { ...opens(foreign[0], "http://shop.example/"), free: (url: string) => url === foreign[0] };
+  expect(judgeGoing(reach, {}, scope())).toEqual({ prices: [{ site: "shop.example", bits: 0 }] });
+  expect(judgeGoing(reach, {}, scope({ private: true })).risk).toContain("which you did not name");
+});
+
+test("addresses and a question are priced together, and a question without words is one too", () => {
+  const reach = { ...opens("http://shop.example/"), asks: () => "" };
+  expect(judgeGoing(reach, {}, scope({ private: true })).prices).toEqual([
+    { site: "shop.example", bits: 0 },
+    { site: "search engines", bits: 0 },
+  ]);
+});
+
+test("of what a task cannot afford the sites are named that it would tell something, each once", () => {
+  const prices = [
+    { site: "a.example", bits: 90 },
+    { site: "b.example", bits: 0 },
+    { site: "a.example", bits: 90 },
+    { site: "c.example", bits: 1 },
+  ];
+  expect(judgePrices(prices, scope())).toStartWith("Go on at “a.example”, “c.example”, which you did not name;");
+  expect(judgePrices(prices.slice(0, 2), scope())).toBeUndefined();
+  expect(judgePrices(prices, undefined)).toBeUndefined();
+  expect(judgePrices(prices.slice(3), scope({ spent: new Map([["c.example", 96]]) }))).toContain("c.example");
+  expect(judgePrices(prices.slice(3), scope({ spent: new Map([["c.example", 95]]) }))).toBeUndefined();
 });

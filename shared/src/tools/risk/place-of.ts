@@ -18,7 +18,7 @@ export async function placeOfRef(
   ref: string,
 ): Promise<ActionTarget | undefined> {
   try {
-    const { handle, seen } = await findElement(browsing, looks, browsing.active().page, ref);
+    const { handle, seen } = await findElement(browsing, looks, ref);
     return { action: await actionOf(handle), url: urlOf(seen.frame), name: seen.name };
   } catch (error) {
     if (error instanceof AppError) return undefined;

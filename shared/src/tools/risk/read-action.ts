@@ -61,13 +61,12 @@ export function readAction(element: ActionElement): ReadAction {
       .filter((word) => word !== "");
   };
   const pressed = element.closest(actionable);
-  const nearest = pressed ?? element;
+  const target = pressed ?? element;
   // For a pressable element, the pictures that name it; for any other, the pressable elements in
   // it.
   const inside = Array.from(
-    nearest.querySelectorAll(pressed === null ? actionable : "[aria-label],[alt],[title]"),
+    target.querySelectorAll(pressed === null ? actionable : "[aria-label],[alt],[title]"),
   ).slice(0, 50);
-  const target = nearest.tagName === "LABEL" ? (element.closest("label") ?? nearest) : nearest;
   const type = String(target.type ?? "").toLowerCase();
   const form = target.form;
   const button = form?.querySelector("button:not([type]),[type=submit],[type=image]") ?? undefined;

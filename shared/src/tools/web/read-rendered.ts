@@ -2,7 +2,7 @@ import type { Page as BrowserPage } from "playwright";
 import { AppError } from "../../core/errors.ts";
 import type { BrowserHost } from "../../machine/browser/browser.ts";
 import { copyVisible } from "../observation/in-page/copy-visible.ts";
-import { unseenTextOf } from "../observation/unseen-text.ts";
+import { unseenTextOf } from "../observation/looking.ts";
 import { extractInWorker } from "../page/extract-in-worker.ts";
 
 /** A document of the web as a model can read it. */
@@ -65,5 +65,5 @@ export async function readRendered(
 
 /** The page's HTML without what a person could not see there. */
 async function readSeen(page: BrowserPage): Promise<string> {
-  return (await page.evaluate(copyVisible, await unseenTextOf(page))).html;
+  return (await page.evaluate(copyVisible, await unseenTextOf(page.mainFrame()))).html;
 }

@@ -5,13 +5,17 @@ import type { RunEvent } from "../../../core/run.ts";
 import type { Moment } from "../run-clock.ts";
 import type { FilesTable } from "./files-table.ts";
 import type { UsageTable } from "./usage-table.ts";
+import type { WatchersTable } from "./watchers-table.ts";
 
 /**
  * Statements over `events`: one gapless sequence per run, whose last number is in the run's row.
- * Files that an event refers to become files of the run's principal, and what it reports as used
- * counts for that principal.
+ * Files that an event refers to become files of the run's principal, what it reports as used
+ * counts for that principal, and runs that watch this one are signaled.
  */
-export function eventsTable(db: Database, files: FilesTable, usage: UsageTable) {
+export function eventsTable(
+  db: Database,
+  { files, usage, watchers }: { files: FilesTable; usage: UsageTable; watchers: WatchersTable },
+) {
   const number = db.query<{ last_event: number }, [number, number, number]>(
     "UPDATE runs SET last_event = last_event + ?, updated_at = ? WHERE n = ? RETURNING last_event",
   );
@@ -23,8 +27,9 @@ export function eventsTable(db: Database, files: FilesTable, usage: UsageTable) 
   );
   return {
     /** Returns the last event's number, or 0 if there was nothing to append. */
-    append(run: number, events: readonly RunEvent[], { wall }: Moment): number {
+    append(run: number, events: readonly RunEvent[], now: Moment): number {
       if (events.length === 0) return 0;
+      const { wall } = now;
       const last = number.get(events.length, wall, run)?.last_event;
       if (last === undefined) throw new Error("Events need a run.");
       let seq = last - events.length;
@@ -33,6 +38,7 @@ export function eventsTable(db: Database, files: FilesTable, usage: UsageTable) 
         for (const file of filesOf(event)) files.insert(run, file);
         usage.add(run, event, wall);
       }
+      watchers.signal(run, now);
       return last;
     },
     after(run: RunKey, seq: number, limit: number): StoredEvent[] {

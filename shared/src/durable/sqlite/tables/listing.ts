@@ -3,17 +3,17 @@ import * as z from "zod";
 import type { ListFilter } from "../../../core/engine.ts";
 import { AppError } from "../../../core/errors.ts";
 import type { RunRow } from "./runs-table.ts";
+import { askerOf } from "./schema.ts";
 
 /** The last run of a page: the next page starts after it. */
 const cursorSchema = z.tuple([z.int(), z.string()]);
 
 /**
- * A dedupe key is a JSON array that ends in the message's id, which is `runId/path` if a step sent
- * it; a run id has 36 characters. Only a run of the same principal asked: otherwise anyone could
- * find out whether another's run exists, by sending a message under its id.
+ * Only a run of the same principal asked: otherwise anyone could find out whether another's run
+ * exists, by sending a message under its id.
  */
-const askedHere = `EXISTS (SELECT 1 FROM runs AS asker WHERE asker.principal = runs.principal AND asker.id = substr(
-  CASE WHEN json_valid(runs.dedupe_key) THEN json_extract(runs.dedupe_key, '$[#-1]') END, 1, 36))`;
+export const askedHere = `EXISTS (SELECT 1 FROM runs AS asker
+  WHERE asker.principal = runs.principal AND asker.id = ${askerOf("runs.")})`;
 
 type Condition = { readonly sql: string; readonly value: string | number };
 

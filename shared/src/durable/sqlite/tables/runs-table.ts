@@ -45,8 +45,9 @@ export type NewRun = {
 /** Statements that add and find runs. */
 export function runsTable(db: Database) {
   const insert = db.query<{ n: number }, [NewRun]>(
-    `INSERT INTO runs (id, kind, principal, context_id, input, dedupe_key, dedupe_hash, counted, status, due, accepted_at, created_at, updated_at)
-     VALUES ($id, $kind, $principal, $contextId, $input, $dedupeKey, $dedupeHash, $counted, 'queued', $steady, $steady, $wall, $wall) RETURNING n`,
+    // A number is never used again: it is a part of every lease.
+    `INSERT INTO runs (n, id, kind, principal, context_id, input, dedupe_key, dedupe_hash, counted, status, due, accepted_at, created_at, updated_at)
+     VALUES (1 + max((SELECT ifnull(max(n), 0) FROM runs), (SELECT last_number FROM deletions)), $id, $kind, $principal, $contextId, $input, $dedupeKey, $dedupeHash, $counted, 'queued', $steady, $steady, $wall, $wall) RETURNING n`,
   );
   const byId = db.query<RunRow, [string]>("SELECT * FROM runs WHERE id = ?");
   const ofPrincipal = db.query<RunRow, [string, string]>("SELECT * FROM runs WHERE id = ? AND principal = ?");

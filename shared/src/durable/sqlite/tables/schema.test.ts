@@ -15,6 +15,9 @@ test("the files of a store from before it knew whose they are belong to the prin
   await before.start({ kind: "k", input: null, principal: "local", contextId: "c", events });
   await before.close({ graceMs: 0 });
   using db = new Database(store.path);
+  db.run("DROP TABLE watchers");
+  for (const one of ["TABLE file_runs", "TABLE deletions", "INDEX runs_asker", "INDEX runs_unfinished"])
+    db.run(`DROP ${one}`);
   db.run("DROP TABLE usage");
   db.run("DROP INDEX runs_under_way");
   db.run("ALTER TABLE runs DROP COLUMN counted");
@@ -26,5 +29,6 @@ test("the files of a store from before it knew whose they are belong to the prin
   expect(await engine.hasFile("local", sha256)).toBe(true);
   expect(await engine.hasFile("bob", sha256)).toBe(false);
   expect(db.query("SELECT principal, size FROM files").all()).toEqual([{ principal: "local", size: 3 }]);
+  expect([...(await engine.filesInUse([sha256]))]).toEqual([sha256]);
   await engine.close({ graceMs: 0 });
 });

@@ -2,6 +2,13 @@ import type { Database } from "bun:sqlite";
 import { AppError } from "../../../core/errors.ts";
 
 /**
+ * The id of the run whose step asked for a run, or another text of 36 characters: a dedupe key is a
+ * JSON array that ends in the message's id, which is `runId/path` if a step sent it.
+ */
+export const askerOf = (table: string) =>
+  `substr(CASE WHEN json_valid(${table}dedupe_key) THEN json_extract(${table}dedupe_key, '$[#-1]') END, 1, 36)`;
+
+/**
  * One entry per version; the file's `user_version` counts those applied. Never change a released
  * entry.
  */
@@ -111,6 +118,35 @@ const migrations: readonly string[] = [
     usd REAL NOT NULL,
     PRIMARY KEY (principal, day)
   ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  CREATE TABLE watchers (
+    run INTEGER NOT NULL,
+    watcher INTEGER NOT NULL,
+    signal TEXT NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (run, watcher, signal)
+  ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  CREATE TABLE file_runs (
+    sha256 TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    PRIMARY KEY (sha256, run)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX file_runs_run ON file_runs (run);
+  INSERT OR IGNORE INTO file_runs (sha256, run)
+    SELECT file.value ->> '$.sha256', events.run
+    FROM events
+    JOIN (VALUES ('$.parts'), ('$.files'), ('$.images')) AS field
+    JOIN json_each(events.event, field.column1) AS file
+    WHERE events.event LIKE '%"sha256":"%' AND file.type = 'object' AND file.value ->> '$.sha256' IS NOT NULL;
+  CREATE INDEX runs_asker ON runs (principal,
+    substr(CASE WHEN json_valid(dedupe_key) THEN json_extract(dedupe_key, '$[#-1]') END, 1, 36))
+    WHERE dedupe_key IS NOT NULL;
+  CREATE INDEX runs_unfinished ON runs (context_id) WHERE status IN ('queued', 'running', 'waiting', 'paused');
+  CREATE TABLE deletions (last_number INTEGER NOT NULL, unscrubbed INTEGER NOT NULL) STRICT;
+  INSERT INTO deletions (last_number, unscrubbed) VALUES (0, 0);
   `,
 ];
 

@@ -36,3 +36,6 @@ export function signalsTable(db: Database) {
     giveBack: (run: number, path: string) => void giveBack.run(run, path),
   };
 }
+
+/** The statements of `signalsTable`. */
+export type SignalsTable = ReturnType<typeof signalsTable>;

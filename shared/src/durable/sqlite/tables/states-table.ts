@@ -53,3 +53,6 @@ export function statesTable(db: Database) {
     requestCancel: (n: number, { wall }: Moment) => void requestCancel.run(wall, n),
   };
 }
+
+/** The statements of `statesTable`. */
+export type StatesTable = ReturnType<typeof statesTable>;

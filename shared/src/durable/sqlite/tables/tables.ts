@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { claimsTable } from "./claims-table.ts";
+import { deletionTable } from "./deletion-table.ts";
 import { eventsTable } from "./events-table.ts";
 import { filesTable } from "./files-table.ts";
 import { journalTable } from "./journal-table.ts";
@@ -8,6 +9,7 @@ import { runsTable } from "./runs-table.ts";
 import { signalsTable } from "./signals-table.ts";
 import { statesTable } from "./states-table.ts";
 import { usageTable } from "./usage-table.ts";
+import { watchersTable } from "./watchers-table.ts";
 import { clockTable, workersTable } from "./workers-table.ts";
 
 /**
@@ -17,15 +19,20 @@ import { clockTable, workersTable } from "./workers-table.ts";
 export function prepareTables(db: Database) {
   const files = filesTable(db);
   const usage = usageTable(db);
+  const signals = signalsTable(db);
+  const states = statesTable(db);
+  const watchers = watchersTable(db, signals, states);
   return {
     runs: runsTable(db),
-    states: statesTable(db),
+    states,
     claims: claimsTable(db),
     journal: journalTable(db),
-    events: eventsTable(db, files, usage),
+    events: eventsTable(db, { files, usage, watchers }),
     files,
     usage,
-    signals: signalsTable(db),
+    signals,
+    watchers,
+    deletion: deletionTable(db),
     workers: workersTable(db),
     clock: clockTable(db),
     listing: listing(db),

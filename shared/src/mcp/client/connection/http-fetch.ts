@@ -43,24 +43,32 @@ export function httpFetch({ url: own, egress, proxy, maxMessageBytes }: HttpFetc
 
 /**
  * Fails a stream with more than this many bytes between two empty lines, which end the messages of
- * an event stream.
+ * an event stream. Lines end with a line feed, with or without a carriage return before it.
  */
-function messageBound(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+export function messageBound(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
+  let lineSize = 0;
   let last = 0;
   return new TransformStream({
     transform(bytes, controller) {
+      let isTooLong = false;
+      const take = (until: number, from: number) => {
+        lineSize += until - from;
+        size += until - from;
+        isTooLong ||= size > maxBytes;
+      };
       let from = 0;
-      for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) {
+      for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, from)) {
+        take(at, from);
         const before = at === 0 ? last : bytes[at - 1];
-        if (before === 10) {
-          size = 0;
-          from = at + 1;
-        }
+        const isEmpty = lineSize === 0 || (lineSize === 1 && before === carriageReturn);
+        size = isEmpty ? 0 : size + 1;
+        lineSize = 0;
+        from = at + 1;
       }
-      size += bytes.length - from;
+      take(bytes.length, from);
       last = bytes.at(-1) ?? last;
-      if (size > maxBytes)
+      if (isTooLong)
         return controller.error(
           new AppError("too_large", `The server sent a message of more than ${bytesInWords(maxBytes)}.`),
         );
@@ -68,6 +76,9 @@ function messageBound(maxBytes: number): TransformStream<Uint8Array, Uint8Array>
     },
   });
 }
+
+const newline = 10;
+const carriageReturn = 13;
 
 async function fetchAside(egress: Egress, url: URL, init: RequestInit | undefined): Promise<Response> {
   const { method = "GET", body, headers, signal } = init ?? {};

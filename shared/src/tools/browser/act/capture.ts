@@ -46,7 +46,7 @@ async function screenshot(call: BrowserCall, { whole, ref, path }: Shot): Promis
   const { browsing, looks, context } = call;
   const bytes = await captured(call, async (page) => {
     const options = { type: "png", scale: "css", timeout: captureMs } as const;
-    if (ref !== undefined) return await (await findElement(browsing, looks, page, ref)).handle.screenshot(options);
+    if (ref !== undefined) return await (await findElement(browsing, looks, ref)).handle.screenshot(options);
     if (!whole) return await page.screenshot(options);
     const width = page.viewportSize()?.width ?? 1_280;
     const height = Number(await page.evaluate("document.documentElement.scrollHeight"));

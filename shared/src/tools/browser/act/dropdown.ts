@@ -25,7 +25,7 @@ export function dropdownTools(deps: BrowserDeps): Tool[] {
       input: z.strictObject({ ref: ref }),
       async run({ ref }, { browsing, looks, context }) {
         if (browsing.dialog() !== undefined) throw heldUp(browsing);
-        const text = await browsing.act(async (page) => optionsText(await findElement(browsing, looks, page, ref)), {
+        const text = await browsing.act(async () => optionsText(await findElement(browsing, looks, ref)), {
           signal: context.signal,
           timeoutMs: actMs,
         });

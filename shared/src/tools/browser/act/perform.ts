@@ -1,7 +1,7 @@
 import type { Frame, Page } from "playwright";
 import { AppError } from "../../../core/errors.ts";
 import { type FoundElement, findElement } from "../../observation/find-element.ts";
-import { describeCover } from "../../observation/in-page/describe-element.ts";
+import { describeCover } from "../../observation/in-page/describe-cover.ts";
 import { type Changes, endWatch, watchChanges } from "../../observation/in-page/watch-changes.ts";
 import type { BrowserCall } from "./browser-tool.ts";
 import { followUp, placeOf } from "./follow-up.ts";
@@ -42,7 +42,7 @@ export async function perform(
     async (page) => {
       const frame = looks.refs.get(refs[0] ?? "")?.frame ?? page.mainFrame();
       const watching = watched ? startWatch(frame) : undefined;
-      const elements = await findElements(call, page, refs).catch((error: unknown) => {
+      const elements = await findElements(call, refs).catch((error: unknown) => {
         void watching?.then((stop) => stop?.());
         throw error;
       });
@@ -68,13 +68,9 @@ export async function perform(
   return [said, ...(await followUp(call, before, changes))].join(" ");
 }
 
-async function findElements(
-  { browsing, looks }: BrowserCall,
-  page: Page,
-  refs: readonly string[],
-): Promise<FoundElement[]> {
+async function findElements({ browsing, looks }: BrowserCall, refs: readonly string[]): Promise<FoundElement[]> {
   const found: FoundElement[] = [];
-  for (const ref of refs) found.push(await findElement(browsing, looks, page, ref));
+  for (const ref of refs) found.push(await findElement(browsing, looks, ref));
   return found;
 }
 

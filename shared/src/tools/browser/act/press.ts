@@ -1,6 +1,6 @@
 import type { ElementHandle, Page } from "playwright";
 import { bringNear, type Near } from "../../observation/in-page/bring-near.ts";
-import { describeCover } from "../../observation/in-page/describe-element.ts";
+import { describeCover } from "../../observation/in-page/describe-cover.ts";
 import type { Point } from "./input.ts";
 import { actMs } from "./perform.ts";
 

@@ -1,7 +1,7 @@
 import { AppError } from "../../../core/errors.ts";
 import type { FoundElement } from "../../observation/find-element.ts";
-import { fieldFormats } from "../../observation/in-page/find-fields.ts";
 import { endTyping, type FieldOption, readOptions } from "../../observation/in-page/read-field.ts";
+import { fieldFormats } from "../../observation/in-page/states.ts";
 import { asData } from "../../page/as-data.ts";
 import { actMs } from "./perform.ts";
 

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
-import { crowdedItems } from "../../observation/crowded-page.ts";
 import { itemWith } from "../../observation/item.ts";
 import { linesOf } from "../../observation/lines.ts";
 import { findLines, wholeText } from "../../observation/lines-text.ts";
@@ -9,7 +8,7 @@ import { heldUp, lookAt, type PageLook, settle } from "../../observation/look.ts
 import { bodyOf, headerOf, linesOfLook, notesOf } from "../../observation/look-text.ts";
 import { tellNotices } from "../../observation/snapshot-state.ts";
 import { asData } from "../../page/as-data.ts";
-import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
+import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";
 
 /** A longer tool result is stored and cut. */
@@ -31,14 +30,13 @@ export function snapshotTool(deps: BrowserDeps): Tool {
       full: z.boolean().default(false).describe("All of it, from the top."),
       from: z.int().min(1).default(1).describe("With expand or full: first line."),
     }),
-    async run({ expand, find, full, from }, call) {
-      const { browsing, looks, context } = call;
+    async run({ expand, find, full, from }, { browsing, looks, context }) {
       await settle(browsing, looks, context.signal);
-      const look = await lookAt(browsing, looks, { signal: context.signal, timeoutMs: lookMs });
+      const look = await lookAt(browsing, looks, { signal: context.signal, timeoutMs: lookMs, find });
       if (look === undefined && (expand !== undefined || find !== undefined)) throw heldUp(browsing);
       const header = [...headerOf(browsing, look), ...notesOf(tellNotices(browsing, looks))].join("\n");
       if (look === undefined) return header;
-      if (find !== undefined) return `${header}\n${await found(call, look, find)}`;
+      if (find !== undefined) return `${header}\n${found(look, find)}`;
       if (expand !== undefined) return `${header}\n${part(look, expand, from)}`;
       if (full) return `${header}\n${asData(look.url, wholeText(look.items, from, resultTokens))}`;
       return `${header}\n${bodyOf(look, linesOfLook(look, resultTokens))}`;
@@ -46,27 +44,16 @@ export function snapshotTool(deps: BrowserDeps): Tool {
   });
 }
 
-function part({ items, url, crowded }: PageLook, wanted: string, from: number): string {
+function part({ items, url }: PageLook, wanted: string, from: number): string {
   const item = itemWith(items, wanted);
   if (item === undefined) {
-    const how = crowded ? "The page is too large for that; use find." : "Look again and use the new refs.";
-    throw new AppError("conflict", `${wanted} is no longer on the page, or nothing is in it. ${how}`);
+    const message = `${wanted} is no longer on the page, or nothing is in it. Look again and use the new refs.`;
+    throw new AppError("conflict", message);
   }
   return asData(url, wholeText([item], from, resultTokens));
 }
 
-async function found(call: BrowserCall, look: PageLook, text: string): Promise<string> {
-  const { browsing, looks, context } = call;
-  const searched = look.crowded
-    ? await browsing.act((page) => crowdedItems(page, looks, { tab: look.tab.id, measure: look.measure, text }), {
-        signal: context.signal,
-        timeoutMs: lookMs,
-      })
-    : look;
-  const lines = findLines(
-    linesOf(searched?.items ?? [], { allRefs: true, urls: true, collapsed: false }),
-    text,
-    resultTokens,
-  );
-  return lines === "" ? `${JSON.stringify(text)} is not on the page.` : asData(look.url, lines);
+function found({ items, url }: PageLook, text: string): string {
+  const lines = findLines(linesOf(items, { allRefs: true, urls: true, collapsed: false }), text, resultTokens);
+  return lines === "" ? `${JSON.stringify(text)} is not on the page.` : asData(url, lines);
 }

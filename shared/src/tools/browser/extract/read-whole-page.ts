@@ -1,6 +1,6 @@
 import type { Frame, Page } from "playwright";
 import { copyVisible, type VisibleCopy } from "../../observation/in-page/copy-visible.ts";
-import { unseenTextOf } from "../../observation/unseen-text.ts";
+import { unseenTextOf } from "../../observation/looking.ts";
 import { extractInWorker } from "../../page/extract-in-worker.ts";
 
 /** The whole of a page as a reader sees it: Markdown, or plain text when it cannot be converted. */

@@ -46,9 +46,10 @@ export async function scanWorkspace(
   const fit = listing.files.filter(({ size }) => size <= largest);
   const files: SavedFile[] = [];
   for (let from = 0; from < fit.length; from += readTogether) {
-    const some = fit.slice(from, from + readTogether).map(({ path, size, modifiedAt }) => {
+    const some = fit.slice(from, from + readTogether).map(({ path, size, modifiedAt, executable }) => {
       const old = known.get(path);
-      return old?.size === size && old.modifiedAt === modifiedAt ? [old] : read(workspace, path);
+      // Permissions change without the time of the content.
+      return old?.size === size && old.modifiedAt === modifiedAt ? [{ ...old, executable }] : read(workspace, path);
     });
     files.push(...(await Promise.all(some)).flat());
   }

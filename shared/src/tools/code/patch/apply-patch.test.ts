@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createKeyedQueue } from "../../../core/keyed-queue.ts";
 import type { Workspace } from "../../../core/workspace.ts";
@@ -215,9 +215,75 @@ test("if writing a file fails midway, earlier files are restored and the call do
   expect(await read(workspace, "a.txt")).toBe("b\n");
 });
 
+const swap = (name: string, old: string, next: string) =>
+  `${name}\n<<<<<<< SEARCH\n${old}\n=======\n${next}\n>>>>>>> REPLACE\n`;
+
+test("parts of a patch for one file, however it is named, follow each other, and the file keeps its permissions", async () => {
+  const workspace = await place.project({ "s/a.sh": "one\ntwo\n" });
+  await chmod(join(workspace.root, "s/a.sh"), 0o751);
+  const parts = swap("s/a.sh", "one", "1") + swap("s/../s/a.sh", "two", "2") + swap("s/a.sh", "1", "first");
+  expect((await patch(workspace, parts)).text).toBe("The patch was applied to 1 file:\nM s/a.sh");
+  expect(await read(workspace, "s/a.sh")).toBe("first\n2\n");
+  expect((await stat(join(workspace.root, "s/a.sh"))).mode & 0o777).toBe(0o751);
+});
+
+test("a file taken back after a failure has its permissions again", async () => {
+  const workspace = await place.project({ "a.sh": "a\n", "gone.sh": "g\n", "wall.txt": "wall\n" });
+  for (const name of ["a.sh", "gone.sh"]) await chmod(join(workspace.root, name), 0o751);
+  const gone = "--- gone.sh\n+++ /dev/null\n@@ -1 +0,0 @@\n-g\n";
+  const wall = "--- /dev/null\n+++ wall.txt/x\n@@ -0,0 +1 @@\n+x\n";
+  const { text } = await patch(workspace, swap("a.sh", "a", "b") + gone + wall);
+  expect(text).toBe("wall.txt is not a folder of the workspace.");
+  for (const name of ["a.sh", "gone.sh"]) expect((await stat(join(workspace.root, name))).mode & 0o777).toBe(0o751);
+});
+
+test("a file that is there is not made again, none that is missing is changed, and a folder is neither", async () => {
+  const workspace = await place.project({ "a.txt": "a\n", "sub/b.txt": "b\n" });
+  const made = (name: string) => `--- /dev/null\n+++ b/${name}\n@@ -0,0 +1 @@\n+n\n`;
+  expect((await patch(workspace, made("a.txt"))).text).toContain("makes a.txt, but that file is there already");
+  expect((await patch(workspace, made("n.txt") + made("n.txt"))).text).toContain("makes n.txt, but");
+  expect((await patch(workspace, swap("no.txt", "a", "b"))).text).toContain(
+    "file no.txt that is to be patched does not",
+  );
+  expect((await patch(workspace, made("sub"))).text).toContain("The path sub is not a regular file");
+  expect(await read(workspace, "a.txt")).toBe("a\n");
+  expect(await Bun.file(join(workspace.root, "n.txt")).exists()).toBe(false);
+});
+
+test("a patch touches fifty files at most", async () => {
+  const workspace = await place.project({});
+  const all = (count: number) => Array.from({ length: count }, (_, n) => swap(`${n}.txt`, "", "x")).join("");
+  expect((await patch(workspace, all(51))).text).toBe("A patch may touch 50 files at most.");
+  expect(await readdir(workspace.root)).toEqual([]);
+  expect((await patch(workspace, all(50))).text).toContain("applied to 50 files");
+});
+
 test("text that is not a patch is reported as such, and binary or renaming patches are refused", async () => {
   const workspace = await place.project({});
   expect((await patch(workspace, "please change a.txt")).text).toContain("There is no patch in this");
   expect((await patch(workspace, "diff --git a/x b/x\nrename from x\nrename to y\n")).text).toContain("not renamed");
   expect((await patch(workspace, "--- a.txt\n+++ a.txt\n@@ nonsense\n")).text).toContain("no hunk header");
+});
+
+test("a patch waits for whatever holds one of its files, the last one too", async () => {
+  const workspace = await place.project({ "a.txt": "a\n", "b.txt": "b\n" });
+  for (const name of ["a.txt", "b.txt"]) {
+    const held = Promise.withResolvers<void>();
+    const holding = queue(join(workspace.root, name), () => held.promise);
+    const old = name.slice(0, 1);
+    const patching = patch(workspace, swap("a.txt", "a", "a") + swap("b.txt", "b", "b") + swap(name, old, "new"));
+    for (let turn = 0; turn < 20; turn++) await Bun.sleep(1);
+    expect(await read(workspace, name)).toBe(`${old}\n`);
+    held.resolve();
+    await holding;
+    expect((await patching).isError).toBe(false);
+    expect(await read(workspace, name)).toBe("new\n");
+    await patch(workspace, swap(name, "new", old));
+  }
+});
+
+test("what a patch would change is known before it is applied; of what is no patch, nothing", () => {
+  const edits = (text: string) => (typeof tool.edits === "function" ? tool.edits({ patch: text }) : undefined);
+  expect(edits(swap("a.txt", "a", "b") + swap("sub/b.txt", "", "n"))).toEqual(["a.txt", "sub/b.txt"]);
+  expect(edits("no patch")).toEqual([]);
 });

@@ -63,6 +63,8 @@ export interface PageElement extends PageNode {
   readonly validationMessage?: string;
   readonly href?: string;
   readonly checked?: boolean;
+  readonly indeterminate?: boolean;
+  readonly selected?: boolean;
   readonly disabled?: boolean;
   readonly multiple?: boolean;
   scrollIntoViewIfNeeded?(): void;
@@ -71,10 +73,12 @@ export interface PageElement extends PageNode {
     readonly effect: { getTiming(): { readonly iterations?: number } } | null;
   }[];
   readonly isContentEditable?: boolean;
+  readonly control?: PageElement | null;
   readonly labels?: ArrayLike<PageElement> | null;
   readonly options?: ArrayLike<PageOption>;
   readonly selectedIndex?: number;
   readonly shadowRoot: PageRoot | null;
+  assignedNodes?(): ArrayLike<PageNode>;
   readonly scrollHeight: number;
   readonly clientHeight: number;
   readonly scrollWidth: number;

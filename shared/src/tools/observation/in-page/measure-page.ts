@@ -1,11 +1,12 @@
 import type { PageDocument, PageElement, PageRect, PageWindow } from "./dom.ts";
+import type { Reader } from "./reader.ts";
 
 declare const document: PageDocument;
 declare const window: PageWindow;
 
 /**
  * The size of a document and its window's place in it, in CSS pixels. `origin` distinguishes it
- * from every other document of its frame.
+ * from every other document.
  */
 export type PageMeasure = {
   readonly origin: number;
@@ -23,18 +24,18 @@ export type PageMeasure = {
 };
 
 /** Runs in the page. */
-export function measurePage(): PageMeasure {
+export function measurePage(reader: Reader, origin: number): PageMeasure {
   const root: PageElement = document.scrollingElement ?? document.documentElement;
-  const passwords = Array.from(document.querySelectorAll("input[type=password]"), ({ value }) => String(value));
+  const passwords = Array.from(reader.all("input[type=password]"), ({ value }) => String(value));
   const isInView = ({ left, top, right, bottom, width, height }: PageRect, least: number) =>
     width * height >= least && right > 0 && bottom > 0 && left < window.innerWidth && top < window.innerHeight;
   const holdsDrawing = (selector: string, least: number) =>
-    Array.from(document.querySelectorAll(selector))
+    Array.from(reader.all(selector))
       .slice(0, 200)
-      .some((element) => isInView(element.getBoundingClientRect(), least));
+      .some((element) => isInView(reader.box(element), least));
   return {
-    origin: window.performance.timeOrigin,
-    elements: document.getElementsByTagName("*").length,
+    origin,
+    elements: reader.all("*").length,
     width: window.innerWidth,
     height: window.innerHeight,
     above: Math.round(window.scrollY),

@@ -35,9 +35,11 @@ export function openPalette(): Palette {
   };
   return {
     read(text) {
+      const before = known.get(text);
+      if (before !== undefined) return before;
       const plain = /^rgba?\((\d+), (\d+), (\d+)(?:, ([\d.]+))?\)$/.exec(text);
-      if (plain !== null) return [Number(plain[1]), Number(plain[2]), Number(plain[3]), Number(plain[4] ?? 1)];
-      const colour = known.get(text) ?? painted(text);
+      const colour: Colour =
+        plain === null ? painted(text) : [Number(plain[1]), Number(plain[2]), Number(plain[3]), Number(plain[4] ?? 1)];
       known.set(text, colour);
       return colour;
     },

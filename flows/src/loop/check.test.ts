@@ -1,0 +1,166 @@
+import { expect, test } from "bun:test";
+import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
+import { type CheckVerdict, checkWork } from "./check.ts";
+import { iterate } from "./iterate.ts";
+import { better, type Iteration, isSame } from "./iteration.ts";
+
+const given = { type: "file", ...paperFile("given.txt") } as const;
+const made = paperFile("made.txt", "made");
+const outcome = paperAnswer("I made it.", { files: [made] });
+const work = { task: "Make it", worker: "maker", outcome };
+const passed = { passed: true, feedback: "there", score: 1 };
+const ran = (exit_code: number, output = "") => paperAnswer("", { data: { exit_code, output } });
+
+test.each([
+  ["Make it", undefined],
+  ["It is blue", "It is blue"],
+])("the model checks the report and the files against the task, and against %j as %j", async (wanted, criteria) => {
+  const { flow, shown } = paperFlow({}, { decided: [passed] });
+  expect(await checkWork(flow, work, { by: "model", criteria }, undefined)).toEqual(passed);
+  expect(shown.decisions[0]?.text).toBe(
+    `The task: Make it\n\nWhat is wanted: ${wanted}\n\n<report>\nI made it.\n</report>\n\n<file name="made.txt" bytes="4">\nmade\n</file>`,
+  );
+});
+
+test.each([
+  ["Make it", undefined],
+  ["It is blue", "It is blue"],
+])(
+  "an agent that checks sees the same, with the task's files, those made and its settings: %j as %j",
+  async (wanted, criteria) => {
+    const { flow, shown } = paperFlow({ files: [given] }, { asked: [paperAnswer("", { data: passed })] });
+    const settings = { agents: ["x"] };
+    await checkWork(flow, work, { by: "agent", agent: "critic", criteria, settings }, 5_000);
+    expect(shown.asks[0]).toMatchObject({
+      agent: "critic",
+      text: expect.stringContaining(
+        `The task: Make it\n\nWhat is wanted: ${wanted}\n\n<report>\nI made it.\n</report>`,
+      ),
+      parts: [given, { type: "file", ...made }],
+      settings,
+      options: { deadlineMs: 5_000 },
+    });
+  },
+);
+
+test.each([
+  ["whoever did the work, where it is", undefined, "c", "maker", "where you worked", [], { contextId: "c" }],
+  ["the same by name", "maker", "c", "maker", "where you worked", [], { contextId: "c" }],
+  ["another agent, with the files", "other", "c", "other", "in a folder with the files", [given, made], {}],
+  ["the worker without a conversation", undefined, "", "maker", "in a folder with the files", [given, made], {}],
+] as const)("a command is run by %s", async (_, agent, contextId, asked, where, parts, options) => {
+  const { flow, shown } = paperFlow({ files: [given] }, { asked: [ran(0)] });
+  const at = { ...work, outcome: { ...outcome, contextId } };
+  await checkWork(flow, at, { by: "command", command: "make", ...(agent && { agent }) }, 5_000);
+  const [ask] = shown.asks;
+  expect(ask?.agent).toBe(asked);
+  expect(ask?.text).toContain(where);
+  expect(ask?.text).toEndWith("\n\nmake");
+  expect(ask?.parts as unknown).toEqual(parts.map((part) => ({ ...part, type: "file" })));
+  expect(ask?.options).toMatchObject({ deadlineMs: 5_000, ...options });
+  expect(ask?.options.contextId).toBe("contextId" in options ? options.contextId : undefined);
+});
+
+test("a command's feedback is its exit code and the end of what it printed", async () => {
+  const { flow } = paperFlow({}, { asked: [ran(2, `a${"b".repeat(4_000)}`)] });
+  const verdict = await checkWork(flow, work, { by: "command", command: "make" }, undefined);
+  expect(verdict).toEqual({
+    passed: false,
+    feedback: `The command ended with exit code 2: make\n${"b".repeat(4_000)}`,
+  });
+});
+
+const iteration = (changes: Partial<Iteration["outcome"]> = {}, verdict?: CheckVerdict): Iteration => ({
+  number: 1,
+  outcome: { ...outcome, ...changes },
+  verdict,
+});
+const scored = (score?: number) =>
+  iteration({}, { passed: false, feedback: "no", ...(score !== undefined && { score }) });
+
+test("the better of two attempts has the higher score, and of two alike is the later; a failed one is never better", () => {
+  const [low, high, none] = [scored(0.2), scored(0.8), scored()];
+  expect(better(undefined, low)).toBe(low);
+  expect(better(low, high)).toBe(high);
+  expect(better(high, low)).toBe(high);
+  const alike = scored(0.8);
+  expect(better(high, alike)).toBe(alike);
+  expect(better(low, none)).toBe(low);
+  expect(better(none, scored(0))).not.toBe(none);
+  const failed = iteration({ state: "failed" });
+  expect(better(low, failed)).toBe(low);
+  expect(better(undefined, failed)).toBeUndefined();
+});
+
+test("two attempts are the same only if answer, files and feedback are, whatever the blanks and the files' order", () => {
+  const [a, b] = [paperFile("a"), paperFile("b")];
+  const one = iteration({ answer: "so it is", files: [a, b] }, { passed: false, feedback: "no" });
+  const like = (changes: Partial<Iteration["outcome"]>, feedback = "no") =>
+    isSame(one, iteration({ ...one.outcome, ...changes }, { passed: false, feedback }));
+  expect([like({}), like({ answer: " so  it\nis " }), like({ files: [b, a] })]).toEqual([true, true, true]);
+  expect(like({ answer: "so is it" })).toBe(false);
+  expect(like({ files: [a] })).toBe(false);
+  expect(like({ files: [a, { ...b, sha256: "other" }] })).toBe(false);
+  expect(like({ files: [a, { ...b, name: "c" }] })).toBe(false);
+  expect(like({}, "still no")).toBe(false);
+});
+
+test("an attempt is told what was found, its last answer if the conversation is lost, and the task with its check", async () => {
+  const loopWork = { agent: "maker", task: "Make it", instruction: "{goal}, {agent}!", sent: [given] };
+  const told = async (before: Iteration) => {
+    const late = { type: "file", ...paperFile("late.txt") } as const;
+    const changed = { ...given, sha256: "changed" };
+    const { flow, shown } = paperFlow({ files: [changed, late, given] }, { asked: [outcome], decided: [passed] });
+    await iterate(flow, { ...loopWork, deadlineMs: 7_000, until: { by: "model", criteria: "blue" } }, [before]);
+    return { ...shown.asks[0], files: [changed, late, given] };
+  };
+  const failed = { passed: false, feedback: "too red" };
+  const goesOn = await told(iteration({}, failed));
+  expect(
+    goesOn.text,
+  ).toBe(`Your last attempt was checked, and it is not what is wanted yet. Mend what is wrong and give the whole result again.
+
+What was found:
+too red
+
+The task, as before:
+Make it, maker!
+
+It is done when: blue`);
+  expect(goesOn.parts).toEqual(goesOn.files.slice(0, 2));
+  expect(goesOn.options).toEqual({ deadlineMs: 7_000, contextId: "c" });
+  const lost = await told(iteration({ contextId: "" }, failed));
+  expect(lost.text).toContain("too red\n\nYour last answer:\n<report>\nI made it.\n</report>\n\nThe task, as before:");
+  expect(lost.parts).toEqual(lost.files);
+  expect(lost.options).toEqual({ deadlineMs: 7_000 });
+  expect((await told(iteration({ contextId: "", answer: "" }, failed))).text).not.toContain("Your last answer");
+});
+
+test.each([
+  ["passed", paperAnswer("so"), { passed: true, feedback: "there", score: 1 }, "there"],
+  ["not_passed", paperAnswer("so"), { passed: false, feedback: "no", score: 0 }, "no"],
+  ["not_passed", paperAnswer("so"), { passed: false, feedback: "no" }, "no"],
+  [
+    "failed",
+    paperAnswer("", { state: "failed", error: { code: "task_failed", message: "no paper" } }),
+    undefined,
+    "The attempt did not come to an end: one failed: no paper (task_failed)",
+  ],
+] as const)("an attempt that %s is told with its feedback and score", async (came, asked, verdict, feedback) => {
+  const { flow, shown } = paperFlow({}, { asked: [asked], decided: [verdict] });
+  await iterate(flow, { agent: "maker", task: "Make it", instruction: "{goal}", sent: [] }, []);
+  const score = verdict !== undefined && "score" in verdict ? { score: verdict.score } : {};
+  expect(shown.told).toEqual([
+    {
+      type: "iteration-begun",
+      note: "Iteration 1: maker begins",
+      data: { iteration: 1, agent: "maker", begun: true },
+    },
+    {
+      type: "iteration-ended",
+      note: `Iteration 1: ${came.replace("_", " ")}: ${feedback}`,
+      data: { iteration: 1, agent: "one", outcome: came, feedback, ...score },
+    },
+  ]);
+  expect(shown.decisions).toHaveLength(verdict === undefined ? 0 : 1);
+});

@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import type { StepResult } from "./step-result.ts";
+import { stepText, unknownInputs } from "./step-text.ts";
+import { unbegun } from "./work-step.ts";
+
+const step = (id: string) => ({
+  id,
+  text: `do ${id}`,
+  agent: "manus",
+  dependsOn: [],
+  expected: `${id} is seen`,
+  delivers: [],
+});
+const done = (id: string, contextId: string, goal = "the task"): StepResult => ({
+  ...unbegun(step(id)),
+  outcome: "completed",
+  answer: `${id} reports`,
+  contextId,
+  goal,
+});
+const own = done("a", "c1");
+const another = done("b", "c2");
+const first = { goal: "the task", inputs: [another], isRetry: false, reason: "" };
+
+test("a step in a new conversation is told the task, its step and what came of those before", () => {
+  const text = stepText(step("c"), first);
+  for (const told of ["Your step: do c", "It is done when: c is seen", "the task", "b reports"])
+    expect(text).toContain(told);
+});
+
+test("a step that goes on in a conversation is told what that does not have: neither the task nor its own reports", () => {
+  const background = { ...first, inputs: [own, another], goesOnIn: own };
+  const text = stepText(step("c"), background);
+  expect(text).toContain("Your step: do c");
+  expect(text).toContain("builds on what you did in this conversation");
+  expect(text).toContain("b reports");
+  expect(text).not.toContain("a reports");
+  expect(text).not.toContain("The whole task");
+  expect(unknownInputs(background)).toEqual([another]);
+});
+
+test("a task that was changed since is told again", () => {
+  const text = stepText(step("c"), { ...first, goal: "the task, and more", inputs: [own], goesOnIn: own });
+  expect(text).toContain("The whole task, so that you know what it is for:\nthe task, and more");
+});
+
+test("another attempt is told why, and nothing that its conversation has", () => {
+  const background = { ...first, inputs: [own, another], goesOnIn: own, isRetry: true, reason: "it is empty" };
+  const text = stepText(step("c"), background);
+  expect(text).toContain("An earlier attempt did not do it: it is empty");
+  expect(text).toContain("Your step: do c");
+  expect(text).not.toContain("reports");
+  expect(unknownInputs(background)).toEqual([]);
+});

@@ -1,0 +1,19 @@
+import type { MetricFamily } from "manyhands/internal/core/metric";
+import type { Registry } from "./registry.ts";
+
+/** What the gateway last saw of its agents, as metrics; each is told by its name. */
+export function agentMetrics(registry: Pick<Registry, "list">): readonly MetricFamily[] {
+  const agents = registry.list();
+  const samples = (isSo: (agent: (typeof agents)[number]) => boolean) =>
+    agents.map((agent) => ({ labels: { name: agent.name }, value: isSo(agent) ? 1 : 0 }));
+  return [
+    {
+      ...{ name: "manyhands_agent_up", type: "gauge", help: "1 if the agent answered the last check, else 0." },
+      samples: samples(({ health }) => health === "up"),
+    },
+    {
+      ...{ name: "manyhands_agent_breaker_open", type: "gauge", help: "1 while calls to the agent are held back." },
+      samples: samples(({ breaker }) => breaker === "open"),
+    },
+  ];
+}

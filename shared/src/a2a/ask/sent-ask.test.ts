@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import type { AskOutcome } from "../../core/ask-outcome.ts";
+import { askerForTest } from "../../testing/a2a/asker.ts";
+import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
+import type { AskRequest } from "./ask.ts";
+import { askAgent } from "./ask-agent.ts";
+
+const done = badTask("COMPLETED", { artifacts: [badArtifact({ text: "done" })] });
+
+/** Asks an agent; the outcome, the messages it received, and the journal's `agent-asked`. */
+async function asked(more: Partial<AskRequest>, bounds: { hops?: number } = {}) {
+  using agent = badAgentForTest({ ours: true }, { SendMessage: () => ({ task: done }), GetTask: () => done });
+  const request: AskRequest = {
+    agent: { name: "helper", url: agent.url },
+    parts: [{ type: "text", text: "Do it." }],
+    hops: 0,
+    ...more,
+  };
+  await using asker = await askerForTest((run, peers) => askAgent(run, request, peers), bounds);
+  const id = await asker.start();
+  const outcome = (await asker.until(id, "completed")).output as unknown as AskOutcome;
+  const sent = agent.calls.filter(({ method }) => method === "SendMessage").map(({ params }) => params);
+  const event = (await asker.events(id)).find(({ type }) => type === "agent-asked");
+  return { outcome, sent, event };
+}
+
+test.each([
+  [0, 1],
+  [2, 3],
+  [7, 8],
+])("a task that has passed through %d agents is sent as one that has passed through %d", async (hops, counted) => {
+  const { outcome, sent, event } = await asked({ hops });
+  expect(outcome.state).toBe("completed");
+  expect(sent.map(({ metadata }) => metadata["manyhands/hops"])).toEqual([counted]);
+  expect(event).toMatchObject({ hops: counted });
+});
+
+test("through more than eight, or as many as are set, it is not sent on", async () => {
+  for (const [hops, most] of [
+    [8, 8],
+    [3, 3],
+  ] as const) {
+    const { outcome, sent } = await asked({ hops }, { hops: most });
+    const message = `The task has passed through ${hops} agents, and ${most} is the most: helper was not asked.`;
+    expect([outcome.error, sent]).toEqual([{ code: "hop_limit", message }, []]);
+  }
+  expect((await asked({ hops: 2 }, { hops: 3 })).sent).toHaveLength(1);
+});
+
+test("all that is known of a task goes with it, each under its own name", async () => {
+  const { sent } = await asked({
+    contextId: "k0",
+    budget: { steps: 3, tokens: 500, usd: 0.5, wallMs: 60_000 },
+    outputSchema: { type: "object" },
+    flow: { agents: ["swe"], options: { rounds: 2 } },
+    said: ["Buy it.", "Now."],
+    given: ["https://a.example/x"],
+    takenIn: ["web", "bash"],
+  });
+  const [{ message, metadata }] = sent as [(typeof sent)[number]];
+  expect(message).toMatchObject({ contextId: "k0", parts: [{ text: "Do it." }] });
+  expect(message.metadata).toEqual({ "manyhands/flow": { agents: ["swe"], options: { rounds: 2 } } });
+  expect(metadata).toEqual({
+    "manyhands/budget": { steps: 3, tokens: 500, usd: 0.5, wallMs: 60_000 },
+    "manyhands/outputSchema": { type: "object" },
+    "manyhands/said": ["Buy it.", "Now."],
+    "manyhands/given": ["https://a.example/x"],
+    "manyhands/takenIn": ["web", "bash"],
+    "manyhands/hops": 1,
+    "manyhands/wait": 50,
+  });
+});
+
+test("nothing is said of what is not known", async () => {
+  const { sent } = await asked({});
+  expect(sent[0].metadata).toEqual({ "manyhands/hops": 1, "manyhands/wait": 50 });
+  expect(sent[0].message.metadata).toBeUndefined();
+});

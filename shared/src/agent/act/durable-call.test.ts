@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { defineTool } from "../../core/define-tool.ts";
+import type { DurableContext, Tool, ToolResult } from "../../core/tool.ts";
+import { agentForTest } from "../../testing/agent/agent.ts";
+
+/** A tool that waits durably, and notes what it may use of its task. */
+function waiting(result: ToolResult, more: Partial<Tool> = {}) {
+  const given: DurableContext[] = [];
+  const tool: Tool = {
+    ...defineTool({ name: "wait", description: "", input: z.strictObject({}), effect: "once", run: async () => "" }),
+    callDurably: async (_, __, context) => {
+      given.push(context);
+      return result;
+    },
+    ...more,
+  };
+  return { tool, given };
+}
+const script = [{ calls: [{ name: "wait", args: {} }] }, { text: "done" }];
+
+test("a durable call's result is recorded with where it came from, which is what its tool brings if it does not say", async () => {
+  for (const [takenIn, brings, expected] of [
+    [["notes.example"], ["web"], ["notes.example"]],
+    [undefined, ["web"], ["web"]],
+    [undefined, undefined, ["wait"]],
+    [[], ["web"], []],
+  ] as const) {
+    const { tool } = waiting({ text: "yes", isError: false, ...(takenIn && { takenIn }) }, brings && { brings });
+    await using agent = await agentForTest({ script, tools: [tool] });
+    const { events } = await agent.run("Go.");
+    expect(events.find(({ type }) => type === "tool-ended")).toMatchObject({ text: "yes", takenIn: expected });
+  }
+});
+
+test("a durable call's text of exactly the limit stays whole; a longer one is cut for the model and kept in a file", async () => {
+  for (const length of [2_000, 2_001]) {
+    const { tool } = waiting({ text: "x".repeat(length), isError: false });
+    await using agent = await agentForTest({
+      script,
+      tools: [tool],
+      agent: { limits: { resultCharacters: 2_000 } },
+    });
+    const { events } = await agent.run("Go.");
+    const ended = events.find((event) => event.type === "tool-ended");
+    const path = /the whole is in (\S+)\]/.exec(ended?.text ?? "")?.[1];
+    expect(ended?.text.length).toBeLessThanOrEqual(2_000);
+    if (length === 2_000) expect(ended?.text).toBe("x".repeat(2_000));
+    else expect(await Bun.file(`${agent.workspace.root}/${path}`).text()).toBe("x".repeat(length));
+    const told = agent.model.requests.at(-1)?.body.messages.find(({ role }) => role === "tool");
+    expect(told?.content).toBe(ended?.text ?? "");
+  }
+});
+
+test("a durable call may end the task, and a failed one is told as an error", async () => {
+  const { tool } = waiting({ text: "", isError: false, end: { status: "success", summary: "all of it" } });
+  await using ending = await agentForTest({ script, tools: [tool] });
+  expect((await ending.run("Go.")).record.output).toEqual({ answer: "all of it" });
+  const failing = waiting({ text: "no", isError: true });
+  await using agent = await agentForTest({ script, tools: [failing.tool] });
+  const { events } = await agent.run("Go.");
+  expect(events.find(({ type }) => type === "tool-ended")).toMatchObject({ text: "no", isError: true });
+});
+
+test("a durable call knows the task's words, sources, time for answers and how far the user is", async () => {
+  const { tool, given } = waiting({ text: "", isError: false });
+  await using agent = await agentForTest({ script, tools: [tool], agent: { limits: { answerMs: 7_000 } } });
+  await agent.run("Look at notes.example.", { hops: 2, said: ["The user's words."], takenIn: ["bash"] });
+  expect(given[0]).toMatchObject({
+    hops: 2,
+    answerMs: 7_000,
+    said: ["The user's words."],
+    takenIn: expect.arrayContaining(["bash"]),
+  });
+});

@@ -1,0 +1,116 @@
+import { expect, test } from "bun:test";
+import type { SeenObservation, TaskMessage, View } from "../task/agent-state.ts";
+import { foldViews, keepViews, lastSeen } from "./views.ts";
+
+const words = (count: number) => "word ".repeat(count);
+const seen = (name: string, more: Partial<SeenObservation> = {}): SeenObservation => ({
+  role: "observation",
+  text: `${name} ${words(500)}`,
+  ...more,
+});
+const file = { name: "x", mediaType: "image/png", sha256: "0", size: 1 } as const;
+const picture = (name: string) =>
+  ({ role: "tool", callId: name, name: "see", text: name, isError: false, images: [file] }) as const;
+const said = (text: string): TaskMessage => ({ role: "user", parts: [{ type: "text", text }] });
+
+/**
+ * What a conversation of these views, each with its turn, looks like once it is folded before
+ * `next`.
+ */
+function folded(shown: readonly (readonly [View["message"], number])[], step: number, next?: SeenObservation) {
+  const messages: TaskMessage[] = shown.map(([message]) => message);
+  const open = shown.map(([message, step]): View => ({ message, step }));
+  const found = foldViews({ messages, views: { open, weighed: 0 }, step, measured: sent(messages) }, next);
+  return {
+    ...found,
+    texts: found.messages.map((message) => ("text" in message ? message.text.slice(0, 40).trim() : "")),
+  };
+}
+const sent = (messages: readonly TaskMessage[]) => ({ tokens: 0, messages: messages.length });
+const isOpen = ({ views }: ReturnType<typeof folded>) => views.open.length;
+
+test("a page is folded to its brief once a later one is whole, and one that continues it keeps it", () => {
+  const [first, second] = [seen("A", { brief: "BRIEF A", mark: "1" }), seen("B", { brief: "BRIEF B", mark: "2" })];
+  expect(folded([[first, 1]], 1, second).texts).toEqual(["BRIEF A"]);
+  expect(folded([[first, 1]], 1, seen("B", { since: "1" })).texts[0]).toStartWith("A word");
+  const two = folded(
+    [
+      [first, 1],
+      [second, 2],
+    ],
+    2,
+  );
+  expect(two.texts.map((text) => text.slice(0, 7))).toEqual(["BRIEF A", "B word "]);
+  expect([isOpen(two), two.saved > 400]).toEqual([1, true]);
+});
+
+test("a brief that the conversation has already is not told again, and a view without one leaves nothing", () => {
+  const same = { brief: "SAME" };
+  const three = folded(
+    [
+      [seen("A", same), 1],
+      [seen("B", same), 2],
+      [seen("C"), 3],
+    ],
+    3,
+    seen("D"),
+  );
+  expect(three.texts).toEqual(["SAME", "", ""]);
+  const known = seen("A", { text: "KNOWN" });
+  const again = folded(
+    [
+      [known, 1],
+      [seen("B", { brief: "KNOWN" }), 2],
+      [seen("C"), 3],
+    ],
+    3,
+  );
+  expect(again.texts[1]).toBe("");
+});
+
+test("an image is shown until a newer one comes or five turns have passed, and its result says that it is gone", () => {
+  const gone = "a\n[The image is no longer shown.]";
+  expect(folded([[picture("a"), 1]], 6).messages).toEqual([picture("a")]);
+  const { images: _, ...bare } = picture("a");
+  expect(folded([[picture("a"), 1]], 7).messages).toEqual([{ ...bare, text: gone }]);
+  const two = folded(
+    [
+      [picture("a"), 1],
+      [picture("b"), 1],
+    ],
+    1,
+  );
+  expect([two.texts, isOpen(two)]).toEqual([[gone, "b"], 1]);
+});
+
+test("views are folded only where that saves half of what comes after them, and are weighed again when more are stale", () => {
+  const [small, late] = [seen("A", { text: words(50) }), said(words(2_000))];
+  const messages: TaskMessage[] = [small, late];
+  const views = { open: [{ message: small, step: 1 }], weighed: 0 };
+  const kept = foldViews({ messages, views, step: 1, measured: sent(messages) }, seen("B"));
+  expect(kept).toMatchObject({ messages, saved: 0, views: { weighed: 1 } });
+  const unsent = foldViews({ messages, views, step: 1, measured: sent([]) }, seen("B"));
+  expect([unsent.views.open, unsent.saved > 0]).toEqual([[], true]);
+  const large = seen("C", { text: words(4_000) });
+  const more = { open: [...views.open, { message: large, step: 2 }], weighed: 1 };
+  const all = [...messages, large];
+  const both = foldViews({ messages: all, views: more, step: 2, measured: sent(all) }, seen("D"));
+  expect(both.views).toEqual({ open: [], weighed: 0 });
+  expect(both.messages[1]).toBe(late);
+});
+
+test("what was seen last may be continued while the whole of it is there", () => {
+  const open = (...messages: SeenObservation[]) => ({
+    open: messages.map((message) => ({ message, step: 1 })),
+    weighed: 0,
+  });
+  const [whole, change] = [seen("A", { mark: "1" }), seen("B", { text: "b", mark: "2", since: "1" })];
+  expect(lastSeen(open())).toEqual({ text: undefined, mark: undefined });
+  expect(lastSeen(open(whole)).mark).toBe("1");
+  expect(lastSeen(open(whole, change))).toEqual({ text: "b", mark: "2" });
+  expect(lastSeen(open(change)).mark).toBeUndefined();
+  expect(lastSeen(open(whole, seen("C", { text: "failed" }))).mark).toBe("1");
+  const views = open(whole, change);
+  keepViews({ views, messages: [change] } as unknown as Parameters<typeof keepViews>[0]);
+  expect(views.open.map(({ message }) => message)).toEqual([change]);
+});

@@ -1,0 +1,104 @@
+import type { FollowItem } from "../core/engine.ts";
+import type { RunEvent } from "../core/run.ts";
+
+/** How many progress items are kept for a reader; older ones are dropped. */
+const progressKept = 1000;
+
+/** Notifies the followers in this process of news, and passes progress on to them. */
+export class Live {
+  readonly #followers = new Map<string, Set<Follower>>();
+
+  follow(runId: string): Follower {
+    const follower = new Follower(() => {
+      const all = this.#followers.get(runId);
+      all?.delete(follower);
+      if (all?.size === 0) this.#followers.delete(runId);
+    });
+    const all = this.#followers.get(runId) ?? new Set();
+    this.#followers.set(runId, all.add(follower));
+    return follower;
+  }
+
+  /** Events up to `seq` of this run are committed. */
+  committed(runId: string, seq: number): void {
+    for (const follower of this.#followers.get(runId) ?? []) follower.wake(seq);
+  }
+
+  /** Any run may have changed. */
+  anyChanged(): void {
+    for (const all of this.#followers.values()) for (const follower of all) follower.wake(0);
+  }
+
+  progress(runId: string, event: RunEvent): void {
+    for (const follower of this.#followers.get(runId) ?? []) follower.show(event);
+  }
+
+  /** Ends every follower. */
+  close(): void {
+    for (const all of this.#followers.values()) for (const follower of all) follower.end();
+  }
+}
+
+/** One reader's place in the live stream. */
+export class Follower {
+  readonly #leave: () => void;
+  #progress: { readonly after: number; readonly event: RunEvent }[] = [];
+  #lastSeq = 0;
+  #changed = false;
+  #ended = false;
+  #resume: (() => void) | undefined;
+
+  constructor(leave: () => void) {
+    this.#leave = leave;
+  }
+
+  /** Progress shown from here on comes after the event numbered `seq`. */
+  reached(seq: number): void {
+    this.#lastSeq = Math.max(this.#lastSeq, seq);
+  }
+
+  wake(seq: number): void {
+    this.reached(seq);
+    this.#changed = true;
+    this.#resume?.();
+  }
+
+  show(event: RunEvent): void {
+    if (this.#progress.length === progressKept) this.#progress.shift();
+    this.#progress.push({ after: this.#lastSeq, event });
+    this.#resume?.();
+  }
+
+  /** Takes the progress shown before the event numbered `seq` was committed. */
+  takeProgress(seq: number): FollowItem[] {
+    if (this.#progress.length === 0) return [];
+    const later = this.#progress.findIndex((item) => item.after >= seq);
+    const taken = this.#progress.splice(0, later === -1 ? this.#progress.length : later);
+    return taken.map(({ event }) => ({ kind: "progress", event }));
+  }
+
+  /**
+   * Resolves with true at the next news, or with false once the signal aborts or the engine closes.
+   */
+  async news(signal: AbortSignal): Promise<boolean> {
+    if (!this.#changed && this.#progress.length === 0 && !this.#ended && !signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#resume = resolve;
+      signal.addEventListener("abort", this.#resume, { once: true });
+      await promise;
+      signal.removeEventListener("abort", this.#resume);
+      this.#resume = undefined;
+    }
+    this.#changed = false;
+    return !this.#ended && !signal.aborted;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#resume?.();
+  }
+
+  leave(): void {
+    this.#leave();
+  }
+}

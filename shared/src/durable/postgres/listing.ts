@@ -1,0 +1,74 @@
+import * as z from "zod";
+import type { Engine, ListFilter } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Database } from "./database.ts";
+import { type RunRow, recordOf } from "./run-row.ts";
+
+/** The last run of a page: the next page starts after it. */
+const cursorSchema = z.tuple([z.int(), z.string()]);
+
+/**
+ * Only a run of the same principal asked: otherwise anyone could find out whether another's run
+ * exists, by sending a message under its id.
+ */
+const askedHere = `EXISTS (SELECT 1 FROM runs AS asker
+  WHERE asker.principal = run_rows.principal AND asker.id = asker_of(run_rows.dedupe_key))`;
+
+/** Engine.list: pages over the runs, newest `updatedAt` first. */
+export async function list(database: Database, filter: ListFilter): ReturnType<Engine["list"]> {
+  const values: unknown[] = [];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = conditionsOf(filter, bind, (items) => database.sql.array([...items], "TEXT"));
+  const counted = [...values];
+  const { limit, cursor } = filter;
+  let below = "";
+  if (cursor !== undefined) {
+    const [updatedAt, id] = decodeCursor(cursor);
+    below = ` AND (updated_at, id) < (${bind(updatedAt)}::bigint, ${bind(id)})`;
+  }
+  const rows = await database.query<RunRow>(
+    `SELECT * FROM run_rows WHERE ${where}${below} ORDER BY updated_at DESC, id DESC LIMIT ${bind(limit + 1)}`,
+    values,
+  );
+  const last = rows[limit - 1];
+  const isWhole = cursor === undefined && rows.length <= limit;
+  const count = `SELECT count(*) AS total FROM run_rows WHERE ${where}`;
+  const total = isWhole ? rows.length : (await database.query<{ total: string }>(count, counted))[0]?.total;
+  return {
+    runs: rows.slice(0, limit).map(recordOf),
+    total: Number(total),
+    ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor(last) } : {}),
+  };
+}
+
+function conditionsOf(
+  filter: ListFilter,
+  bind: (value: unknown) => string,
+  listOf: (items: readonly string[]) => unknown,
+): string {
+  const conditions = ["true"];
+  const add = <T>(value: T | undefined, sql: (value: T) => string) => {
+    if (value !== undefined) conditions.push(sql(value));
+  };
+  add(filter.principal, (value) => `principal = ${bind(value)}`);
+  add(filter.kind, (value) => `kind = ${bind(value)}`);
+  add(filter.kinds, (value) => `kind = ANY (${bind(listOf(value))})`);
+  add(filter.contextId, (value) => `context_id = ${bind(value)}`);
+  add(filter.statuses, (value) => `status = ANY (${bind(listOf(value))})`);
+  add(filter.waitingReason, (value) => `waiting_reason = ${bind(value)}`);
+  add(filter.updatedSince, (value) => `updated_at >= ${bind(value)}::bigint`);
+  add(filter.asked, () => `NOT ${askedHere}`);
+  return conditions.join(" AND ");
+}
+
+function encodeCursor({ updated_at, id }: RunRow): string {
+  return Buffer.from(JSON.stringify([Number(updated_at), id])).toString("base64url");
+}
+
+function decodeCursor(cursor: string): readonly [number, string] {
+  try {
+    return cursorSchema.parse(JSON.parse(Buffer.from(cursor, "base64url").toString()));
+  } catch (cause) {
+    throw new AppError("invalid_input", "The cursor does not come from this list.", { cause });
+  }
+}

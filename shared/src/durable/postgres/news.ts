@@ -1,0 +1,113 @@
+import * as z from "zod";
+import type { Log } from "../../core/engine.ts";
+import type { Live } from "../live.ts";
+import type { Database } from "./database.ts";
+
+/** How long news is collected before other processes are told. */
+const collectMs = 3;
+const idsPerMessage = 100;
+
+/** What changed: these runs, or any, where some news may have been missed. */
+export type Changed = {
+  readonly runIds: readonly string[] | "any";
+  /** Whether there may be runs to claim. */
+  readonly isClaimable: boolean;
+};
+
+const message = z.object({ runIds: z.array(z.string()), isClaimable: z.boolean() });
+
+const anything: Changed = { runIds: "any", isClaimable: true };
+
+/**
+ * Tells the processes that share the store which runs have changed. NOTIFY is outside of the
+ * commits, since inside it would let them happen only one after the other. News may be lost with a
+ * connection, so everything looks for itself now and then: `pollMs` apart.
+ */
+export class News {
+  readonly #database: Database;
+  readonly #live: Live;
+  readonly #log: Log;
+  readonly #pollMs: number;
+  readonly #onNews: (changed: Changed) => void;
+  readonly #told = new Set<string>();
+  #isClaimable = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #poll: ReturnType<typeof setInterval> | undefined;
+  #listening: Promise<void> | undefined;
+  #stopListening: (() => Promise<void>) | undefined;
+  #isClosed = false;
+
+  constructor(options: {
+    database: Database;
+    live: Live;
+    log: Log;
+    pollMs: number;
+    onNews: (changed: Changed) => void;
+  }) {
+    this.#database = options.database;
+    this.#live = options.live;
+    this.#log = options.log;
+    this.#pollMs = options.pollMs;
+    this.#onNews = options.onNews;
+  }
+
+  /** A run has changed: it has events up to `last`, or something else of it did. */
+  tell(runId: string, { last = 0, isClaimable = false } = {}): void {
+    this.#live.committed(runId, last);
+    if (this.#isClosed) return;
+    this.#told.add(runId);
+    this.#isClaimable ||= isClaimable;
+    this.#timer ??= setTimeout(() => void this.#send(), collectMs);
+  }
+
+  /** Resolves once this process hears news, or looks for itself because it cannot. */
+  listen(): Promise<void> {
+    this.#poll ??= setInterval(() => this.#heard(anything), this.#pollMs);
+    this.#listening ??= this.#listen().catch((error) => {
+      this.#listening = undefined;
+      if (!this.#isClosed) this.#log.warn({ err: error }, "News of other processes cannot be heard; polling instead.");
+    });
+    return this.#listening;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    clearInterval(this.#poll);
+    await this.#send();
+    await this.#stopListening?.().catch(() => undefined);
+  }
+
+  async #listen(): Promise<void> {
+    const listening = await this.#database.sql.listen(
+      this.#channel,
+      (text: string) => this.#heard(message.parse(JSON.parse(text))),
+      () => this.#heard(anything),
+    );
+    this.#stopListening = () => listening.unlisten();
+    if (this.#isClosed) await this.#stopListening();
+  }
+
+  #heard(changed: Changed): void {
+    if (this.#isClosed) return;
+    if (changed.runIds === "any") this.#live.anyChanged();
+    else for (const runId of changed.runIds) this.#live.committed(runId, 0);
+    this.#onNews(changed);
+  }
+
+  async #send(): Promise<void> {
+    this.#timer = undefined;
+    const ids = [...this.#told];
+    const isClaimable = this.#isClaimable;
+    this.#told.clear();
+    this.#isClaimable = false;
+    for (let at = 0; at < ids.length; at += idsPerMessage) {
+      const text = JSON.stringify({ runIds: ids.slice(at, at + idsPerMessage), isClaimable } satisfies Changed);
+      await this.#database.query("SELECT pg_notify($1, $2)", [this.#channel, text]).catch(() => undefined);
+    }
+  }
+
+  get #channel(): string {
+    return `manyhands_${this.#database.schema}`;
+  }
+}

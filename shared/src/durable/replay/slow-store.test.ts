@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { silentLog } from "../../core/engine.ts";
+import type { Run } from "../../core/run.ts";
+import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
+import { Execution } from "./execution.ts";
+import { Journal } from "./journal.ts";
+import type { WaitAnswer, WaitRequest } from "./run-store.ts";
+
+/** Executes the body on a store of another machine, whose answers take a while. */
+async function outputOn(store: MemoryRunStore, execute: (run: Run) => Promise<never>) {
+  const execution = new Execution(await Journal.load(store), {
+    runId: "r",
+    principal: "p",
+    contextId: "c",
+    store,
+    log: silentLog,
+    clock: () => 0,
+    stopMs: 100,
+    progress: () => undefined,
+  });
+  execution.start({ kind: "test", execute }, null);
+  expect(await execution.done).toBe("ended");
+  const { ending } = store.state;
+  return ending?.status === "completed" ? ending.output : ending;
+}
+
+const anyJson = (value: unknown) => value as never;
+
+test("a poll finds the signal that a wait took for a branch which had lost by then", async () => {
+  class SlowWaits extends MemoryRunStore {
+    readonly answered = Promise.withResolvers<void>();
+
+    override async wait(request: WaitRequest): Promise<WaitAnswer> {
+      const answer = await super.wait(request);
+      this.answered.resolve();
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+      return answer;
+    }
+  }
+  const store = new SlowWaits(emptyState());
+  store.state.signals.push({ name: "go", payload: '"went"' });
+  const output = await outputOn(store, async (run) => {
+    await run.race<unknown>([
+      (branch) => branch.signal("go"),
+      (branch) => branch.step("decide", () => store.answered.promise.then(() => null)),
+    ]);
+    return anyJson(await run.poll("go"));
+  });
+  expect(output).toEqual(["went"]);
+});
+
+test("steps that begin in one turn ask once whether they may, and those of later turns begin after them", async () => {
+  const asked: (() => void)[] = [];
+  class ReversedReads extends MemoryRunStore {
+    override async standing(): Promise<"held"> {
+      await new Promise<void>((resolve) => asked.push(resolve));
+      return "held";
+    }
+  }
+  const begun: string[] = [];
+  const outcome = outputOn(new ReversedReads(emptyState()), async (run) => {
+    const note = (name: string) => run.step(name, async () => void begun.push(name), { effect: "pure" });
+    const first = ["a", "b", "c"].map(note);
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([...first, ...["d", "e"].map(note)]);
+    return anyJson(begun);
+  });
+  // The newest question is answered first.
+  for (let answers = 0, turns = 0; answers < 2 && turns < 1000; turns++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (turns % 20 === 19 && asked.length > 0)
+      answers += asked
+        .splice(0)
+        .toReversed()
+        .map((answer) => answer()).length;
+  }
+  expect(await outcome).toEqual(["a", "b", "c", "d", "e"]);
+});

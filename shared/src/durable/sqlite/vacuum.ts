@@ -1,0 +1,19 @@
+import type { VacuumAnswer, VacuumRequest } from "./vacuum-worker.ts";
+
+/**
+ * Rewrites a store without its unused space, or writes a copy of it to a new file. Rejects with
+ * SQLite's reason.
+ */
+export async function vacuum(request: VacuumRequest): Promise<void> {
+  const worker = new Worker(new URL("./vacuum-worker.ts", import.meta.url).href);
+  try {
+    const { promise, resolve, reject } = Promise.withResolvers<VacuumAnswer>();
+    worker.onmessage = ({ data }: MessageEvent<VacuumAnswer>) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(message));
+    worker.postMessage(request);
+    const { error } = await promise;
+    if (error !== undefined) throw new Error(error);
+  } finally {
+    worker.terminate();
+  }
+}

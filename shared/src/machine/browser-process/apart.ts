@@ -1,0 +1,85 @@
+import type { ElementHandle, Frame } from "playwright";
+
+/**
+ * A script for pages: `source` makes an object of functions, once in each document. Their results
+ * are sent as JSON; one named `element` returns an element by its number.
+ */
+export type ApartProgram = { readonly id: string; readonly source: string };
+
+/** A call of one of a program's functions. */
+type Call = { readonly id: string; readonly source?: string; readonly name: string; readonly arg?: unknown };
+
+const engine = "apart";
+const unknown = "unknown program";
+let registered: Promise<void> | undefined;
+
+/**
+ * Lets programs run in the pages of browsers that are opened after this: in a world of their own,
+ * which shares the document with the page, but no object and no function that the page's scripts
+ * could have replaced. Playwright has such a world for its own scripts, and runs nothing of ours in
+ * it but selector engines; so this is one, whose answers are texts.
+ */
+export function letProgramsRun(): Promise<void> {
+  registered ??= import("playwright").then(({ selectors }) =>
+    selectors.register(engine, { content: `(${apartEngine})(${JSON.stringify(unknown)})` }, { contentScript: true }),
+  );
+  return registered;
+}
+
+/** The result of a program's function in a frame's document. Rejects as Playwright's calls do. */
+export async function callApart<T>(
+  frame: Frame,
+  { id, source }: ApartProgram,
+  { name, arg, timeoutMs }: { readonly name: string; readonly arg?: unknown; readonly timeoutMs: number },
+): Promise<T> {
+  const ask = (call: Call) => frame.textContent(selectorOf(call), { timeout: timeoutMs }).catch(shorten);
+  const first = await ask({ id, name, arg });
+  // A document meets the program with the first call.
+  const answer = first === unknown ? await ask({ id, source, name, arg }) : first;
+  const { value, error } = JSON.parse(answer ?? "") as { value?: T; error?: string };
+  if (error !== undefined) throw new Error(error);
+  return value as T;
+}
+
+/** The element with a number; null when it is gone, or its document. */
+export async function elementApart(frame: Frame, { id }: ApartProgram, number: number): Promise<ElementHandle | null> {
+  return (await frame.$(selectorOf({ id, name: "element", arg: number }))) as ElementHandle | null;
+}
+
+/** Playwright's errors quote the call, which may have the program in it. */
+function shorten(error: unknown): never {
+  if (!(error instanceof Error)) throw error;
+  const short = new Error(error.message.split("\n", 1)[0]);
+  short.name = error.name;
+  throw short;
+}
+
+function selectorOf(call: Call): string {
+  return `${engine}=${JSON.stringify(call)}`;
+}
+
+type Answer = new (text: string) => object;
+declare const Text: Answer;
+
+/** Runs in each document. */
+function apartEngine(unknown: string) {
+  type Functions = Readonly<Record<string, ((arg: unknown) => unknown) | undefined>>;
+  const programs = new Map<string, Functions>();
+  const run = ({ id, name, arg }: Call) => {
+    try {
+      return JSON.stringify({ value: programs.get(id)?.[name]?.(arg) });
+    } catch (error) {
+      return JSON.stringify({ error: String(error) });
+    }
+  };
+  return {
+    queryAll(_: unknown, body: string): object[] {
+      const call = JSON.parse(body) as Call;
+      // biome-ignore lint/security/noGlobalEval: the source is ours, and the page cannot reach this world.
+      if (call.source !== undefined) programs.set(call.id, globalThis.eval(call.source) as Functions);
+      const program = programs.get(call.id);
+      if (call.name === "element") return [program?.element?.(call.arg) ?? []].flat() as object[];
+      return [new Text(program === undefined ? unknown : run(call))];
+    },
+  };
+}

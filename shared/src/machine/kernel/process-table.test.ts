@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import {
+  descendants,
+  ignoresInterrupt,
+  innerPid,
+  isRunning,
+  type ProcessEntry,
+  readProcessTable,
+  sendSignal,
+  startOf,
+  tasksOf,
+} from "./process-table.ts";
+
+const linux = process.platform === "linux";
+const entry = (pid: number, parent: number, state = "S"): [number, ProcessEntry] => [
+  pid,
+  { pid, parent, state, startedAt: 1, residentBytes: 1 },
+];
+
+test("the living descendants of a process are all below it, parents first, without itself, its siblings and the dead", () => {
+  const table = new Map([
+    entry(7, 5),
+    entry(1, 0),
+    entry(2, 1),
+    entry(3, 1),
+    entry(4, 2, "Z"),
+    entry(5, 2, "R"),
+    entry(6, 3),
+    entry(8, 2, "T"),
+  ]);
+  expect(descendants(table, 2)).toEqual([5, 8, 7]);
+  expect(descendants(table, 1).toSorted()).toEqual([2, 3, 5, 6, 7, 8]);
+  expect(descendants(table, 7)).toEqual([]);
+});
+
+/** A child that runs until it is ended. */
+function childForTest(...argv: string[]) {
+  const child = Bun.spawn(argv, { stdout: "pipe", stderr: "ignore" });
+  return {
+    child,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+test.skipIf(!linux)("a process is known by its pid and its start, while it runs", async () => {
+  await using one = childForTest("sleep", "60");
+  const { pid } = one.child;
+  const start = startOf(pid);
+  expect(readProcessTable().get(pid)).toMatchObject({ pid, parent: process.pid, startedAt: start });
+  expect([start > 0, isRunning(pid, start), isRunning(pid, start + 1)]).toEqual([true, true, false]);
+  expect(startOf(process.pid)).toBeLessThanOrEqual(start);
+  sendSignal(pid, "SIGKILL");
+  await one.child.exited;
+  expect([startOf(pid), isRunning(pid, start)]).toEqual([0, false]);
+  sendSignal(pid, "SIGKILL");
+});
+
+test.skipIf(!linux)("this process holds memory that its table tells, and has threads that its user's count has", () => {
+  const own = readProcessTable().get(process.pid);
+  const told = process.memoryUsage.rss();
+  expect((own?.residentBytes ?? 0) / told).toBeGreaterThan(0.5);
+  expect((own?.residentBytes ?? 0) / told).toBeLessThan(2);
+  expect(tasksOf(process.getuid?.() ?? 0)).toBeGreaterThan(1);
+  expect(tasksOf(4_000_000_000)).toBe(0);
+  expect(innerPid(process.pid)).toBe(process.pid);
+});
+
+test.skipIf(!linux)("who ignores SIGINT is told from who does not", async () => {
+  for (const [trap, ignores] of [
+    ["''", true],
+    ["-", false],
+  ] as const) {
+    await using one = childForTest("sh", "-c", `trap ${trap} INT; echo set; exec sleep 60`);
+    await one.child.stdout.getReader().read();
+    expect(ignoresInterrupt(one.child.pid)).toBe(ignores);
+  }
+  expect(ignoresInterrupt(4_000_000)).toBe(false);
+});

@@ -1,0 +1,97 @@
+import { expect, test } from "bun:test";
+import type { ModelMessage, ModelReply, ModelRequest } from "../../core/model.ts";
+import { reply } from "../../testing/reply.ts";
+import { modelConfigSchema } from "../config.ts";
+import { createModel } from "../create-model.ts";
+
+const price = { inputPerMillion: 10, cachedInputPerMillion: 1, outputPerMillion: 100 };
+const call = (id: string, args = "{}") => ({ id, type: "function", function: { name: "bash", arguments: args } });
+
+/** The reply of a model whose server sends this whole answer. */
+async function answered(
+  choice: object,
+  rest: object = {},
+  messages: readonly ModelMessage[] = [],
+): Promise<ModelReply> {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => Response.json({ choices: [{ index: 0, ...choice }], ...rest }),
+  });
+  const config = modelConfigSchema.parse({ name: "m", baseUrl: `${server.url.origin}/v1`, price, maxRetries: 0 });
+  const request: ModelRequest = { messages, tools: [], toolChoice: "auto" };
+  try {
+    return await reply(createModel(config), request, { signal: AbortSignal.timeout(20_000) });
+  } finally {
+    await server.stop(true);
+  }
+}
+
+test.each([
+  ["stop", { finish_reason: "stop", message: { content: "x" } }],
+  ["length", { finish_reason: "length", message: { content: "x" } }],
+  ["content-filter", { finish_reason: "content_filter", message: { content: "x" } }],
+  ["content-filter", { finish_reason: "content_filter", message: { content: "x", tool_calls: [call("a")] } }],
+  ["stop", { finish_reason: "tool_calls", message: { content: "x" } }],
+  ["tool-calls", { finish_reason: "stop", message: { content: "x", tool_calls: [call("a")] } }],
+])("an answer ends as %s: %j", async (finish, choice) => {
+  expect((await answered(choice)).finish).toBe(finish as ModelReply["finish"]);
+});
+
+test("of an answer that its limit cut off only whole calls are made", async () => {
+  const calls = [call("a", '{"n":1}'), call("b", '{"n":'), call("c", "[1]")];
+  const cut = await answered({ finish_reason: "length", message: { content: "", tool_calls: calls } });
+  expect(cut.toolCalls.map(({ id }) => id)).toEqual(["a"]);
+  const whole = await answered({ finish_reason: "tool_calls", message: { content: "", tool_calls: calls } });
+  expect(whole.toolCalls.map(({ id }) => id)).toEqual(["a", "b", "c"]);
+});
+
+test.each([
+  ["what is reported", { prompt_tokens: 1_000, completion_tokens: 10 }, [1_000, 0, 10, 0.011, "provider"]],
+  [
+    "with the cheaper part that was cached",
+    { prompt_tokens: 1_000, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 500 } },
+    [1_000, 500, 10, 0.0065, "provider"],
+  ],
+  ["and nothing where that is zero", { prompt_tokens: 0, completion_tokens: 0 }, [0, 0, 0, 0, "provider"]],
+  ["half of it estimated", { prompt_tokens: 1_000 }, [1_000, 0, 1, 0.0101, "estimate"]],
+] as const)("an answer is paid for by %s", async (_, usage, [input, cached, output, costUsd, source]) => {
+  const { usage: counted } = await answered({ finish_reason: "stop", message: { content: "x" } }, { usage });
+  expect(counted).toEqual({
+    inputTokens: input,
+    cachedInputTokens: cached,
+    outputTokens: output,
+    costUsd: expect.closeTo(costUsd, 9),
+    source,
+  });
+});
+
+test("without numbers, words, thoughts and calls all count", async () => {
+  const message = {
+    content: "one two three",
+    reasoning: "because of that",
+    tool_calls: [call("a", '{"command":"ls"}')],
+  };
+  const tokens = async (over: object) =>
+    (await answered({ finish_reason: "stop", message: { ...message, ...over } })).usage.outputTokens;
+  const all = await tokens({});
+  for (const less of [{ content: "" }, { reasoning: "" }, { tool_calls: [] }])
+    expect(await tokens(less)).toBeLessThan(all);
+});
+
+const earlier = (...ids: string[]): ModelMessage[] => [
+  { role: "assistant", text: "", toolCalls: ids.map((id) => ({ id, name: "bash", arguments: "{}" })) },
+  { role: "tool", callId: ids[0] ?? "", name: "bash", text: "x", isError: false },
+];
+
+test.each([
+  ["new ids stay", [], ["a", "b"], ["a", "b"]],
+  ["also beside others", ["x"], ["a", "b"], ["a", "b"]],
+  ["one of an earlier turn gets a number", ["a"], ["a", "b"], ["a_2", "b"]],
+  ["a missing one is numbered across the conversation", ["x", "y"], [""], ["call_3"]],
+  ["past a number that is taken", ["call_2"], ["", ""], ["call_3", "call_4"]],
+])("calls have ids of their own: %s", async (_, before, given, ids) => {
+  const message = { content: "", tool_calls: given.map((id) => call(id)) };
+  const { toolCalls } = await answered({ finish_reason: "tool_calls", message }, {}, earlier(...before));
+  expect(toolCalls.map(({ id }) => id)).toEqual(ids);
+});

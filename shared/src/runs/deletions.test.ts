@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdtempSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Engine } from "../core/engine.ts";
+import type { ForgetInput } from "../core/forgetting.ts";
+import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
+import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
+import { createHomeFiles } from "../machine/workspace/home-files.ts";
+import { openWorkspace } from "../machine/workspace/open-workspace.ts";
+import { createDeletions } from "./deletions.ts";
+
+let home: string;
+let engine: Engine;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "deletions-"));
+  engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+});
+afterEach(async () => {
+  await engine.close({ graceMs: 0 });
+  await rm(home, { recursive: true });
+});
+
+const request = { kind: "manus", input: null, principal: "ann", contextId: "c" } as const;
+const deletions = (kinds: readonly string[] = []) =>
+  createDeletions({ engine, files: createHomeFiles(home), kinds: () => kinds });
+
+async function ended(over: object = {}) {
+  return (await engine.start({ ...request, ...over, canceled: true })).run;
+}
+
+async function workspace(contextId: string, principal = "ann"): Promise<string> {
+  const { root } = await openWorkspace({ home, principal: `manus/${principal}`, contextId });
+  await writeFile(join(root, "a.txt"), "a");
+  return root;
+}
+
+test("a conversation's workspace goes with its last run, and is another principal's if that has the same id", async () => {
+  const [root, ofBob] = [await workspace("c"), await workspace("c", "bob")];
+  const [first, second] = [await ended(), await ended()];
+  await ended({ principal: "bob" });
+  expect(await deletions().run(first)).toEqual({ deleted: [first.id], elsewhere: [] });
+  expect(existsSync(root)).toBe(true);
+  await deletions().run(second);
+  expect([existsSync(root), existsSync(ofBob)]).toEqual([false, true]);
+});
+
+test("a file goes with the last run that refers to it", async () => {
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const file = await artifacts.put(new TextEncoder().encode("x"), { name: "a.txt" });
+  const events = [{ type: "artifact-added", artifactId: "a", name: "a", parts: [{ type: "file", ...file }] }];
+  const [mine, bobs] = [await ended({ events }), await ended({ principal: "bob", events })];
+  await deletions().run(mine);
+  expect(await artifacts.get(file.sha256)).toBeDefined();
+  await deletions().run(bobs);
+  expect(await artifacts.get(file.sha256)).toBeUndefined();
+});
+
+test("the runs that notified a task's receivers or cancelled its children go with it, also at work", async () => {
+  engine.work([{ kind: "manus/push", execute: (run) => run.signal("never", {}) }]);
+  const run = await ended();
+  const push = (taskId: string) =>
+    engine.start({ ...request, kind: "manus/push", contextId: taskId, input: { taskId, config: { url: "x" } } });
+  const { run: receiver } = await push(run.id);
+  const { run: elsewhere } = await push("another");
+  const recall = await ended({ kind: "manus/recall", input: { runId: run.id, why: "ending" } });
+  await deletions().run(run);
+  const left = (await engine.list({ limit: 9 })).runs.map(({ id }) => id);
+  expect([receiver.id, recall.id, run.id].filter((id) => left.includes(id))).toEqual([]);
+  expect(left).toEqual([elsewhere.id]);
+});
+
+test("the run that deletes a run's tasks at other agents stays, and says what became of them", async () => {
+  engine.work([
+    {
+      kind: "manus/forget",
+      execute: async (_, input) => (input as ForgetInput).tasks.map((task) => ({ ...task, outcome: "deleted" })),
+    },
+  ]);
+  const ask = { askId: "a", agent: "swe" };
+  const asked = { type: "agent-asked", ...ask, url: "http://swe.test", text: "Do it.", parts: [], hops: 1 };
+  const run = await ended({ events: [asked, { type: "agent-accepted", ...ask, taskId: "t", contextId: "there" }] });
+  const { elsewhere } = await deletions().run(run);
+  expect(elsewhere).toEqual([{ agent: { name: "swe", url: "http://swe.test" }, taskId: "t", outcome: "deleted" }]);
+  expect((await engine.list({ limit: 9 })).runs.map(({ kind }) => kind)).toEqual(["manus/forget"]);
+});
+
+test("a conversation without runs is its workspace; one without either does not exist", async () => {
+  const root = await workspace("mcp");
+  expect(await deletions(["manus"]).conversation("mcp", "ann")).toEqual({ deleted: [], elsewhere: [] });
+  expect(existsSync(root)).toBe(false);
+  for (const contextId of ["mcp", "never"])
+    await expect(deletions(["manus"]).conversation(contextId, "ann")).rejects.toThrow("There is no conversation");
+});
+
+test("an unfinished run of a conversation keeps all of it", async () => {
+  const root = await workspace("c");
+  await ended();
+  await engine.start(request);
+  await expect(deletions(["manus"]).conversation("c", "ann")).rejects.toThrow("has not ended. Cancel it first.");
+  expect([existsSync(root), (await engine.list({ limit: 9 })).total]).toEqual([true, 2]);
+});

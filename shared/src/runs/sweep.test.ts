@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync } from "node:fs";
+import { chmod, mkdir, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Engine } from "../core/engine.ts";
+import type { HomeFiles } from "../core/housekeeping.ts";
+import type { ArtifactStore } from "../core/workspace.ts";
+import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
+import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
+import { createHomeFiles } from "../machine/workspace/home-files.ts";
+import { openWorkspace } from "../machine/workspace/open-workspace.ts";
+import { type Retention, type Swept, sweep } from "./sweep.ts";
+
+const day = 86_400_000;
+const hour = 3_600_000;
+const never = { journalsMs: undefined, runsMs: undefined, workspacesMs: undefined, artifactsMs: undefined };
+
+let home: string;
+let engine: Engine;
+let files: HomeFiles;
+let artifacts: ArtifactStore;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "sweep-"));
+  engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  files = createHomeFiles(home);
+  artifacts = createArtifactStore(join(home, "artifacts"));
+});
+afterEach(async () => {
+  await engine.close({ graceMs: 0 });
+  await rm(home, { recursive: true });
+});
+
+const request = { kind: "manus", input: null, principal: "ann" } as const;
+
+/** Ends a run, in a conversation of its own if none is named. */
+async function ended(over: { contextId?: string; events?: never[] | object[] } = {}): Promise<string> {
+  const { contextId = crypto.randomUUID(), events = [] } = over;
+  const { run } = await engine.start({ ...request, contextId, events: events as never, canceled: true });
+  return run.id;
+}
+
+async function unfinished(contextId: string): Promise<string> {
+  return (await engine.start({ ...request, contextId })).run.id;
+}
+
+const workspace = (contextId: string) => openWorkspace({ home, principal: "manus/ann", contextId });
+
+/** Sweeps as it would `inMs` from now. */
+function sweepIn(inMs: number, retention: Partial<Retention>, more: object = {}): Promise<Swept> {
+  const deps = { engine, files, retention: { ...never, everyMs: hour, ...retention }, dedupeMs: 0 };
+  return sweep({ ...deps, now: () => Date.now() + inMs, ...more });
+}
+
+/** Makes everything in a folder as old as if it was last changed then. */
+async function age(folder: string, ms: number): Promise<void> {
+  const at = (Date.now() - ms) / 1000;
+  for (const name of readdirSync(folder, { recursive: true }) as string[]) await utimes(join(folder, name), at, at);
+  await utimes(folder, at, at);
+}
+
+test("ended runs go when their time is over, and not what is unfinished in their conversations", async () => {
+  const old = await ended();
+  const beside = await ended({ contextId: "open" });
+  const waiting = await unfinished("open");
+  expect(await sweepIn(day - hour, { runsMs: day })).toMatchObject({ runs: [], more: false });
+  const planned = await sweep(
+    { engine, files, retention: { ...never, everyMs: hour, runsMs: 0 }, dedupeMs: 0 },
+    { dryRun: true },
+  );
+  expect(planned.runs).toEqual([old]);
+  expect(await engine.get(old)).toBeDefined();
+  expect((await sweepIn(day + hour, { runsMs: day })).runs).toEqual([old]);
+  expect([await engine.get(old), (await engine.get(beside))?.id, (await engine.get(waiting))?.id]).toEqual([
+    undefined,
+    beside,
+    waiting,
+  ]);
+  await engine.cancel(waiting);
+  expect((await sweepIn(day + hour, { runsMs: day })).runs.toSorted()).toEqual([beside, waiting].toSorted());
+});
+
+test("`never` keeps everything, and 0 nothing that has ended", async () => {
+  const id = await ended();
+  expect(await sweepIn(9999 * day, {})).toEqual({ runs: [], journals: 0, workspaces: [], artifacts: [], more: false });
+  expect((await sweepIn(1, { runsMs: 0 })).runs).toEqual([id]);
+});
+
+test("a run is kept as long as its message, sent again, must be recognized", async () => {
+  const id = await ended();
+  expect((await sweepIn(day - hour, { runsMs: 0 }, { dedupeMs: day })).runs).toEqual([]);
+  expect((await sweepIn(day + hour, { runsMs: 0 }, { dedupeMs: day })).runs).toEqual([id]);
+});
+
+test("a pass is bounded, and says that there is more", async () => {
+  for (let n = 0; n < 120; n++) await ended();
+  const passes: Swept[] = [];
+  do passes.push(await sweepIn(day, { runsMs: 0 }, { limit: 60 }));
+  while (passes.at(-1)?.more === true);
+  expect(passes.map(({ runs }) => runs.length)).toEqual([60, 60, 0]);
+  expect((await engine.list({ limit: 1 })).total).toBe(0);
+});
+
+test("a file goes once no run refers to it; one that is stored again meanwhile stays", async () => {
+  const file = await artifacts.put(new TextEncoder().encode("x"), { name: "a.txt" });
+  const again = await artifacts.put(new TextEncoder().encode("y"), { name: "b.txt" });
+  const part = { type: "file", ...file };
+  const id = await ended({ events: [{ type: "artifact-added", artifactId: "a", name: "a", parts: [part] }] });
+  expect((await sweepIn(hour / 2, { artifactsMs: 0 })).artifacts).toEqual([]);
+  expect(await files.removeArtifact(again.sha256, Date.now() - hour)).toBe(false);
+  expect(await (await artifacts.get(again.sha256))?.text()).toBe("y");
+  expect((await sweepIn(2 * hour, { artifactsMs: 0 })).artifacts).toEqual([again.sha256]);
+  expect(await artifacts.get(again.sha256)).toBeUndefined();
+  expect(await artifacts.get(file.sha256)).toBeDefined();
+  await engine.delete({ runIds: [id] });
+  expect((await sweepIn(2 * hour, { artifactsMs: 0 })).artifacts).toEqual([file.sha256]);
+});
+
+test("a file that another process is removing is left to it", async () => {
+  const { sha256 } = await artifacts.put(new TextEncoder().encode("x"), { name: "a.txt" });
+  const other = await artifacts.put(new TextEncoder().encode("y"), { name: "b.txt" });
+  const leaving = join(home, "artifacts", "leaving");
+  await mkdir(leaving);
+  await rm(join(home, "artifacts", sha256.slice(0, 2), sha256));
+  await writeFile(join(leaving, `${sha256}.x`), "x");
+  expect(await files.removeArtifact(other.sha256, Date.now() + hour)).toBe(true);
+  expect(readdirSync(leaving)).toEqual([`${sha256}.x`]);
+});
+
+test("workspaces go when no task has opened them for long, except those of an unfinished run", async () => {
+  const names = ["old", "open", "used", "deep"];
+  const folders = new Map<string, string>();
+  for (const name of names) {
+    const { root, metaRoot } = await workspace(name);
+    await writeFile(join(root, "file.txt"), name);
+    await mkdir(join(root, "locked"));
+    await writeFile(join(root, "locked", "deep.txt"), "x");
+    await chmod(join(root, "locked"), 0o500);
+    await writeFile(join(metaRoot, "plans.json"), "{}");
+    const folder = join(root, "..");
+    folders.set(name, folder);
+    await age(folder, 10 * day);
+  }
+  await unfinished("open");
+  await workspace("used");
+  await utimes(join(folders.get("deep") ?? "", "files", "locked", "deep.txt"), new Date(), new Date());
+  const planned = await sweep(
+    { engine, files, retention: { ...never, everyMs: hour, workspacesMs: 7 * day }, dedupeMs: 0 },
+    { dryRun: true },
+  );
+  const swept = await sweepIn(0, { workspacesMs: 7 * day });
+  expect([planned.workspaces, swept.workspaces]).toEqual([
+    [files.nameOf({ kind: "manus", principal: "ann", contextId: "old" })],
+    planned.workspaces,
+  ]);
+  const left = names.filter((name) => existsSync(folders.get(name) ?? ""));
+  expect(left).toEqual(["open", "used", "deep"]);
+  expect(readdirSync(join(home, "workspaces", ".leaving"))).toEqual([]);
+});
+
+test("what a killed process had put aside is removed by the next sweep", async () => {
+  await workspace("c");
+  expect(files.detach({ kind: "manus", principal: "ann", contextId: "c" })).toBe(true);
+  expect(files.detach({ kind: "manus", principal: "ann", contextId: "c" })).toBe(false);
+  expect(readdirSync(join(home, "workspaces", ".leaving")).length).toBe(1);
+  await sweepIn(0, {});
+  expect(readdirSync(join(home, "workspaces", ".leaving"))).toEqual([]);
+});

@@ -1,0 +1,124 @@
+import { expect, test } from "bun:test";
+import type { RunRecord } from "../core/engine.ts";
+import type { RunEvent } from "../core/run.ts";
+import { spanId } from "../core/trace.ts";
+import { runSpans } from "./run-spans.ts";
+
+const caller = "4bf92f3577b34da6a3ce929d0e0e4736";
+const run: RunRecord = {
+  ...{ id: "0199b6a2-8c3e-7000-8abc-1234567890ab", kind: "manus", status: "completed", principal: "me" },
+  ...{ contextId: "c1", input: {}, lastEvent: 0, createdAt: 1_000, updatedAt: 9_000 },
+};
+const usage = { inputTokens: 10, cachedInputTokens: 4, outputTokens: 2, costUsd: 0.5, source: "provider" };
+const call = { usage, model: "m", milliseconds: 300 };
+
+/** The spans of a run whose events happened a second apart. */
+function spansOf(events: readonly RunEvent[], of: RunRecord = run) {
+  const spans = runSpans(of, "invoke_agent", 1);
+  return events.flatMap((event, at) => spans?.take({ runId: of.id, seq: at + 1, at: 2_000 + at * 1_000, event }) ?? []);
+}
+
+test("a model call is a client's span with its time, model, tokens and cost; one by a tool is the tool's", () => {
+  const [asked, replied] = spansOf([
+    { type: "model-asked", callId: "c", ...call },
+    { type: "model-replied", text: "secret words", toolCalls: [], ...call },
+  ]);
+  expect(replied).toEqual({
+    ...{ name: "chat m", kind: "client", traceId: run.id.replaceAll("-", ""), spanId: spanId(run.id, "2") },
+    ...{ parentId: spanId(run.id), startedAt: 2_700, endedAt: 3_000 },
+    attributes: {
+      ...{ "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.response.model": "m" },
+      ...{ "gen_ai.usage.input_tokens": 10, "gen_ai.usage.cache_read.input_tokens": 4 },
+      ...{ "gen_ai.usage.output_tokens": 2, "manyhands.cost.usd": 0.5 },
+    },
+  });
+  expect(asked?.parentId).toBe(spanId(run.id, "c"));
+});
+
+test("a tool's span has the tool's own time, or that since it started, and says that it failed", () => {
+  const ended = { type: "tool-ended", callId: "c", name: "bash", text: "secret words" };
+  const spans = spansOf([
+    { type: "tool-started", callId: "c", name: "bash", arguments: "{}" },
+    { ...ended, isError: true, milliseconds: 0 },
+    { ...ended, isError: false, milliseconds: 20 },
+  ]);
+  expect(spans.map(({ startedAt, endedAt, error }) => [startedAt, endedAt, error !== undefined])).toEqual([
+    [2_000, 3_000, true],
+    [3_980, 4_000, false],
+  ]);
+  expect(spans[0]).toMatchObject({
+    ...{ name: "execute_tool bash", spanId: spanId(run.id, "c"), parentId: spanId(run.id) },
+    attributes: { "gen_ai.tool.name": "bash", "gen_ai.tool.call.id": "c", "error.type": "tool_error" },
+  });
+});
+
+test("an ask is a span under its messageId, from before it was sent until its answer", () => {
+  const ask = { askId: "run/1", agent: "swe" };
+  const [span, ...more] = spansOf([
+    { type: "agent-asked", ...ask, url: "http://swe/", text: "secret words", parts: [], hops: 1 },
+    { type: "agent-accepted", ...ask, taskId: "t1", contextId: "c" },
+    {
+      type: "agent-answered",
+      ...ask,
+      state: "failed",
+      files: [],
+      error: { code: "unavailable", message: "It went away." },
+    },
+  ]);
+  expect(more).toEqual([]);
+  expect(span).toMatchObject({
+    ...{ name: "invoke_agent swe", kind: "client", spanId: spanId("run/1"), startedAt: 2_000, endedAt: 4_000 },
+    error: "It went away.",
+    attributes: {
+      ...{ "server.address": "http://swe/", "manyhands.task.id": "t1", "manyhands.task.state": "failed" },
+      "error.type": "unavailable",
+    },
+  });
+});
+
+test("the wait for a person is a span of its own", () => {
+  const message = { type: "message-received", messageId: "m", parts: [] };
+  const spans = spansOf([message, { type: "question-asked", question: "secret?", kind: "approval" }, message, message]);
+  expect(spans).toMatchObject([
+    {
+      ...{ name: "wait for a person", startedAt: 3_000, endedAt: 4_000 },
+      attributes: { "manyhands.question.kind": "approval" },
+    },
+  ]);
+});
+
+test("the run is the span of all this, from its acceptance, with what it used in all and what it noticed", () => {
+  const [, span] = spansOf([
+    { type: "model-replied", text: "", toolCalls: [], ...call, discarded: usage },
+    { type: "context-compacted", summary: "secret words", kept: 1, usage },
+    { type: "notice-given", kind: "stuck", text: "secret words" },
+    { type: "step-finished", note: "secret words", data: { outcome: "completed", agent: "swe", more: 1 } },
+    { type: "run-ended", status: "failed", error: { code: "token_limit", message: "Too many." } },
+  ]);
+  expect(span).toMatchObject({
+    ...{ name: "invoke_agent manus", kind: "server", spanId: spanId(run.id), startedAt: 1_000, endedAt: 6_000 },
+    attributes: {
+      ...{ "gen_ai.agent.name": "manus", "gen_ai.conversation.id": "c1", "manyhands.run.status": "failed" },
+      ...{ "gen_ai.usage.input_tokens": 30, "gen_ai.usage.output_tokens": 6, "manyhands.cost.usd": 1.5 },
+      "error.type": "token_limit",
+    },
+    moments: [
+      { name: "context-compacted", at: 3_000, attributes: {} },
+      { name: "notice-given", at: 4_000, attributes: { kind: "stuck" } },
+      { name: "step-finished", at: 5_000, attributes: { outcome: "completed", agent: "swe" } },
+    ],
+    error: "Too many.",
+  });
+  expect(span?.parentId).toBeUndefined();
+  expect(JSON.stringify(span)).not.toContain("secret");
+});
+
+test("a run of a traced caller is part of the caller's trace, and is not reported if the caller's is not sampled", () => {
+  const end = [{ type: "run-ended", status: "completed" }];
+  const traced = (flags: string) => ({ trace: { traceparent: `00-${caller}-00f067aa0ba902b7-${flags}` } });
+  expect(spansOf(end, { ...run, input: traced("01") })).toMatchObject([
+    { traceId: caller, parentId: "00f067aa0ba902b7", spanId: spanId(run.id) },
+  ]);
+  expect(spansOf(end, { ...run, input: traced("00") })).toEqual([]);
+  expect(runSpans(run, "invoke_agent", 0)).toBeUndefined();
+});

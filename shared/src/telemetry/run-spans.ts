@@ -1,0 +1,213 @@
+import type { RunRecord, StoredEvent } from "../core/engine.ts";
+import type { EventOf, ReadEvent } from "../core/events.ts";
+import type { Usage } from "../core/model.ts";
+import { readEvent } from "../core/read-event.ts";
+import { callerTrace, ownTrace, readTrace, spanId } from "../core/trace.ts";
+
+type Attributes = { readonly [name: string]: string | number | boolean };
+
+/** One finished piece of a run's work, as OpenTelemetry reports it. Times as in `RunRecord`. */
+export type Span = {
+  readonly name: string;
+  readonly kind: "server" | "client" | "internal";
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentId?: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly attributes: Attributes;
+  /** Why it failed; left out if it did not. */
+  readonly error?: string;
+  readonly moments?: readonly Moment[];
+};
+
+/** Something that happened at one time within a span. */
+type Moment = { readonly name: string; readonly at: number; readonly attributes: Attributes };
+
+/** Whether runs are those of an agent or of a flow, in the words of the GenAI conventions. */
+export type Operation = "invoke_agent" | "invoke_workflow";
+
+/** The spans of one run: a view of its journal, taken event by event, in order. */
+export type RunSpans = {
+  /** The spans that end with this event. */
+  take(stored: StoredEvent): readonly Span[];
+};
+
+type Open = { readonly at: number; readonly attributes: Attributes };
+
+/** What is known of a run so far. */
+type Tracing = {
+  readonly run: RunRecord;
+  readonly operation: Operation;
+  readonly traceId: string;
+  readonly callerId: string | undefined;
+  /** Tool calls and asks that have begun, by their ids; asks have the messageId. */
+  readonly open: Map<string, Open>;
+  question: Open | undefined;
+  readonly moments: Moment[];
+  readonly used: { input: number; cached: number; output: number; usd: number };
+};
+
+/** The most moments of a run that are told; OpenTelemetry's own default. */
+const mostMoments = 128;
+
+/**
+ * The spans of a run, by OpenTelemetry's semantic conventions for generative AI. What was said,
+ * asked and answered is not in them: only names, times, counts and errors. Undefined for a run
+ * that is not sampled; `share` of those without a caller's trace is. The same journal always gives
+ * the same spans with the same ids, so a span that is reported twice is the same one.
+ */
+export function runSpans(run: RunRecord, operation: Operation, share: number): RunSpans | undefined {
+  const caller = callerTrace(run.input);
+  const { traceId, parentId, isSampled } = readTrace(caller ?? ownTrace(run.id, share));
+  if (!isSampled) return undefined;
+  const tracing: Tracing = {
+    ...{ run, operation, traceId, callerId: caller && parentId, open: new Map(), question: undefined, moments: [] },
+    used: { input: 0, cached: 0, output: 0, usd: 0 },
+  };
+  return {
+    take(stored) {
+      const event = readEvent(stored.event);
+      const view = views[event.type] as View<ReadEvent["type"]>;
+      return view(tracing, stored, event);
+    },
+  };
+}
+
+type View<Type> = (
+  tracing: Tracing,
+  stored: StoredEvent,
+  event: Extract<ReadEvent, { readonly type: Type }>,
+) => readonly Span[];
+
+const none = () => [];
+const views: { readonly [Type in ReadEvent["type"]]: View<Type> } = {
+  "message-received"(tracing, { seq, at }) {
+    const { question } = tracing;
+    tracing.question = undefined;
+    return question === undefined ? [] : [span(tracing, "wait for a person", [String(seq)], question, at)];
+  },
+  "message-heard": none,
+  "step-started": none,
+  "model-replied": (tracing, stored, event) => [modelCall(tracing, stored, event)],
+  "model-asked": (tracing, stored, event) => [
+    { ...modelCall(tracing, stored, event), parentId: spanId(tracing.run.id, event.callId) },
+  ],
+  "tool-started"({ open }, { at }, { callId }) {
+    open.set(callId, { at, attributes: {} });
+    return [];
+  },
+  "tool-ended"(tracing, { at }, { callId, name, isError, milliseconds }) {
+    const begun = milliseconds > 0 ? at - milliseconds : (tracing.open.get(callId)?.at ?? at);
+    tracing.open.delete(callId);
+    const attributes = {
+      ...{ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.call.id": callId },
+      ...(isError && { "error.type": "tool_error" }),
+    };
+    const call = span(tracing, `execute_tool ${name}`, [callId], { at: begun, attributes }, at);
+    return [isError ? { ...call, error: "The tool reported an error." } : call];
+  },
+  "context-compacted"(tracing, { at }, { type, usage, discarded }) {
+    count(tracing, usage, discarded);
+    return noted(tracing, type, at);
+  },
+  "agent-asked"({ open }, { at }, { askId, agent, url }) {
+    const attributes = { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent, "server.address": url };
+    open.set(askId, { at, attributes });
+    return [];
+  },
+  "agent-accepted"({ open }, _, { askId, taskId }) {
+    const ask = open.get(askId);
+    if (ask !== undefined) open.set(askId, { ...ask, attributes: { ...ask.attributes, "manyhands.task.id": taskId } });
+    return [];
+  },
+  "agent-progressed": none,
+  "agent-answered"(tracing, { at }, { askId, agent, state, error }) {
+    const { at: begun = at, attributes } = tracing.open.get(askId) ?? {};
+    tracing.open.delete(askId);
+    const all = { ...attributes, "manyhands.task.state": state, ...(error && { "error.type": error.code }) };
+    const ask = span(tracing, `invoke_agent ${agent}`, [], { at: begun, attributes: all }, at);
+    return [{ ...ask, kind: "client", spanId: spanId(askId), ...(error && { error: error.message }) }];
+  },
+  "question-asked"(tracing, { at }, { kind }) {
+    tracing.question = { at, attributes: { "manyhands.question.kind": kind } };
+    return [];
+  },
+  "notice-given": (tracing, { at }, { type, kind }) => noted(tracing, type, at, { kind }),
+  "artifact-added": none,
+  "run-paused": (tracing, { at }, { type }) => noted(tracing, type, at),
+  "run-resumed": (tracing, { at }, { type }) => noted(tracing, type, at),
+  "flow-told"(tracing, { at }, { of, data: { outcome, agent } }) {
+    const said = { ...(typeof outcome === "string" && { outcome }), ...(typeof agent === "string" && { agent }) };
+    return noted(tracing, of, at, said);
+  },
+  "run-ended"(tracing, { at }, { status, error }) {
+    const { run, operation, callerId, moments, used, traceId } = tracing;
+    return [
+      {
+        ...{ name: `${operation} ${run.kind}`, kind: "server", traceId, spanId: spanId(run.id), moments },
+        ...(callerId !== undefined && { parentId: callerId }),
+        ...{ startedAt: run.createdAt, endedAt: Math.max(run.createdAt, at) },
+        attributes: {
+          "gen_ai.operation.name": operation,
+          [operation === "invoke_agent" ? "gen_ai.agent.name" : "gen_ai.workflow.name"]: run.kind,
+          "gen_ai.conversation.id": run.contextId,
+          "manyhands.run.id": run.id,
+          "manyhands.run.status": status,
+          ...tokensOf(used.input, used.cached, used.output),
+          "manyhands.cost.usd": used.usd,
+          ...(error && { "error.type": error.code }),
+        },
+        ...(error && { error: error.message }),
+      },
+    ];
+  },
+  unknown: none,
+};
+
+/** A span of the run's work, by what it stands for in the run. */
+function span({ run, traceId }: Tracing, name: string, of: readonly string[], begun: Open, endedAt: number): Span {
+  const { at, attributes } = begun;
+  return {
+    ...{ name, kind: "internal", traceId, spanId: spanId(run.id, ...of), parentId: spanId(run.id) },
+    ...{ startedAt: Math.min(at, endedAt), endedAt, attributes },
+  };
+}
+
+function modelCall(tracing: Tracing, { seq, at }: StoredEvent, event: EventOf<"model-replied" | "model-asked">): Span {
+  count(tracing, event.usage, event.discarded);
+  const begun = { at: at - event.milliseconds, attributes: chatOf(event) };
+  return { ...span(tracing, `chat ${event.model}`, [String(seq)], begun, at), kind: "client" };
+}
+
+function count({ used }: Tracing, ...usages: readonly (Usage | undefined)[]): void {
+  for (const usage of usages) {
+    if (usage === undefined) continue;
+    used.input += usage.inputTokens;
+    used.cached += usage.cachedInputTokens;
+    used.output += usage.outputTokens;
+    used.usd += usage.costUsd ?? 0;
+  }
+}
+
+function noted({ moments }: Tracing, name: string, at: number, attributes: Attributes = {}): [] {
+  if (moments.length < mostMoments) moments.push({ name, at, attributes });
+  return [];
+}
+
+function chatOf({ model, usage }: EventOf<"model-replied" | "model-asked">): Attributes {
+  const { inputTokens, cachedInputTokens, outputTokens, costUsd } = usage;
+  return {
+    ...{ "gen_ai.operation.name": "chat", "gen_ai.request.model": model, "gen_ai.response.model": model },
+    ...tokensOf(inputTokens, cachedInputTokens, outputTokens),
+    ...(costUsd !== null && { "manyhands.cost.usd": costUsd }),
+  };
+}
+
+function tokensOf(input: number, cached: number, output: number): Attributes {
+  return {
+    "gen_ai.usage.input_tokens": input,
+    "gen_ai.usage.cache_read.input_tokens": cached,
+    "gen_ai.usage.output_tokens": output,
+  };
+}

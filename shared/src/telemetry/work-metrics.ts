@@ -1,0 +1,169 @@
+import { AppError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import type { MetricFamily, MetricSample } from "../core/metric.ts";
+import type { Usage } from "../core/model.ts";
+import { readEvent } from "../core/read-event.ts";
+import type { Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
+
+/** Counts what the runs of this process do, from its start. */
+export type WorkMetrics = {
+  /** The definition, whose runs count. Replayed steps do not: they were counted when they ran. */
+  counted(definition: RunDefinition): RunDefinition;
+  families(): readonly MetricFamily[];
+};
+
+/** Upper bounds of the durations' buckets, in seconds. */
+const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+/** A model may invent names of tools; later ones count as `other`. */
+const mostNames = 200;
+
+/**
+ * Counts in this process, not in the store, so that processes which share a store can be summed
+ * and a scrape costs nothing.
+ */
+export function createWorkMetrics(): WorkMetrics {
+  const ended = counter("manyhands_runs_ended_total", "Runs that ended here, by outcome.");
+  const steps = counter("manyhands_steps_total", "Durable steps that were executed here.");
+  const tokens = counter(
+    "manyhands_model_tokens_total",
+    "Tokens of model calls; those cached are also among the input.",
+  );
+  const cost = counter("manyhands_model_usd_total", "What model calls cost, as far as prices are known.");
+  const models = histogram("manyhands_model_call_seconds", "Duration of model calls.");
+  const tools = histogram("manyhands_tool_call_seconds", "Duration of tool calls.");
+  const paid = (model: string, ...usages: readonly (Usage | undefined)[]) => {
+    for (const usage of usages) {
+      if (usage === undefined) continue;
+      tokens.add({ model, type: "input" }, usage.inputTokens);
+      tokens.add({ model, type: "cached" }, usage.cachedInputTokens);
+      tokens.add({ model, type: "output" }, usage.outputTokens);
+      cost.add({ model }, usage.costUsd ?? 0);
+    }
+  };
+  const take = (recorded: RunEvent) => {
+    const event = readEvent(recorded);
+    if (event.type === "model-replied" || event.type === "model-asked") {
+      paid(event.model, event.usage, event.discarded);
+      models.add({ model: event.model }, event.milliseconds / 1_000);
+    } else if (event.type === "context-compacted") paid("summary", event.usage, event.discarded);
+    else if (event.type === "tool-ended")
+      tools.add({ tool: event.name, outcome: event.isError ? "error" : "ok" }, event.milliseconds / 1_000);
+  };
+  return {
+    counted: ({ kind, execute }) => ({
+      kind,
+      async execute(run, input): Promise<Json> {
+        const stepEnded = (events: readonly RunEvent[]) => {
+          steps.add({ kind }, 1);
+          events.forEach(take);
+        };
+        try {
+          const output = await execute(countedRun(run, stepEnded), input);
+          ended.add({ kind, outcome: "completed" }, 1);
+          return output;
+        } catch (error) {
+          if (error instanceof AppError) ended.add({ kind, outcome: error.code }, 1);
+          throw error;
+        }
+      },
+    }),
+    families: () => [ended, steps, tokens, cost, models, tools].map((one) => one.family()),
+  };
+}
+
+/** The run, which tells each step that has really been executed, with its events. */
+function countedRun(run: Run, ended: (events: readonly RunEvent[]) => void): Run {
+  const branches = <T>(all: readonly ((run: Run) => Promise<T>)[]) =>
+    all.map((branch) => (inner: Run) => branch(countedRun(inner, ended)));
+  return {
+    ...run,
+    step: <T extends Json | undefined>(
+      name: string,
+      fn: (step: StepContext) => Promise<T>,
+      options?: Parameters<Run["step"]>[2],
+    ) =>
+      run.step<T>(
+        name,
+        async (step) => {
+          const events: RunEvent[] = [];
+          const emit = (event: RunEvent) => {
+            step.emit(event);
+            events.push(event);
+          };
+          try {
+            return await fn({ ...step, emit });
+          } finally {
+            if (!step.signal.aborted) ended(events);
+          }
+        },
+        options,
+      ),
+    all: (all) => run.all(branches(all)),
+    race: (all) => run.race(branches(all)),
+  };
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A number for each set of labels. */
+function counter(name: string, help: string) {
+  const values = series(() => ({ total: 0 }));
+  return {
+    add(labels: Labels, by: number): void {
+      values.of(labels).total += by;
+    },
+    family(): MetricFamily {
+      const samples = values.all().map(({ labels, value }) => ({ labels, value: value.total }));
+      return { name, type: "counter", help, samples };
+    },
+  };
+}
+
+/** Durations in seconds, in cumulative buckets. */
+function histogram(name: string, help: string) {
+  const values = series(() => ({ sum: 0, count: 0, buckets: bounds.map(() => 0) }));
+  return {
+    add(labels: Labels, seconds: number): void {
+      const value = values.of(labels);
+      value.sum += seconds;
+      value.count++;
+      for (const [at, bound] of bounds.entries())
+        if (seconds <= bound) value.buckets[at] = (value.buckets[at] ?? 0) + 1;
+    },
+    family(): MetricFamily {
+      const samples = values
+        .all()
+        .flatMap(({ labels, value }): MetricSample[] => [
+          ...bounds.map((bound, at) => bucket(labels, String(bound), value.buckets[at] ?? 0)),
+          bucket(labels, "+Inf", value.count),
+          { labels, value: value.sum, suffix: "_sum" },
+          { labels, value: value.count, suffix: "_count" },
+        ]);
+      return { name, type: "histogram", help, samples };
+    },
+  };
+}
+
+function bucket(labels: Labels, le: string, value: number): MetricSample {
+  return { labels: { ...labels, le }, value, suffix: "_bucket" };
+}
+
+/** A value for each set of labels, as many as may be; the rest share one. */
+function series<Value>(create: () => Value) {
+  const all = new Map<string, { readonly labels: Labels; readonly value: Value }>();
+  return {
+    of(labels: Labels): Value {
+      const isNew = !all.has(JSON.stringify(labels));
+      const counted = isNew && all.size >= mostNames ? { ...labels, ...others(labels) } : labels;
+      const key = JSON.stringify(counted);
+      const found = all.get(key) ?? { labels: counted, value: create() };
+      all.set(key, found);
+      return found.value;
+    },
+    all: () => [...all.values()],
+  };
+}
+
+function others(labels: Labels): Labels {
+  return Object.fromEntries(["tool", "model"].flatMap((name) => (name in labels ? [[name, "other"]] : [])));
+}

@@ -1,0 +1,118 @@
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../../http/free-port.ts";
+
+/** A PostgreSQL server of one test file. */
+export type PostgresProcess = AsyncDisposable & {
+  /** Its database as its administrator. */
+  readonly url: string;
+  /**
+   * Makes a database, empty or like another one, which nobody may use then; returns its address.
+   */
+  createDatabase(like?: string): Promise<string>;
+  /** Removes a database, whoever uses it. */
+  dropDatabase(url: string): Promise<void>;
+  /** Starts it, or starts it again after `stop`. */
+  start(): Promise<void>;
+  /** Ends it as a power cut does: without finishing what it does. */
+  stop(): Promise<void>;
+};
+
+/** Where the server's programs are; undefined if none are installed. */
+export const postgresPrograms = findPrograms();
+
+/** What is said of a suite that is skipped. */
+export const noPostgres =
+  "No PostgreSQL server is installed (Debian: apt-get install postgresql); its tests are skipped.";
+
+const startedWithinMs = 30_000;
+
+/** Starts a server on a free port, with its data in a folder of its own. */
+export async function startPostgres(): Promise<PostgresProcess> {
+  const programs = postgresPrograms;
+  if (programs === undefined) throw new Error(noPostgres);
+  const folder = mkdtempSync(join(tmpdir(), "postgres-"));
+  const data = join(folder, "data");
+  const port = freePort();
+  // The server refuses to run as root.
+  const user = process.getuid?.() === 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : [];
+  if (user.length > 0) chownSync(folder, await idOf("-u"), await idOf("-g"));
+  const made = Bun.spawn(
+    [...user, join(programs, "initdb"), "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync"],
+    { cwd: folder, env: { PATH: process.env.PATH, LC_ALL: "C.UTF-8" }, stdout: "ignore", stderr: "pipe" },
+  );
+  if ((await made.exited) !== 0) throw new Error(`initdb failed: ${await new Response(made.stderr).text()}`);
+  let server: Bun.Subprocess | undefined;
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const self: PostgresProcess = {
+    url,
+    async createDatabase(like) {
+      const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
+      await administer(url, `CREATE DATABASE ${name} TEMPLATE ${like === undefined ? "template0" : nameOf(like)}`);
+      return url.replace(/[^/]*$/, name);
+    },
+    dropDatabase: (gone) => administer(url, `DROP DATABASE ${nameOf(gone)} WITH (FORCE)`),
+    async start() {
+      const options = ["-p", String(port), "-h", "127.0.0.1", "-k", folder, "-F", "-c", "max_connections=200"];
+      server = Bun.spawn([...user, join(programs, "postgres"), "-D", data, ...options], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, LC_ALL: "C.UTF-8" },
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      await answering(url);
+    },
+    async stop() {
+      // Immediate shutdown: no checkpoint; the next start recovers from the log.
+      server?.kill("SIGQUIT");
+      await server?.exited;
+    },
+    async [Symbol.asyncDispose]() {
+      await self.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await self.start();
+  return self;
+}
+
+function nameOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const sql = new Bun.SQL({ url, max: 1 });
+  try {
+    await sql.unsafe(statement);
+  } finally {
+    await sql.close({ timeout: 0 });
+  }
+}
+
+async function answering(url: string): Promise<void> {
+  for (const deadline = performance.now() + startedWithinMs; ; await Bun.sleep(50)) {
+    const sql = new Bun.SQL({ url, max: 1, connectionTimeout: 1 });
+    try {
+      await sql.unsafe("SELECT 1");
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    } finally {
+      await sql.close({ timeout: 0 }).catch(() => undefined);
+    }
+  }
+}
+
+async function idOf(which: "-u" | "-g"): Promise<number> {
+  return Number(await new Response(Bun.spawn(["id", which, "postgres"]).stdout).text());
+}
+
+function findPrograms(): string | undefined {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : [];
+  const folders = versions.map((version) => join(debian, version, "bin"));
+  const installed = Bun.which("postgres");
+  if (installed !== null) folders.push(join(installed, ".."));
+  return folders.find((folder) => ["initdb", "postgres"].every((name) => existsSync(join(folder, name))));
+}

@@ -1,0 +1,72 @@
+import type { ElementHandle, Frame } from "playwright";
+import { type ApartProgram, callApart, elementApart } from "../../machine/browser-process/apart.ts";
+import * as drawnElement from "./in-page/drawn-element.ts";
+import * as elementNumbers from "./in-page/element-numbers.ts";
+import * as findDrawnElements from "./in-page/find-drawn-elements.ts";
+import * as findUnseenText from "./in-page/find-unseen-text.ts";
+import * as isClipped from "./in-page/is-clipped.ts";
+import * as measurePage from "./in-page/measure-page.ts";
+import * as names from "./in-page/names.ts";
+import * as outline from "./in-page/outline.ts";
+import * as outlineNode from "./in-page/outline-node.ts";
+import * as palette from "./in-page/palette.ts";
+import * as reader from "./in-page/reader.ts";
+import * as roles from "./in-page/roles.ts";
+import { type DocumentLook, type ElementSelf, type LookOrder, startLooking } from "./in-page/start-looking.ts";
+import * as states from "./in-page/states.ts";
+import * as visibility from "./in-page/visibility.ts";
+
+/**
+ * The modules whose functions run in the page. They may use each other's functions, and no other
+ * value.
+ */
+const modules: readonly object[] = [
+  drawnElement,
+  elementNumbers,
+  findDrawnElements,
+  findUnseenText,
+  isClipped,
+  measurePage,
+  names,
+  outline,
+  outlineNode,
+  palette,
+  reader,
+  roles,
+  states,
+  visibility,
+];
+
+const functions = modules.flatMap((module) => Object.values(module)).filter((value) => typeof value === "function");
+const source = `(() => { ${[...functions, startLooking].map(String).join("\n")}
+  return ${startLooking.name}(${JSON.stringify(states.fieldFormats)}); })()`;
+const program: ApartProgram = { id: Bun.hash(source).toString(36), source };
+
+const describeMs = 5_000;
+
+/** What a frame's document shows. */
+export function lookIn(frame: Frame, order: LookOrder, timeoutMs: number): Promise<DocumentLook> {
+  return callApart(frame, program, { name: "look", arg: order, timeoutMs });
+}
+
+/** The texts of a document that no person could see. */
+export function unseenTextOf(frame: Frame, timeoutMs = 10_000): Promise<string[]> {
+  return callApart(frame, program, { name: "unseen", timeoutMs });
+}
+
+/** The element with a number; undefined when it is gone, or has another role or name now. */
+export async function numberedElement(
+  frame: Frame,
+  number: number,
+): Promise<{ readonly handle: ElementHandle; readonly self: ElementSelf } | undefined> {
+  const [self, handle] = await Promise.all([
+    callApart<ElementSelf | undefined>(frame, program, { name: "describe", arg: number, timeoutMs: describeMs }),
+    elementNumbered(frame, number),
+  ]);
+  return self === undefined || handle === null ? undefined : { handle, self };
+}
+
+/** The element with a number, whatever it is now; null when it is gone. */
+export function elementNumbered(frame: Frame, number: number): Promise<ElementHandle | null> {
+  return elementApart(frame, program, number);
+}

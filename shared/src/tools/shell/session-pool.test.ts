@@ -1,0 +1,152 @@
+import { expect, test } from "bun:test";
+import type { CallOptions, CallOutcome, Session } from "../../machine/sandbox/session.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
+import { createSessionPool } from "./session-pool.ts";
+
+const finished: CallOutcome = { state: "finished", payload: "0" } as CallOutcome;
+
+/** A pool whose sessions do what a test says, and what became of them. */
+async function scene(options: { readonly most?: number; readonly idleMs?: number } = {}) {
+  const rooms: AsyncDisposable[] = [];
+  const opened: { root: string; closed: boolean; isAlive: boolean; calls: string[] }[] = [];
+  const does = new Map<string, (options: CallOptions) => Promise<CallOutcome>>();
+  const open = async (root: string): Promise<Session> => {
+    const state = { root, closed: false, isAlive: true, calls: [] as string[] };
+    opened.push(state);
+    return {
+      call: async (code: string, callOptions: CallOptions) => {
+        state.calls.push(code);
+        return (await does.get(code)?.(callOptions)) ?? finished;
+      },
+      alive: () => state.isAlive && !state.closed,
+      close: async () => {
+        state.closed = true;
+      },
+    } as unknown as Session;
+  };
+  const make = () => createSessionPool({ name: "test", open, ...options });
+  const pool = make();
+  const conversation = async () => {
+    const room = await workspaceForTest();
+    rooms.push(room);
+    const run = async (code = "x", signal = new AbortController().signal, on = pool) =>
+      on.run(contextForTest(room.workspace), code, { signal, timeoutMs: 1_000, onOutput: () => undefined });
+    return { workspace: room.workspace, run, lost: async () => (await run()).restarted };
+  };
+  return {
+    ...{ pool, make, opened, does, conversation },
+    async [Symbol.asyncDispose]() {
+      await pool.close();
+      for (const room of rooms) await room[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("a session is kept from call to call, and the first is not said to replace another", async () => {
+  await using it = await scene();
+  const one = await it.conversation();
+  expect([await one.lost(), await one.lost()]).toEqual([undefined, undefined]);
+  expect(it.opened.map(({ calls }) => calls)).toEqual([["x", "x"]]);
+});
+
+test.each<[string, CallOutcome | Error, string]>([
+  ["ended", { state: "ended", exitCode: 3 } as CallOutcome, "it ended with exit code 3"],
+  ["was lost", { state: "lost" } as CallOutcome, "it did not stop at its limit"],
+  ["was canceled", new Error("canceled"), "the call before was canceled"],
+])("after a call that %s the next one learns why its session is new, once", async (_, outcome, why) => {
+  await using it = await scene();
+  const one = await it.conversation();
+  it.does.set("end", async () => {
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  });
+  if (outcome instanceof Error) await expect(one.run("end")).rejects.toBe(outcome);
+  else expect(await one.run("end")).toEqual(outcome);
+  expect(it.opened[0]?.closed).toBe(true);
+  expect([await one.lost(), await one.lost()]).toEqual([why, undefined]);
+  expect(it.opened).toHaveLength(2);
+});
+
+test("a session that ended by itself, was restarted, released, or left by an earlier process is replaced with the reason", async () => {
+  await using it = await scene();
+  const one = await it.conversation();
+  await one.run();
+  for (const session of it.opened) session.isAlive = false;
+  expect(await one.lost()).toBe("it had ended by itself");
+  await it.pool.restart(one.workspace);
+  expect(await one.lost()).toBe("a restart was asked for");
+  await it.pool.release(one.workspace);
+  expect(it.opened.at(-1)?.closed).toBe(true);
+  expect(await one.lost()).toBe("the task was canceled");
+  await using later = { pool: it.make(), [Symbol.asyncDispose]: () => later.pool.close() };
+  expect((await one.run("x", undefined, later.pool)).restarted).toBe("the server was restarted");
+  const other = await it.conversation();
+  await it.pool.restart(other.workspace);
+  await it.pool.release(other.workspace);
+  expect(await other.lost()).toBeUndefined();
+});
+
+test("a call that waits its turn ends at once when it is canceled, and never runs", async () => {
+  await using it = await scene();
+  const one = await it.conversation();
+  const gate = Promise.withResolvers<CallOutcome>();
+  it.does.set("long", () => gate.promise);
+  const running = one.run("long");
+  const stop = new AbortController();
+  const waiting = one.run("never", stop.signal);
+  stop.abort("stopped");
+  await expect(waiting).rejects.toBe("stopped");
+  await expect(one.run("never", AbortSignal.abort("before"))).rejects.toBe("before");
+  gate.resolve(finished);
+  expect((await running).state).toBe("finished");
+  expect((await one.run("after")).restarted).toBeUndefined();
+  expect(it.opened.map(({ calls }) => calls)).toEqual([["long", "after"]]);
+});
+
+test("as many sessions as allowed stay open; for one more the one unused the longest is closed", async () => {
+  await using it = await scene({ most: 2 });
+  const [a, b, c] = [await it.conversation(), await it.conversation(), await it.conversation()];
+  await a.run();
+  await b.run();
+  expect(it.opened.map(({ closed }) => closed)).toEqual([false, false]);
+  await a.run();
+  await c.run();
+  expect(it.opened.map(({ closed }) => closed)).toEqual([false, true, false]);
+  expect(await b.lost()).toBe("too many others were in use");
+  expect(it.opened.map(({ closed }) => closed)).toEqual([true, true, false, false]);
+});
+
+test("a session is closed when it is idle, not while it works, and its time begins anew with each call", async () => {
+  await using it = await scene({ idleMs: 100 });
+  const one = await it.conversation();
+  it.does.set("long", () => Bun.sleep(250).then(() => finished));
+  await one.run();
+  await one.run("long");
+  expect(await one.lost()).toBeUndefined();
+  for (const deadline = Date.now() + 10_000; it.opened[0]?.closed === false && Date.now() < deadline; )
+    await Bun.sleep(10);
+  expect(await one.lost()).toBe("it was idle for long");
+});
+
+test("a session that cannot be opened fails its call alone", async () => {
+  await using it = await scene();
+  const one = await it.conversation();
+  let fails = true;
+  const open = async () => {
+    if (fails) throw new Error("no shell");
+    return { call: async () => finished, alive: () => true, close: async () => undefined } as unknown as Session;
+  };
+  const pool = createSessionPool({ name: "other", open });
+  await expect(one.run("x", undefined, pool)).rejects.toThrow("no shell");
+  fails = false;
+  expect(await one.run("x", undefined, pool)).toEqual(finished);
+  await pool.close();
+});
+
+test("closing the pool closes every session", async () => {
+  await using it = await scene();
+  for (let n = 0; n < 2; n++) await (await it.conversation()).run();
+  await it.pool.close();
+  expect(it.opened.map(({ closed }) => closed)).toEqual([true, true]);
+});

@@ -1,0 +1,140 @@
+import { afterEach, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
+import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
+import { type AgentServer, startManus } from "../servers/manus-server.ts";
+
+const word = "Xylophagous";
+const kept = "Quincunx";
+
+const cleanUp: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const each of cleanUp.splice(0).toReversed()) await each();
+});
+
+type System = {
+  readonly folder: string;
+  readonly gateway: GatewayServer;
+  readonly manus: AgentServer;
+  up(): Promise<void>;
+};
+
+/** A gateway and Manus with homes in one folder: the same one, or one each. */
+async function start(homes: { readonly gateway: string; readonly manus: string }): Promise<System> {
+  const folder = await mkdtemp(join(tmpdir(), "deletion-"));
+  const model = await startScriptedModel(({ messages }) => {
+    const all = JSON.stringify(messages);
+    const said = all.includes(word) ? word : kept;
+    const file = { command: "create", path: "report.txt", file_text: `All about ${said}.\n` };
+    if (!all.includes('"tool"'))
+      return { text: `I write of ${said}.`, calls: [{ name: "str_replace_editor", args: file }] };
+    if (!all.includes("view the file"))
+      return {
+        text: "I view the file.",
+        calls: [{ name: "str_replace_editor", args: { command: "view", path: "report.txt" } }],
+      };
+    return { text: `It says ${said}.` };
+  });
+  cleanUp.push(
+    () => rm(folder, { recursive: true, force: true }),
+    () => model.close(),
+  );
+  const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
+  const home = (name: "gateway" | "manus") => join(folder, homes[name], "state");
+  await mkdir(home("manus"), { recursive: true });
+  const port = `${freePort()}`;
+  const launch = async () => {
+    const manus = startManus({ ...env, MANYHANDS_HOME: home("manus"), PORT: port });
+    cleanUp.push(() => manus.stop("SIGKILL"));
+    await manus.ready;
+    return manus;
+  };
+  let manus = await launch();
+  const gateway = await startGatewayServer(join(folder, homes.gateway), { ...env, MANUS_URL: manus.url });
+  cleanUp.push(() => gateway.stop("SIGKILL"));
+  return {
+    folder,
+    gateway,
+    get manus() {
+      return manus;
+    },
+    async up() {
+      manus = await launch();
+    },
+  };
+}
+
+/** Runs a flow with Manus to its end; resolves with the run's id. */
+async function run({ gateway }: System, said: string, contextId: string): Promise<string> {
+  const body = { input: `Write about ${said}.`, agents: ["manus"], contextId };
+  const { runId } = (await gateway.call("/flows/sequential", body)).body;
+  await until(async () => (await gateway.call(`/runs/${runId}`)).body.status === "completed");
+  return runId;
+}
+
+async function remove({ gateway }: System, path: string): Promise<{ status: number; body: Record<string, unknown> }> {
+  const response = await fetch(`${gateway.url}${path}`, { method: "DELETE" });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+/** The files below a folder whose bytes contain the text. */
+function filesWith(folder: string, text: string): string[] {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map((entry) => join(entry.parentPath, entry.name)).filter((path) => readFileSync(path).includes(text));
+}
+
+test("a run that is deleted is nowhere in the home any more: not in rows, logs, artifacts or workspaces", async () => {
+  const system = await start({ gateway: ".", manus: "." });
+  const other = await run(system, kept, "other");
+  const id = await run(system, word, "secret");
+  const before = filesWith(system.folder, word);
+  for (const part of ["runs.db", "artifacts", "workspaces"])
+    expect(before.some((path) => path.includes(part))).toBe(true);
+  const { status, body } = await remove(system, `/runs/${id}`);
+  expect([status, body]).toMatchObject([200, { elsewhere: [] }]);
+  expect(body.deleted).toHaveLength(2);
+  expect(filesWith(system.folder, word)).toEqual([]);
+  expect((await system.gateway.call(`/runs/${id}`)).status).toBe(404);
+  expect((await remove(system, `/runs/${id}`)).status).toBe(404);
+  expect((await system.gateway.call(`/runs/${other}`)).body.status).toBe("completed");
+  expect(filesWith(system.folder, kept).some((path) => path.includes("artifacts"))).toBe(true);
+  expect((await remove(system, "/conversations/other")).status).toBe(200);
+  expect(filesWith(system.folder, kept)).toEqual([]);
+  expect((await remove(system, "/conversations/other")).status).toBe(404);
+}, 120_000);
+
+test("what a deleted run gave to an agent with another home is deleted there, also when it was away", async () => {
+  const system = await start({ gateway: "gateway", manus: "manus" });
+  const id = await run(system, word, "secret");
+  expect(filesWith(join(system.folder, "manus"), word)).not.toEqual([]);
+  const { body } = await remove(system, `/runs/${id}`);
+  expect(body.elsewhere).toMatchObject([{ agent: { name: "manus" }, outcome: "deleted" }]);
+  expect(filesWith(system.folder, word)).toEqual([]);
+
+  const again = await run(system, word, "secret");
+  await system.manus.stop();
+  const away = await remove(system, `/runs/${again}`);
+  expect(away.body.elsewhere).toMatchObject([{ agent: { name: "manus" }, outcome: "pending" }]);
+  expect(filesWith(join(system.folder, "gateway"), word)).toEqual([]);
+  expect(filesWith(join(system.folder, "manus"), word)).not.toEqual([]);
+  await system.up();
+  await until(async () => filesWith(system.folder, word).length === 0);
+}, 120_000);
+
+test("a run that has not ended is not deleted, and the answer says what to do", async () => {
+  const system = await start({ gateway: ".", manus: "." });
+  await system.manus.stop();
+  const body = { input: "Wait.", agents: ["manus"], contextId: "open" };
+  const { runId } = (await system.gateway.call("/flows/sequential", body)).body;
+  for (const path of [`/runs/${runId}`, "/conversations/open"]) {
+    const refused = await remove(system, path);
+    expect(refused).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(refused.body.detail).toContain("Cancel it first.");
+  }
+  expect((await system.gateway.call(`/runs/${runId}/cancel`, {})).status).toBe(200);
+  expect((await remove(system, "/conversations/open")).status).toBe(200);
+}, 120_000);
