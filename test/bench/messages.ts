@@ -5,9 +5,9 @@ import { median, startServer, timed } from "./bench-server.ts";
 
 /**
  * What a task costs that is over at once: blocking `SendMessage` calls of a durable agent, each on
- * disk before it is answered, beside those of A2A's own SDK under Express, with its tasks in memory,
- * on the same Bun in the same minute; and how long an agent with 1,000 tasks at once keeps others
- * waiting. Run it with `bun test/bench/messages.ts`; it exits with 1 if a target is missed.
+ * disk before it is answered, beside those of A2A's own SDK under Express, with its tasks in
+ * memory, on the same Bun in the same minute; and how long an agent with 1,000 tasks at once keeps
+ * others waiting. Run it with `bun test/bench/messages.ts`; it exits with 1 if a target is missed.
  */
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
 const connections = 100;
