@@ -139,18 +139,21 @@ export class Worker {
     const owner = this.#heartbeat.id;
     if (owner === undefined) return;
     try {
-      await this.#options.writer.read((tables) => {
-        const owned = new Map(tables.claims.owned(owner).map((run) => [run.id, run]));
-        for (const [id, { execution, lease, acceptance }] of this.#held) {
-          if (acceptance !== undefined && acceptance.outcome === undefined) continue;
-          const run = owned.get(id);
-          if (run?.epoch !== lease.epoch) execution.lose();
-          else if (run.cancel_requested === 1) execution.cancel();
-          else if (execution.waiting.wantedSignals().some((name) => tables.signals.isFree(lease.n, name))) {
-            execution.nudge();
+      await this.#options.writer.read(
+        (tables) => {
+          const owned = new Map(tables.claims.owned(owner).map((run) => [run.id, run]));
+          for (const [id, { execution, lease, acceptance }] of this.#held) {
+            if (acceptance !== undefined && acceptance.outcome === undefined) continue;
+            const run = owned.get(id);
+            if (run?.epoch !== lease.epoch) execution.lose();
+            else if (run.cancel_requested === 1) execution.cancel();
+            else if (execution.waiting.wantedSignals().some((name) => tables.signals.isFree(lease.n, name))) {
+              execution.nudge();
+            }
           }
-        }
-      });
+        },
+        { early: true },
+      );
     } catch (error) {
       this.#logUnlessStorage(error, "The state of this worker's runs could not be read.");
     }
@@ -208,10 +211,13 @@ export class Worker {
     const { writer, live, clock } = this.#options;
     const kinds = JSON.stringify([...pool.kinds]);
     const room = roomOf(pool);
-    const any = await writer.read((tables) => {
-      this.#nextDue = tables.claims.nextDue();
-      return tables.claims.any(kinds, clock.moment());
-    });
+    const any = await writer.read(
+      (tables) => {
+        this.#nextDue = tables.claims.nextDue();
+        return tables.claims.any(kinds, clock.moment());
+      },
+      { early: true },
+    );
     if (!any) return [];
     const { rows, ended } = await writer.offer((tables) => claim(tables, kinds, owner, room, clock.moment()));
     for (const { id, seq } of ended) live.committed(id, seq);
