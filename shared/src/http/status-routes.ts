@@ -8,7 +8,12 @@ export type StatusDeps = {
   readonly agent: string;
   readonly version: string;
   /** Facts about the server; omitted ones are not reported. */
-  readonly facts: { readonly model?: object; readonly sandbox?: string; readonly mcp?: () => object };
+  readonly facts: {
+    readonly model?: object;
+    readonly sandbox?: string;
+    readonly sandboxProfile?: string;
+    readonly mcp?: () => object;
+  };
   readonly engine: Pick<Engine, "health">;
   readonly metrics: Metrics;
   /** Who may read the metrics: callers with the scope `read`. */
@@ -23,10 +28,10 @@ export function statusApp({ agent, version, facts, engine, metrics, identify }: 
   const app = new Hono();
   app.get("/healthz", (c) => {
     const storage = engine.health();
-    const { model, sandbox, mcp } = facts;
+    const { model, sandbox, sandboxProfile, mcp } = facts;
     const servers = mcp?.();
     return c.json(
-      { ok: storage.ok, agent, version, model, sandbox, storage, ...(servers && { mcp: servers }) },
+      { ok: storage.ok, agent, version, model, sandbox, sandboxProfile, storage, ...(servers && { mcp: servers }) },
       storage.ok ? 200 : 503,
     );
   });
