@@ -15,6 +15,11 @@ export type StatusDeps = {
     readonly mcp?: () => object;
   };
   readonly engine: Pick<Engine, "health">;
+  /**
+   * Why no work should be sent here although the store takes it; answers at once, as probes ask
+   * often. Nothing if left out.
+   */
+  readonly unready?: (() => readonly string[]) | undefined;
   readonly metrics: Metrics;
   /** Who may read the metrics: callers with the scope `read`. */
   readonly identify: Identify;
@@ -22,9 +27,10 @@ export type StatusDeps = {
 
 /**
  * `/healthz` reports everything, including why the server is unhealthy; `/readyz` whether to send
- * work here; `/metrics` the numbers, to known callers.
+ * work here, and why not; `/metrics` the numbers, to known callers. Neither of the first two waits
+ * for anything. A server that drains answers none of them: it accepts no connection.
  */
-export function statusApp({ agent, version, facts, engine, metrics, identify }: StatusDeps): Hono {
+export function statusApp({ agent, version, facts, engine, unready, metrics, identify }: StatusDeps): Hono {
   const app = new Hono();
   app.get("/healthz", (c) => {
     const storage = engine.health();
@@ -37,7 +43,8 @@ export function statusApp({ agent, version, facts, engine, metrics, identify }: 
   });
   app.get("/readyz", (c) => {
     const storage = engine.health();
-    return c.json({ ready: storage.ok }, storage.ok ? 200 : 503);
+    const reasons = [...(storage.ok ? [] : [storage.reason]), ...(unready?.() ?? [])];
+    return reasons.length === 0 ? c.json({ ready: true }) : c.json({ ready: false, reasons }, 503);
   });
   app.get("/metrics", async (c) => {
     requireScope(await identify(c.req.raw), "read");
