@@ -1410,7 +1410,7 @@ export const faults: readonly Fault[] = [
   {
     id: "remembered-tier-untried",
     file: "shared/src/machine/confinement/remembered-sandbox.ts",
-    find: "if (sandbox.tier === tier && !closed) return sandbox;",
+    find: "if (sandbox.tier === tier && sandbox.profile === profile && !closed) return sandbox;",
     becomes: "if (!closed) return sandbox;",
     harm: "A card promises a sandbox of its own namespaces, and commands run in a weaker one.",
     tests: ["shared/src/server/open-machine"],

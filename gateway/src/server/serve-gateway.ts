@@ -74,7 +74,11 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   const served = serve(
     {
       fetch: (request) =>
-        gateway?.app.fetch(request) ?? new Response(null, { status: 503, headers: { "Retry-After": "1" } }),
+        gateway?.app.fetch(request) ??
+        Response.json(
+          { ready: false, reasons: ["The gateway is starting."] },
+          { status: 503, headers: { "Retry-After": "1" } },
+        ),
     },
     {
       port: server.port ?? config.gateway.port,

@@ -255,6 +255,7 @@ function cardFacts({ model, mcp, keys, authentication }: Parts, { sandbox }: Mac
   return {
     model: { name: model.name, provider: model.provider },
     sandbox: sandbox.tier,
+    ...(sandbox.profile && { sandboxProfile: sandbox.profile }),
     mcp: () => mcp.health(),
     keys,
     ...authentication.facts,
