@@ -6,10 +6,12 @@ import type { Peers } from "../a2a/ask/peers.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
 import { type AgentApp, type AgentAppDeps, agentApp } from "../a2a/server/agent-app.ts";
 import { openHomeKeys } from "../a2a/signing/home-keys.ts";
+import { agentBodies } from "../agent/agent-bodies.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { agentNamed, type Config } from "../config/config.ts";
 import { instructed } from "../config/instructions.ts";
+import { loadedBodies } from "../core/bodies.ts";
 import { lazily } from "../core/lazy.ts";
 import type { RunDefinition } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
@@ -101,10 +103,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     report,
     hostname: server.host,
   });
-  const task: RunDefinition = {
-    kind: name,
-    execute: async (run, input) => (await tasks.get()).run.execute(run, input),
-  };
+  const task = loadedBodies(name, agentBodies, async () => (await tasks.get()).run);
   engine.work(asking === undefined ? [task] : workOf(task, asking.peers));
   engine.work([pushRun({ kind: name, engine, webhooks, keys: parts.keys, publicUrl, log: logger })], {
     concurrency: 1_000,

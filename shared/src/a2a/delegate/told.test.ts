@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Engine } from "../../core/engine.ts";
-import type { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import type { ArtifactStore } from "../../core/workspace.ts";
 import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
 import { type AgentForTest, agentForTest } from "../../testing/agent/agent.ts";
