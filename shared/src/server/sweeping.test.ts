@@ -86,7 +86,10 @@ test("a sweep that fails is told with its cause and made again at the next time"
 test("a sweep that is under way at the stop is the last, and says nothing of failing with what was closed", async () => {
   const { promise, reject } = Promise.withResolvers<void>();
   let sweeps = 0;
-  await using sweeping = await sweepingWith(() => (++sweeps, promise), "1s");
+  await using sweeping = await sweepingWith(() => {
+    sweeps++;
+    return promise;
+  }, "1s");
   await reaches(() => sweeps, 1);
   sweeping.stop();
   reject(new Error("closed"));

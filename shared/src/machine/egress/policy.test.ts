@@ -63,7 +63,7 @@ test("an invalid URL is the caller's error", () => {
 });
 
 /** The first and the last address of each range that is not public, and its neighbours that are. */
-test.each([
+test.each<readonly [string, string, ...string[]]>([
   ["0.0.0.0", "0.255.255.255", "1.0.0.0"],
   ["10.0.0.0", "10.255.255.255", "9.255.255.255", "11.0.0.0"],
   ["100.64.0.0", "100.127.255.255", "100.63.255.255", "100.128.0.0"],
