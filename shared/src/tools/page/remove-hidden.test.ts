@@ -15,6 +15,7 @@ const hiding = [
   "display: none !important",
   "display:none!IMPORTANT",
   "display /* x */ : none",
+  "/* a /* b */ display: none; /*/ c */ color: red",
   "display: block; display: none",
   "visibility: hidden",
   "visibility: collapse",
@@ -87,6 +88,17 @@ test.each([
 test("an inline declaration that is important counts, whatever comes after it", () => {
   expect(left('<p style="display: none !important; display: block">unseen</p>')).toBe("");
   expect(left('<p style="display: block !important; display: none">seen</p>')).toBe("seen");
+  expect(left('<p style="display: none /* without end; display: block">unseen</p>')).toBe("");
+});
+
+test.each([
+  ["spaces", `color:${" ".repeat(200_000)}x`],
+  ["comments", "/*".repeat(200_000)],
+  ["marks", "color: red !".repeat(100_000)],
+])("a declaration of endless %s does not hold up reading", (_, style) => {
+  const begun = performance.now();
+  expect(left(`<p style="${style}">seen</p>`)).toBe("seen");
+  expect(performance.now() - begun).toBeLessThan(5_000);
 });
 
 test.each([

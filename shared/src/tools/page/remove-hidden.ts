@@ -128,16 +128,22 @@ function effectOf(block: string): Effect {
 function valuesOf(block: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   const important = new Set<string>();
-  for (const declaration of block
-    .toLowerCase()
-    .replaceAll(/\/\*.*?\*\//gs, "")
-    .split(";")) {
-    const [, name, value = "", mark] = /^\s*([\w-]+)\s*:\s*(.*?)\s*(!\s*important)?\s*$/s.exec(declaration) ?? [];
-    if (name === undefined || (important.has(name) && mark === undefined)) continue;
+  for (const declaration of withoutComments(block.toLowerCase()).split(";")) {
+    const colon = declaration.indexOf(":");
+    const name = declaration.slice(0, Math.max(0, colon)).trim();
+    const given = declaration.slice(colon + 1).trim();
+    const value = given.replace(/!\s*important$/, "").trimEnd();
+    const isImportant = value.length < given.length;
+    if (name === "" || (important.has(name) && !isImportant)) continue;
     values.set(name, value);
-    if (mark !== undefined) important.add(name);
+    if (isImportant) important.add(name);
   }
   return values;
+}
+
+function withoutComments(text: string): string {
+  const [first = "", ...more] = text.split("/*");
+  return first + more.map((part) => (part.includes("*/") ? part.slice(part.indexOf("*/") + 2) : "")).join("");
 }
 
 /**
