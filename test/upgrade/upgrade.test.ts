@@ -15,9 +15,9 @@ import {
 import { inputForTest } from "manyhands/internal/testing/flow";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import type * as z from "zod";
-import type { releaseSettings } from "./release-process.ts";
+import type { releaseSettings } from "./release.fixture.ts";
 
-const program = await bundled(new URL("./release-process.ts", import.meta.url).pathname);
+const program = await bundled(new URL("./release.fixture.ts", import.meta.url).pathname);
 afterAll(() => program[Symbol.asyncDispose]());
 
 const withinMs = 60_000;
