@@ -2,7 +2,10 @@ import { expect, test } from "bun:test";
 import { bodiesOf, bodyOf, loadedBodies, mapBodies, newestBody } from "./bodies.ts";
 import type { RunDefinition } from "./run.ts";
 
-const saying = (text: string): RunDefinition["execute"] => async () => text;
+const saying =
+  (text: string): RunDefinition["execute"] =>
+  async () =>
+    text;
 const kind: RunDefinition = { kind: "k", body: 3, execute: saying("3"), former: [{ body: 2, execute: saying("2") }] };
 const said = async (definition: RunDefinition) =>
   Promise.all(bodiesOf(definition).map(async ({ body, execute }) => `${body} ${await execute({} as never, null)}`));

@@ -67,7 +67,12 @@ test("a body that changed without a new version pauses the runs it does not fit"
 
 test("what a flow recorded of its body before runs had versions decides", async () => {
   const perform = (body: number) => async () => ({ answer: `${body}` });
-  const definition: FlowDefinition = { ...first, body: 3, perform: perform(3), former: [{ body: 2, perform: perform(2) }] };
+  const definition: FlowDefinition = {
+    ...first,
+    body: 3,
+    perform: perform(3),
+    former: [{ body: 2, perform: perform(2) }],
+  };
   const peers = { underWay: { execution: () => ({ isNone: () => true, forget() {} }) } };
   const kind = flowRun(definition, { peers } as never);
   const earlier = { text: "", files: [], takenIn: [] };
@@ -83,8 +88,15 @@ test("what a flow recorded of its body before runs had versions decides", async 
 
 test("versions that are out of order, or too many, are refused in a sentence", () => {
   const define = (body: number, ...former: number[]) =>
-    defineFlow({ ...about, body, perform: first.perform, former: former.map((one) => ({ body: one, perform: first.perform })) });
-  expect(() => define(1, 2)).toThrow("The flow tried needs its bodies in order, the newest first, each with its own version.");
+    defineFlow({
+      ...about,
+      body,
+      perform: first.perform,
+      former: former.map((one) => ({ body: one, perform: first.perform })),
+    });
+  expect(() => define(1, 2)).toThrow(
+    "The flow tried needs its bodies in order, the newest first, each with its own version.",
+  );
   expect(() => define(0)).toThrow("The flow tried needs whole numbers from 1 as versions of its body.");
   expect(() => define(4, 3, 2, 1)).toThrow("The flow tried has 3 former bodies; 2 are the most.");
   expect(define(3, 2, 1).former).toHaveLength(2);
