@@ -90,7 +90,16 @@ test("every TOML example on every page loads", async () => {
       if (language !== "toml" || (!hasOpenssl && text.includes("[server.tls]"))) continue;
       await writeFile(join(folder, "example.toml"), text);
       // A block may name the model of an endpoint from an earlier block.
-      const { notes } = await loadConfig({ cwd: folder, file: "example.toml", env: { OPENAI_API_KEY: "none", MANYHANDS_TOKEN: "t".repeat(32) } });
+      const { notes } = await loadConfig({
+        cwd: folder,
+        file: "example.toml",
+        env: {
+          OPENAI_API_KEY: "none",
+          MANYHANDS_TOKEN: "t".repeat(32),
+          AWS_ACCESS_KEY_ID: "k",
+          AWS_SECRET_ACCESS_KEY: "s",
+        },
+      });
       expect({ page, line, notes }).toEqual({ page, line, notes: [] });
     }
 });

@@ -26,11 +26,12 @@ export function createLimiter(
 
   /** Milliseconds until the minute has room for this many tokens. */
   function wait(tokens: number): number {
+    if (limits.tokensPerMinute === undefined) return 0;
     const now = clock.now();
     spent = spent.filter((entry) => entry.at > now - minute);
     const sum = spent.reduce((total, entry) => total + entry.tokens, 0);
     const oldest = spent[0];
-    if (oldest === undefined || sum + tokens <= (limits.tokensPerMinute ?? Number.POSITIVE_INFINITY)) return 0;
+    if (oldest === undefined || sum + tokens <= limits.tokensPerMinute) return 0;
     return oldest.at + minute - now;
   }
 
@@ -38,7 +39,7 @@ export function createLimiter(
     while (running >= limits.concurrency) await unlessAborted(freed.promise, signal);
     for (let ms = wait(tokens); ms > 0; ms = wait(tokens)) await clock.sleep(ms, signal);
     const entry = { at: clock.now(), tokens };
-    spent.push(entry);
+    if (limits.tokensPerMinute !== undefined) spent.push(entry);
     running += 1;
     return {
       end(spentTokens) {

@@ -17,12 +17,13 @@ export type { JournalEvent, ReadEvent, ReadFlowEvent, UnknownEvent } from "../co
 export type { Conversation, Deletion, DeletionRequest, ExpiredPage, Housekeeping } from "../core/housekeeping.ts";
 export type { Quota, QuotaUse } from "../core/quota.ts";
 export { readEvent } from "../core/read-event.ts";
-export type { Effect, Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
+export type { Effect, Run, RunBody, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
 export {
   createPostgresEngine,
   migratePostgres,
   type PostgresEngineOptions,
 } from "../durable/postgres/postgres-engine.ts";
+export type { SyncFile } from "../durable/sqlite/connection.ts";
 export type { CrashPoint } from "../durable/sqlite/crash-point.ts";
 export { createEmbeddedEngine, type EmbeddedEngineOptions } from "../durable/sqlite/embedded-engine.ts";
 export type { MachineClock } from "../durable/sqlite/machine-clock.ts";

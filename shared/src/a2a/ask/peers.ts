@@ -2,7 +2,7 @@ import { localCaller, principalHeader } from "../../core/caller.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { isLoopback } from "../../http/loopback-guard.ts";
-import { type A2aClient, createA2aClient } from "../client/client.ts";
+import type { A2aClient } from "../client/client.ts";
 import type { Fetch } from "../client/client-fetch.ts";
 import { type InsideAddress, isSameServer } from "../client/server-address.ts";
 import type { CardPolicy } from "../signing/card-policy.ts";
@@ -114,6 +114,7 @@ export function createPeers(options: PeersOptions): Peers {
     if (watched !== undefined) return watched;
     const known = met.get(`${address.name} ${address.url}`);
     if (known !== undefined && performance.now() - known.at < cardAgeMs) return known.client;
+    const { createA2aClient } = await import("../client/client.ts");
     const client = await createA2aClient(address.url, {
       fetch: fetchFor(address),
       inside,

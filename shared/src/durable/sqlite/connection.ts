@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
-import { closeSync, openSync } from "node:fs";
+import { close, closeSync, fdatasync, openSync } from "node:fs";
+import { promisify } from "node:util";
 import { migrate } from "./tables/schema.ts";
 import { prepareTables, type Tables } from "./tables/tables.ts";
 
@@ -22,6 +23,8 @@ export type Connection = {
   dataVersion(): number;
   /** Fails where the next real write would fail. */
   probe(): void;
+  /** Resolves when everything committed before this call, by any process, is on disk. */
+  sync(): Promise<void>;
   /**
    * Moves everything from the log into the file and empties the log. False if a reader or writer is
    * in the way.
@@ -30,28 +33,36 @@ export type Connection = {
   close(): void;
 };
 
+/** Brings what was written to a file to the disk, off this thread. */
+export type SyncFile = (file: number) => Promise<void>;
+
+const synced: SyncFile = promisify(fdatasync);
+
 /**
  * Opens the store, creating it readable only by its owner. Throws SQLite's error, or
  * `config_invalid` for a newer schema.
  */
-export function openConnection(path: string): Connection {
+export function openConnection(path: string, syncFile: SyncFile = synced): Connection {
   createPrivate(path);
   const db = new Database(path, { create: true, readwrite: true, strict: true });
   try {
     db.run(`PRAGMA busy_timeout = ${busyMs}`);
     db.run("PRAGMA journal_mode = WAL");
-    db.run("PRAGMA synchronous = FULL");
+    // A commit is synced by `sync`; what SQLite itself must sync, around checkpoints, it does.
+    db.run("PRAGMA synchronous = NORMAL");
     // What is deleted or replaced is overwritten.
     db.run("PRAGMA secure_delete = ON");
     migrate(db, path);
-    return connectionOf(db);
+    return connectionOf(db, path, syncFile);
   } catch (error) {
     db.close();
     throw error;
   }
 }
 
-function connectionOf(db: Database): Connection {
+function connectionOf(db: Database, path: string, syncFile: SyncFile): Connection {
+  const log = path === ":memory:" ? undefined : openSync(`${path}-wal`, "r");
+  let syncing: Promise<void> = Promise.resolve();
   const [begin, commit, rollback] = [db.query("BEGIN IMMEDIATE"), db.query("COMMIT"), db.query("ROLLBACK")];
   const [save, release, undo] = [db.query("SAVEPOINT part"), db.query("RELEASE part"), db.query("ROLLBACK TO part")];
   const checkpoint = db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -85,7 +96,15 @@ function connectionOf(db: Database): Connection {
       db.run("DELETE FROM probe");
     },
     emptyLog: () => checkpoint.get()?.busy === 0,
-    close: () => db.close(),
+    sync() {
+      if (log !== undefined) syncing = syncFile(log);
+      return syncing;
+    },
+    close() {
+      db.close();
+      const release = () => log !== undefined && close(log);
+      syncing.then(release, release);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { Live } from "../live.ts";
+import type { SyncFile } from "./connection.ts";
 import type { CrashPoint } from "./crash-point.ts";
 import { follow } from "./follow.ts";
 import { housekeeping } from "./housekeeping.ts";
@@ -32,6 +33,8 @@ export type EmbeddedEngineOptions = {
   readonly log?: Log;
   /** Kills the process at this point. For tests of what survives a crash. */
   readonly crashAt?: CrashPoint;
+  /** How a file is brought to the disk. For tests of what survives a loss of power. */
+  readonly syncFile?: SyncFile;
 };
 
 const defaultConcurrency = 64;
@@ -54,7 +57,8 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
   const writer = new Writer({
     path: options.path,
     log,
-    ...(options.crashAt === undefined ? {} : { crashAt: options.crashAt }),
+    ...(options.crashAt && { crashAt: options.crashAt }),
+    ...(options.syncFile && { syncFile: options.syncFile }),
     onOpened: (tables) => {
       const reading = tables.clock.read();
       if (reading !== null) clock.continueFrom(reading);

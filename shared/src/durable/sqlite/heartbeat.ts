@@ -77,7 +77,7 @@ export class Heartbeat {
       const now = performance.now();
       const awakeMs = Math.min(now - this.#lastLook, 2 * this.#lookMs);
       this.#lastLook = now;
-      await this.#takeOver(await this.#options.writer.read((tables) => tables.workers.all()), awakeMs);
+      await this.#takeOver(await this.#options.writer.read((tables) => tables.workers.all(), { early: true }), awakeMs);
     } catch (error) {
       // While the storage fails, it fails for others too: their silence means nothing.
       this.#seen.clear();

@@ -56,11 +56,11 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
   }
 
   return {
-    load: () => writer.read((tables) => tables.journal.ofRun(lease.n)),
+    load: () => writer.read((tables) => tables.journal.ofRun(lease.n), { early: true }),
     async standing() {
       // Nobody else can know of a run that is still being accepted.
       if (acceptance !== undefined && acceptance.outcome === undefined) return "held";
-      const held = await writer.read((tables) => tables.states.held(lease));
+      const held = await writer.read((tables) => tables.states.held(lease), { early: true });
       if (held === null) return "lost";
       return held.cancel_requested === 1 ? "canceled" : "held";
     },
@@ -70,7 +70,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
         patient: row.kind === "emit" || row.kind === "poll",
       }),
     hurry: () => writer.hurry(),
-    hasSignal: (name) => writer.read((tables) => tables.signals.isFree(lease.n, name)),
+    hasSignal: (name) => writer.read((tables) => tables.signals.isFree(lease.n, name), { early: true }),
     wait: (request) => write((tables, now, canceled) => wait(tables, lease.n, request, now, canceled)),
     takeAll: (row) =>
       write((tables) => {

@@ -1,7 +1,8 @@
 import type { EngineHealth, Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import { type Connection, openConnection } from "./connection.ts";
+import { type Connection, openConnection, type SyncFile } from "./connection.ts";
 import { type CrashPoint, crash } from "./crash-point.ts";
+import { DiskSync } from "./disk-sync.ts";
 import { isBusy, storageFailure, storageUnavailable } from "./storage-error.ts";
 import type { Tables } from "./tables/tables.ts";
 
@@ -25,6 +26,7 @@ export type WriterOptions = {
   readonly path: string;
   readonly log: Log;
   readonly crashAt?: CrashPoint;
+  readonly syncFile?: SyncFile;
   /** Called whenever the store has been opened, before anything else. */
   readonly onOpened?: (tables: Tables) => void;
   /** Called after each commit. */
@@ -44,7 +46,16 @@ export class Writer {
   #queue: Entry[] = [];
   #flushScheduled = false;
   #closed = false;
+  readonly #disk = new DiskSync(
+    async () => {
+      if (this.#connection === undefined) throw new Error("The store is closed.");
+      await this.#connection.sync();
+    },
+    (error) => this.#failed(error),
+  );
   #transactions = 0;
+  /** The data version before which everything is on disk. */
+  #syncedVersion: number | undefined;
   #failure: { readonly reason: string; readonly cause: unknown } | undefined;
   #busySince: number | undefined;
   #retryMs = firstRetryMs;
@@ -85,11 +96,17 @@ export class Writer {
     return this.#enqueue(run, false, false);
   }
 
-  /** Reads committed data. Rejects with `storage_unavailable` if it cannot be read. */
-  async read<T>(run: (tables: Tables) => T): Promise<T> {
+  /**
+   * Reads data that is on disk, unless it may be `early`, for what nobody sees: then also what was
+   * only just committed. Rejects with `storage_unavailable` if it cannot be read.
+   */
+  async read<T>(run: (tables: Tables) => T, { early = false } = {}): Promise<T> {
     for (const start = performance.now(); ; ) {
       try {
-        return run(this.#open().tables);
+        const connection = this.#open();
+        const value = run(connection.tables);
+        if (!early) await this.#onDisk(connection);
+        return value;
       } catch (error) {
         if (storageFailure(error) === undefined) throw error;
         if (!isBusy(error)) this.#failed(error);
@@ -138,10 +155,12 @@ export class Writer {
   async close(withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     while (this.#queue.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
+    while (this.#disk.isBusy) await Bun.sleep(1);
     this.#closed = true;
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#patienceTimer);
     for (const entry of this.#queue.splice(0)) entry.reject(this.#unavailable());
+    this.#disk.close(this.#unavailable());
     this.#connection?.close();
     this.#connection = undefined;
   }
@@ -169,9 +188,9 @@ export class Writer {
     this.#patienceTimer = undefined;
     const batch = this.#queue;
     if (batch.length === 0) return;
-    let results: (() => void)[];
+    let settle: () => void;
     try {
-      results = this.#commit(batch);
+      settle = this.#commit(batch);
     } catch (error) {
       this.#connection?.rollback();
       this.#failed(error);
@@ -179,14 +198,25 @@ export class Writer {
     }
     this.#queue = [];
     this.#worked();
-    for (const settle of results) settle();
+    this.#disk.committed().then(settle, (error) => {
+      for (const entry of batch) entry.reject(error);
+    });
+  }
+
+  /** Waits for what was just read: commits of this process, and perhaps of another. */
+  async #onDisk(connection: Connection): Promise<void> {
+    if (this.#disk.hasFailed) throw this.#unavailable();
+    const version = connection.dataVersion();
+    if (version === this.#syncedVersion) return await this.#disk.reached();
+    await this.#disk.committed();
+    if (connection === this.#connection) this.#syncedVersion = version;
   }
 
   /**
-   * Runs and commits the batch; returns the functions that settle its callers. Throws only if the
+   * Runs and commits the batch; returns the function that settles its callers. Throws only if the
    * storage failed.
    */
-  #commit(batch: readonly Entry[]): (() => void)[] {
+  #commit(batch: readonly Entry[]): () => void {
     const connection = this.#open();
     connection.begin();
     const results = batch.map((entry) => {
@@ -204,13 +234,15 @@ export class Writer {
     connection.commit();
     if (crashes) crash();
     this.#options.onCommitted?.(connection.tables);
-    return results;
+    return () => {
+      for (const settle of results) settle();
+    };
   }
 
   #open(): Connection {
     if (this.#closed) throw new AppError("unavailable", "This engine is closed.");
     if (this.#connection !== undefined) return this.#connection;
-    const connection = openConnection(this.#options.path);
+    const connection = openConnection(this.#options.path, this.#options.syncFile);
     try {
       this.#options.onOpened?.(connection.tables);
     } catch (error) {
@@ -218,6 +250,7 @@ export class Writer {
       throw error;
     }
     this.#connection = connection;
+    this.#syncedVersion = undefined;
     return connection;
   }
 
@@ -255,6 +288,10 @@ export class Writer {
         this.#connection?.close();
         this.#connection = undefined;
         this.#open().probe();
+        if (this.#disk.hasFailed) {
+          if (!this.#open().emptyLog()) throw new Error("it is read while it has to be written");
+          this.#disk.done();
+        }
       } catch (error) {
         this.#failed(error);
         return;
