@@ -1866,8 +1866,8 @@ export const faults: readonly Fault[] = [
   {
     id: "later-file-never-sent",
     file: "flows/src/loop/iterate.ts",
-    find: "parts: goesOn ? fresh : flow.files",
-    becomes: "parts: goesOn ? [] : flow.files",
+    find: "parts: goesOn ? fresh : all",
+    becomes: "parts: goesOn ? [] : all",
     harm: "A file that the user adds while a loop runs never reaches the agent.",
     tests: ["flows/src/loop", "flows/src"],
   },
@@ -3830,5 +3830,21 @@ export const faults: readonly Fault[] = [
     becomes: "    later(more",
     harm: "A server that was stopped goes on sweeping with a store that is closed.",
     tests: ["shared/src/server/sweeping"],
+  },
+  {
+    id: "strangers-told-less",
+    file: "shared/src/a2a/ask/ask-agent.ts",
+    find: 'return ours && state === "completed"',
+    becomes: 'return state === "completed"',
+    harm: "An agent of another system that forgets conversations gets a step without the task and its own report.",
+    tests: flows,
+  },
+  {
+    id: "rows-cut-at-once",
+    file: "shared/src/tools/observation/page-brief.ts",
+    find: "const rowsTokens = 120;",
+    becomes: "const rowsTokens = 30;",
+    harm: "Of a page of results that was left the rows are gone that the agent compares with the next page.",
+    tests: ["shared/src/tools/observation"],
   },
 ];
