@@ -55,8 +55,8 @@ test("another attempt is told why, and nothing that its conversation has", () =>
 
 test("results without a conversation are told even to a step that has none either", () => {
   const nowhere = done("d", "");
-  expect(unknownInputs({ ...first, inputs: [nowhere, own], goesOnIn: undefined })).toEqual([nowhere, own]);
-  expect(unknownInputs({ ...first, inputs: [nowhere, own], goesOnIn: { contextId: "", goal: "" } })).toEqual([
+  expect(unknownInputs({ ...first, inputs: [nowhere, own], known: undefined })).toEqual([nowhere, own]);
+  expect(unknownInputs({ ...first, inputs: [nowhere, own], known: { contextId: "", goal: "" } })).toEqual([
     nowhere,
     own,
   ]);
