@@ -59,5 +59,5 @@ export function unknownInputs({
 }: Pick<StepBackground, "inputs" | "known" | "isRetry">): readonly StepResult[] {
   if (known === undefined) return inputs;
   if (isRetry) return [];
-  return inputs.filter(({ contextId }) => contextId === "" || contextId !== known.contextId);
+  return inputs.filter(({ contextId }) => contextId !== known.contextId);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bwrapProfile, readableEtc, systemPlaces } from "./bwrap-profile.ts";
 
-const argv = bwrapProfile("/ws", ["--ro-bind", "/more", "/more"]);
+const argv = bwrapProfile("/ws", ["--ro-bind", "/more", "/more"], "own-proc");
 const told = argv.join(" ");
 
 test.each([
