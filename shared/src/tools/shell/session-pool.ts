@@ -42,8 +42,9 @@ const defaultMost = 100;
 
 /**
  * `name` names the marker file that shows that a conversation had a session, and why it is gone;
- * nothing stands in it if the session was lost with its process. `open` starts an interpreter in a conversation's workspace. Above
- * `most` interpreters, the one that has been without a call the longest is closed.
+ * nothing stands in it if the session was lost with its process. `open` starts an interpreter in a
+ * conversation's workspace. Above `most` interpreters, the one that has been without a call the
+ * longest is closed.
  */
 export function createSessionPool(options: {
   readonly name: string;
@@ -85,7 +86,9 @@ export function createSessionPool(options: {
     await forget(slot);
   }
 
-  /** Removes a slot that is out of use, in its turn; why its session is gone goes into the marker. */
+  /**
+   * Removes a slot that is out of use, in its turn; why its session is gone goes into the marker.
+   */
   async function forget(slot: Slot): Promise<void> {
     const { workspace, lost } = slot;
     const isOver = () => slot.session === undefined && slot.calls === 0 && slots.get(workspace.root) === slot;

@@ -12,7 +12,9 @@ afterAll(() => rm(home, { recursive: true }));
 
 const callback = "http://127.0.0.1:5/callback";
 
-/** A server whose entry has this for signing in, with its own store; `signsIn` if a person is there. */
+/**
+ * A server whose entry has this for signing in, with its own store; `signsIn` if a person is there.
+ */
 function providerOf(oauth: object = {}, { signsIn = true, scope }: { signsIn?: boolean; scope?: string } = {}) {
   const entry = { mcpServers: { s: { url: "https://s.example", oauth } } };
   const [server] = parseServers(JSON.stringify(entry), "mcp.json", {});
