@@ -3831,4 +3831,20 @@ export const faults: readonly Fault[] = [
     harm: "A server that was stopped goes on sweeping with a store that is closed.",
     tests: ["shared/src/server/sweeping"],
   },
+  {
+    id: "strangers-told-less",
+    file: "shared/src/a2a/ask/ask-agent.ts",
+    find: 'return ours && state === "completed"',
+    becomes: 'return state === "completed"',
+    harm: "An agent of another system that forgets conversations gets a step without the task and its own report.",
+    tests: flows,
+  },
+  {
+    id: "rows-cut-at-once",
+    file: "shared/src/tools/observation/page-brief.ts",
+    find: "const rowsTokens = 120;",
+    becomes: "const rowsTokens = 30;",
+    harm: "Of a page of results that was left the rows are gone that the agent compares with the next page.",
+    tests: ["shared/src/tools/observation"],
+  },
 ];
