@@ -9,10 +9,10 @@ import { openHomeKeys } from "../a2a/signing/home-keys.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { agentNamed, type Config } from "../config/config.ts";
+import { engineText } from "../config/engine-config.ts";
 import { instructed } from "../config/instructions.ts";
 import { lazily } from "../core/lazy.ts";
 import type { RunDefinition } from "../core/run.ts";
-import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { serve } from "../http/serve.ts";
 import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
 import { createHomeFiles } from "../machine/workspace/home-files.ts";
@@ -24,13 +24,14 @@ import { approvalBy } from "./approval.ts";
 import { browserMissing } from "./find-browser.ts";
 import { mcpApp, mountKey } from "./mcp-app.ts";
 import { offersOf } from "./offers.ts";
+import { openEngine } from "./open-engine.ts";
 import { openGrpc } from "./open-grpc.ts";
 import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { openWebhooks } from "./open-webhooks.ts";
-import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
+import { publicUrlOf, type ServerOptions } from "./run-server.ts";
 import { startSweeping } from "./sweeping.ts";
 
 /**
@@ -113,7 +114,8 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   for (const said of [...config.notes, ...(opened?.notes ?? []), ...(note === undefined ? [] : [note])])
     logger.warn(said);
   const browser = parts.browserMissing ?? "started when it is needed";
-  logger.info({ url: served.url.href, model: model.name, sandbox: machine.sandbox.description, browser }, "listening");
+  const facts = { model: model.name, sandbox: machine.sandbox.description, engine: engineText(config.engine, home) };
+  logger.info({ url: served.url.href, ...facts, browser }, "listening");
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
   } else process.stdout.write(`ready ${served.url.href}\n`);
@@ -165,11 +167,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const agentConfig = agentNamed(config, name);
   const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const stored = createEmbeddedEngine({
-    path: join(home, "runs.db"),
-    log: logger,
-    ...crashPoint(process.env.CRASH_AT),
-  });
+  const stored = await openEngine(config, { log: logger, port: config.server.port ?? agentConfig.port });
   const { engine, metrics } = await openTelemetry(stored, config, { name, operation: "invoke_agent", log: logger });
   const mcp = await openMcp(config, { sandbox, logger, env: process.env });
   const authentication = await openAuthentication(config, logger);

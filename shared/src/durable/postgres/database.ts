@@ -25,6 +25,7 @@ export type FunctionName =
   | "commit_run"
   | "deliver"
   | "resume_run"
+  | "take_run"
   | "watch_run";
 
 /** Runs one statement on the connection of a transaction. */

@@ -56,3 +56,30 @@ export const claimFunctions = `
     RETURN hand_back(p_worker, '[]');
   END $$;
 `;
+
+/** Functions with which workers take on runs that a scheduler beside the database names. */
+export const schedulingFunctions = `
+  -- Gives a worker this run if it is due, or if the worker owns it, which then lost the answer:
+  -- {run}. Otherwise says why not: {left, epoch} until it is due, or {owner}, or {} if it waits for
+  -- something else.
+  CREATE FUNCTION take_run(p_claim text) RETURNS text LANGUAGE plpgsql AS $$
+  DECLARE
+    c json := p_claim::json;
+    v_run bigint;
+    v_due bigint;
+    h heads;
+  BEGIN
+    PERFORM FROM workers WHERE id = c->>'owner' FOR SHARE;
+    IF NOT FOUND THEN RAISE EXCEPTION USING ERRCODE = 'MH005', MESSAGE = 'This worker is not known.'; END IF;
+    SELECT n INTO v_run FROM runs WHERE id = c->>'run';
+    IF NOT FOUND THEN RETURN '{}'; END IF;
+    SELECT * INTO h FROM heads WHERE run = v_run FOR UPDATE;
+    SELECT due INTO v_due FROM runs WHERE n = v_run;
+    IF v_due <= now_ms() OR h.owner = c->>'owner' THEN
+      RETURN json_build_object('run', to_json(give_run(v_run, c->>'owner')));
+    END IF;
+    IF v_due IS NOT NULL THEN RETURN json_build_object('left', v_due - now_ms(), 'epoch', h.epoch); END IF;
+    IF h.owner IS NOT NULL THEN RETURN json_build_object('owner', h.owner); END IF;
+    RETURN '{}';
+  END $$;
+`;

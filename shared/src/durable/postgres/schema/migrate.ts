@@ -1,6 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Database } from "../database.ts";
-import { claimFunctions } from "./claims.ts";
+import { claimFunctions, schedulingFunctions } from "./claims.ts";
 import { commitFunctions } from "./commit.ts";
 import { deletionFunctions } from "./deletion.ts";
 import { intakeFunctions } from "./intake.ts";
@@ -13,6 +13,7 @@ import { tables } from "./tables.ts";
  */
 const migrations: readonly string[] = [
   tables + commitFunctions + runFunctions + intakeFunctions + claimFunctions + deletionFunctions,
+  schedulingFunctions,
 ];
 
 /** The lock that lets one process at a time change a database's schemas. */
