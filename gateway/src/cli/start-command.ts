@@ -60,5 +60,5 @@ async function serverLine({ name, url }: { readonly name: string; readonly url: 
 
 /** Where the runs are, if not in the home. */
 function elsewhere({ engine, home }: Config): string {
-  return engine.kind === "embedded" ? "" : `, runs are at ${engineText(engine, home)}`;
+  return engine.kind === "embedded" ? "" : ` (runs: ${engineText(engine, home)})`;
 }

@@ -8,6 +8,8 @@ import { freePort } from "../../http/free-port.ts";
 export type RestateProcess = AsyncDisposable & {
   readonly ingress: string;
   readonly admin: string;
+  /** How many of its calls to services whose names begin so are being answered. */
+  callsOf(prefix: string): Promise<number>;
   /** Kills what it has under way for services whose names begin so. */
   forget(prefix: string): Promise<void>;
   /** Starts it again after `stop`, with what it had stored. */
@@ -54,15 +56,10 @@ bind-port = ${ports.admin}
   const self: RestateProcess = {
     ingress,
     admin,
+    callsOf: async (prefix) => (await invocationsOf(admin, prefix, "status = 'running'")).length,
     async forget(prefix) {
-      const query = `SELECT id FROM sys_invocation WHERE target_service_name LIKE '${prefix}.%' AND status <> 'completed'`;
-      const response = await fetch(`${admin}/query`, {
-        method: "POST",
-        headers: { "content-type": "application/json", accept: "application/json" },
-        body: JSON.stringify({ query }),
-      });
-      const found = rows.parse(await response.json());
-      await Promise.all(found.rows.map(({ id }) => fetch(`${admin}/invocations/${id}/kill`, { method: "PATCH" })));
+      const ids = await invocationsOf(admin, prefix, "status <> 'completed'");
+      await Promise.all(ids.map((id) => fetch(`${admin}/invocations/${id}/kill`, { method: "PATCH" })));
     },
     async start() {
       server = Bun.spawn([program, "--config-file", config], {
@@ -86,6 +83,18 @@ bind-port = ${ports.admin}
   };
   await self.start();
   return self;
+}
+
+async function invocationsOf(admin: string, prefix: string, condition: string): Promise<readonly string[]> {
+  const query = `SELECT id FROM sys_invocation WHERE target_service_name LIKE '${prefix}.%' AND ${condition}`;
+  const response = await fetch(`${admin}/query`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ query }),
+  });
+  // It refuses while it starts.
+  if (!response.ok) return [];
+  return rows.parse(await response.json()).rows.map(({ id }) => id);
 }
 
 async function answering(url: string): Promise<void> {
