@@ -1,14 +1,12 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { HomeFiles } from "manyhands/internal/core/housekeeping";
-import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { sweep } from "manyhands/internal/runs/sweep";
 import { openArtifacts } from "manyhands/internal/server/open-artifacts";
+import { openStore } from "manyhands/internal/server/open-engine";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 import { safeLine } from "../terminal/safe-text.ts";
@@ -102,9 +100,8 @@ export async function withHome(
   act: (home: OpenHome, config: Config) => Promise<number>,
 ): Promise<number> {
   const config = await context.configure(options.config);
-  const path = join(config.home, "runs.db");
-  if (!existsSync(path)) throw new AppError("not_found", `There are no runs in ${config.home}.`);
-  const engine = createEmbeddedEngine({ path });
+  const engine = await openStore(config);
+  if (engine === undefined) throw new AppError("not_found", `There are no runs in ${config.home}.`);
   try {
     return await act({ engine, files: createHomeFiles(config.home, openArtifacts(config)) }, config);
   } finally {

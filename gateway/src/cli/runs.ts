@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { type Config, firstAgent } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { agentKind } from "../flows/agent-flow.ts";
@@ -36,7 +34,7 @@ export async function listRuns(
   const config = await context.configure(options.config);
   const { agent, flow } = options;
   if (flow !== undefined) flowNamed(await loadFlows(config), flow);
-  await using stored = openStore(config, options);
+  await using stored = await openStore(config, options);
   const asked = agent ?? (stored === undefined && flow === undefined ? firstAgent(config) : undefined);
   const own = asked === undefined ? undefined : config.agents[asked];
   if (own !== undefined && (await isUp(own.url, config)))
@@ -63,7 +61,7 @@ async function tellList(
  */
 export async function showRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
   const config = await context.configure(options.config);
-  await using stored = openStore(config, options);
+  await using stored = await openStore(config, options);
   if (stored === undefined) throw new AppError("not_found", `There are no runs in ${config.home}.`);
   const { terminal } = context;
   const { json } = options;
@@ -109,7 +107,7 @@ export async function cancelRun(id: string, options: RunsOptions, context: CliCo
  */
 export async function resumeRun(id: string, options: RunsOptions, context: CliContext): Promise<number> {
   const config = await context.configure(options.config);
-  await using stored = openStore(config, options);
+  await using stored = await openStore(config, options);
   if (stored === undefined) throw new AppError("not_found", `There are no runs in ${config.home}.`);
   await stored.runs.resume(id);
   context.terminal.say(`Resumed ${id}.`);
@@ -127,7 +125,7 @@ async function show(
   // A stream that ends early may not have named the task.
   const outcome = { ...(await renderTask(open, { client: undefined, terminal, json })), taskId: id };
   const config = await context.configure(spoken.config);
-  await using stored = openStore(config, {});
+  await using stored = await openStore(config, {});
   const before = await journalOf(id, stored?.runs, terminal);
   if (before === undefined) await tellOutcome(outcome, context, { source: client, json });
   else await tellOutcome({ ...outcome, ...before }, context, { source: before.source, json });
@@ -178,7 +176,7 @@ function serverOf({ agent, flow, byGateway }: Partner, config: Config): string {
 }
 
 async function storedKind(id: string, config: Config): Promise<string | undefined> {
-  await using stored = openStore(config, {});
+  await using stored = await openStore(config, {});
   return await stored?.runs.kindOf(id);
 }
 
@@ -195,10 +193,8 @@ function partnerOf(kind: string | undefined, config: Config): Partner {
 function openStore(
   config: Config,
   { agent, flow }: Pick<RunsOptions, "agent" | "flow">,
-): ReturnType<typeof openStoredRuns> | undefined {
-  return existsSync(join(config.home, "runs.db"))
-    ? openStoredRuns(config, flow ?? (agent === undefined || isOwnAgent(agent, config) ? agent : agentKind(agent)))
-    : undefined;
+): ReturnType<typeof openStoredRuns> {
+  return openStoredRuns(config, flow ?? (agent === undefined || isOwnAgent(agent, config) ? agent : agentKind(agent)));
 }
 
 function rowOf({ id, of, state, updatedAt, title }: TaskSummary, columns: number): string {

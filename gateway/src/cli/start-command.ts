@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
+import { engineText } from "manyhands/internal/config/engine-config";
 import type { CliContext } from "../session/context.ts";
 import { publicUrlOf } from "../supervisor/server-table.ts";
 import { type SystemEvent, startAgents } from "../supervisor/start.ts";
@@ -40,7 +41,7 @@ export async function startCommand(options: { readonly config?: string }, contex
 async function eventText(event: SystemEvent, config: Config): Promise<string> {
   switch (event.type) {
     case "system-up":
-      return `${event.without.length === 0 ? "Up." : `Up without ${event.without.join(", ")}.`} State is in ${config.home}, logs in ${join(config.home, "logs")}. Press Ctrl-C to stop.`;
+      return `${event.without.length === 0 ? "Up." : `Up without ${event.without.join(", ")}.`} State is in ${config.home}${elsewhere(config)}, logs in ${join(config.home, "logs")}. Press Ctrl-C to stop.`;
     case "server-up": {
       const again = event.restarts === 0 ? "" : `  (restart ${event.restarts})`;
       return `  ${await serverLine(event, config)}${again}`;
@@ -55,4 +56,9 @@ async function eventText(event: SystemEvent, config: Config): Promise<string> {
 async function serverLine({ name, url }: { readonly name: string; readonly url: string }, config: Config) {
   if (name !== "gateway") return describeAgent(name, url, config.server.tls?.client);
   return `gateway  ${[...new Set([url, publicUrlOf({ name }, config)])].join("  ·  ")}`;
+}
+
+/** Where the runs are, if not in the home. */
+function elsewhere({ engine, home }: Config): string {
+  return engine.kind === "embedded" ? "" : ` (runs: ${engineText(engine, home)})`;
 }

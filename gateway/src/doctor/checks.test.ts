@@ -4,8 +4,9 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
+import { freePort } from "manyhands/internal/http/free-port";
 import { modelConfigSchema } from "manyhands/internal/models/config";
-import { checkBrowser, checkModel } from "./checks.ts";
+import { checkBrowser, checkEngine, checkModel } from "./checks.ts";
 
 test("the doctor distinguishes a good endpoint from a refused key, a missing model and a dead address", async () => {
   const server = Bun.serve({
@@ -36,6 +37,19 @@ test("the doctor distinguishes a good endpoint from a refused key, a missing mod
 const home = mkdtempSync(join(tmpdir(), "manyhands-browser-check-"));
 afterAll(() => rm(home, { recursive: true }));
 const configured = (env: Record<string, string>) => loadConfig({ cwd: home, env: { MANYHANDS_HOME: home, ...env } });
+
+test("the doctor says where runs are, and that a database does not answer, without its password", async () => {
+  expect(await checkEngine(await configured({}))).toEqual({
+    name: "engine",
+    state: "ok",
+    text: `embedded, in ${home}`,
+  });
+  const url = `postgres://ann:secret@127.0.0.1:${freePort()}/runs`;
+  const dead = await checkEngine(await configured({ MANYHANDS_ENGINE_KIND: "postgres", MANYHANDS_ENGINE_URL: url }));
+  expect(dead.state).toBe("fail");
+  expect(dead.text).toMatch(/^PostgreSQL at .*schema manyhands: .*unavailable/);
+  expect(dead.text).not.toContain("secret");
+});
 
 test("the browser is fine if it opened a page of this process and its script ran", async () => {
   const check = await checkBrowser(await configured({}));

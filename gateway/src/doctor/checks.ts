@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
+import { engineText } from "manyhands/internal/config/engine-config";
 import { AppError } from "manyhands/internal/core/errors";
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import type { ModelConfig } from "manyhands/internal/models/config";
 import { openBrowser } from "manyhands/internal/server/open-browser";
+import { probeEngine } from "manyhands/internal/server/open-engine";
 import * as z from "zod";
 
 /** One finding of the doctor: its state and, unless that is ok, what to do. */
@@ -43,6 +45,17 @@ export async function checkModel(model: ModelConfig | undefined): Promise<Check>
     return { name, state: "ok", text: where };
   } catch {
     return { name, state: "fail", text: `${where} cannot be reached. Check OPENAI_BASE_URL and the network.` };
+  }
+}
+
+/** Where runs are stored, and whether that can be reached. */
+export async function checkEngine(config: Pick<Config, "engine" | "home">): Promise<Check> {
+  const name = "engine";
+  try {
+    return { name, state: "ok", text: await probeEngine(config) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { name, state: "fail", text: `${engineText(config.engine, config.home)}: ${error.message}` };
   }
 }
 

@@ -12,7 +12,7 @@ import { agentEntries, gatewayEntry, portOf, urlOf } from "../supervisor/server-
 import { exitCodes } from "../terminal/exit-code.ts";
 import { paint } from "../terminal/style.ts";
 import type { Check } from "./checks.ts";
-import { checkBrowser, checkModel, checkSandbox } from "./checks.ts";
+import { checkBrowser, checkEngine, checkModel, checkSandbox } from "./checks.ts";
 
 /**
  * Checks everything the system needs and says how to fix what is missing. Exit code 1 when
@@ -26,6 +26,7 @@ export async function doctorCommand(
   const checks = [
     checkBun(),
     await checkModel(config.model),
+    await checkEngine(config),
     await checkSandbox(config),
     await checkBrowser(config),
     ...checkPrograms(config),

@@ -1,13 +1,12 @@
-import { join } from "node:path";
 import { insideAddress } from "manyhands/internal/a2a/client/server-address";
 import { openHomeKeys } from "manyhands/internal/a2a/signing/home-keys";
 import type { Config } from "manyhands/internal/config/config";
+import { engineText } from "manyhands/internal/config/engine-config";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Model } from "manyhands/internal/core/model";
 import { version } from "manyhands/internal/core/release";
-import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
 import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
@@ -17,11 +16,12 @@ import { kindsOf } from "manyhands/internal/runs/runnable";
 import { openRuns } from "manyhands/internal/runs/runs";
 import { type Authentication, openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
 import { openArtifacts } from "manyhands/internal/server/open-artifacts";
+import { openEngine } from "manyhands/internal/server/open-engine";
 import { type OpenGrpc, openGrpc } from "manyhands/internal/server/open-grpc";
 import { openModel } from "manyhands/internal/server/open-model";
 import { openTelemetry } from "manyhands/internal/server/open-telemetry";
 import { openWebhooks } from "manyhands/internal/server/open-webhooks";
-import { crashPoint, publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
+import { publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
 import { startSweeping } from "manyhands/internal/server/sweeping";
 import type pino from "pino";
 import { agentFlow } from "../flows/agent-flow.ts";
@@ -48,11 +48,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   const flows = await loadFlows(config);
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
   const { model, close: closeModel } = await openModel(config.flows.model, { logger });
-  const stored = createEmbeddedEngine({
-    path: join(home, "runs.db"),
-    log: logger,
-    ...crashPoint(process.env.CRASH_AT),
-  });
+  const stored = await openEngine(config, { log: logger, port: server.port ?? config.gateway.port });
   const { engine, metrics } = await openTelemetry(stored, config, {
     ...{ name: "gateway", operation: "invoke_workflow", log: logger },
   });
@@ -100,7 +96,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   const url = reachable(served.url);
   gateway = await open({ config, flows, engine, model, url, publicUrl, grpc, authentication, metrics, logger, report });
   for (const said of [...config.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
-  logger.info({ url: served.url.href, model: model.name }, "listening");
+  logger.info({ url: served.url.href, model: model.name, engine: engineText(config.engine, home) }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
 }
 

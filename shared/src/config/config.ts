@@ -11,6 +11,7 @@ import { bucketConfig } from "./bucket-config.ts";
 import { type CardConfig, cardConfig } from "./card-config.ts";
 import { credentialsOf } from "./credentials.ts";
 import { durationMs } from "./duration.ts";
+import { type EngineConfig, engineConfig } from "./engine-config.ts";
 import { checkExposure } from "./exposure.ts";
 import { checkInstructions } from "./instructions.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
@@ -52,6 +53,8 @@ export type Config = {
     readonly tls: TlsConfig | undefined;
   };
   readonly auth: AuthConfig;
+  /** Where runs are stored, and who decides which process executes them. */
+  readonly engine: EngineConfig;
   readonly gateway: {
     readonly port: number;
     /** Where it serves gRPC; 0: not at all. */
@@ -156,6 +159,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       tls,
     },
     auth: authConfig(sections, cwd),
+    engine: engineConfig(settings),
     gateway: {
       port: gateway.port,
       grpcPort: gateway.grpc_port,

@@ -10,6 +10,7 @@ import {
   publicAddress,
 } from "./agent-section.ts";
 import { authSection } from "./auth-section.ts";
+import { engineSection } from "./engine-section.ts";
 import { llmSection } from "./llm-section.ts";
 import { browserSection, egressSection, searchSection } from "./web-sections.ts";
 
@@ -96,6 +97,7 @@ export const sectionsSchema = z.strictObject({
     })
     .prefault({}),
   auth: authSection.prefault({}),
+  engine: engineSection.prefault({}),
   gateway: z
     .strictObject({
       port: port.default(4100),

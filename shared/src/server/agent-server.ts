@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type pino from "pino";
 import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { forgetRun } from "../a2a/ask/forget-run.ts";
@@ -10,11 +9,11 @@ import { agentBodies } from "../agent/agent-bodies.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { agentNamed, type Config } from "../config/config.ts";
+import { engineText } from "../config/engine-config.ts";
 import { instructed } from "../config/instructions.ts";
 import { loadedBodies } from "../core/bodies.ts";
 import { lazily } from "../core/lazy.ts";
 import type { RunDefinition } from "../core/run.ts";
-import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { serve } from "../http/serve.ts";
 import { createHomeFiles } from "../machine/workspace/home-files.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
@@ -26,13 +25,14 @@ import { browserMissing } from "./find-browser.ts";
 import { mcpApp, mountKey } from "./mcp-app.ts";
 import { offersOf } from "./offers.ts";
 import { openArtifacts } from "./open-artifacts.ts";
+import { openEngine } from "./open-engine.ts";
 import { openGrpc } from "./open-grpc.ts";
 import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { openWebhooks } from "./open-webhooks.ts";
-import { crashPoint, publicUrlOf, type ServerOptions } from "./run-server.ts";
+import { publicUrlOf, type ServerOptions } from "./run-server.ts";
 import { startSweeping } from "./sweeping.ts";
 
 /**
@@ -112,7 +112,8 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   for (const said of [...config.notes, ...(opened?.notes ?? []), ...(note === undefined ? [] : [note])])
     logger.warn(said);
   const browser = parts.browserMissing ?? "started when it is needed";
-  logger.info({ url: served.url.href, model: model.name, sandbox: machine.sandbox.description, browser }, "listening");
+  const facts = { model: model.name, sandbox: machine.sandbox.description, engine: engineText(config.engine, home) };
+  logger.info({ url: served.url.href, ...facts, browser }, "listening");
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
   } else process.stdout.write(`ready ${served.url.href}\n`);
@@ -164,11 +165,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const agentConfig = agentNamed(config, name);
   const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
   const artifacts = openArtifacts(config);
-  const stored = createEmbeddedEngine({
-    path: join(home, "runs.db"),
-    log: logger,
-    ...crashPoint(process.env.CRASH_AT),
-  });
+  const stored = await openEngine(config, { log: logger, port: config.server.port ?? agentConfig.port });
   const { engine, metrics } = await openTelemetry(stored, config, { name, operation: "invoke_agent", log: logger });
   const mcp = await openMcp(config, { sandbox, logger, env: process.env });
   const authentication = await openAuthentication(config, logger);

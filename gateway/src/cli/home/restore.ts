@@ -24,7 +24,9 @@ export async function restore(
   context: CliContext,
 ): Promise<number> {
   const { terminal } = context;
-  const { home } = await context.configure(options.config);
+  const { home, engine } = await context.configure(options.config);
+  if (engine.kind !== "embedded")
+    throw new AppError("invalid_input", "Runs in PostgreSQL are restored with its own tools, such as pg_restore.");
   const path = resolve(context.cwd, file);
   if (!existsSync(path)) throw new AppError("not_found", `There is no file ${path}.`);
   const isEmpty = checkPlace(home, (await readdir(home).catch(() => [])).length === 0, options.replace === true);

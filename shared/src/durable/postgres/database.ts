@@ -26,6 +26,7 @@ export type FunctionName =
   | "deliver"
   | "offer_bodies"
   | "resume_run"
+  | "take_run"
   | "watch_run";
 
 /** Runs one statement on the connection of a transaction. */

@@ -1,5 +1,20 @@
-import type { Pool } from "./executor.ts";
+import type { Log } from "../../core/engine.ts";
+import type { Database } from "./database.ts";
+import type { DatabaseClock } from "./database-clock.ts";
+import type { Executor, Pool } from "./executor.ts";
+import type { News } from "./news.ts";
 import type { RunRow } from "./run-row.ts";
+
+/** What a dispatcher may use. */
+export type DispatcherDeps = {
+  readonly database: Database;
+  readonly clock: DatabaseClock;
+  readonly executor: Executor;
+  readonly news: News;
+  readonly log: Log;
+  /** How long a worker may be silent before another takes its runs over. */
+  readonly leaseMs: number;
+};
 
 /**
  * A reserved place for one run in this process: start it once it is accepted for this owner, then
@@ -12,6 +27,8 @@ export type Seat = { readonly owner: string; readonly body: number; begin(row: R
  * correct whatever it does, since each claim of a run has an epoch and only the newest may write.
  */
 export interface Dispatcher {
+  /** Whether nothing is being claimed or executed on its account. */
+  readonly isIdle: boolean;
   /** Reserves a place for a run that is about to be accepted; undefined if others come first. */
   reserve(kind: string): Seat | undefined;
   /** The pool has new kinds or more room. */

@@ -214,3 +214,8 @@ export class Executor {
 function emptyPool(): Pool {
   return { definitions: new Map(), offer: offerOf([]), concurrency: 0, running: 0, reserved: 0 };
 }
+
+/** What a worker offers to execute, as the schema's functions ask for it. */
+export function claimOf({ offer: { keys, newest, missing } }: Pool) {
+  return { kinds: Object.keys(newest), bodies: keys, newest, missing };
+}

@@ -2,6 +2,7 @@ import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { Live } from "../live.ts";
 import { Database } from "./database.ts";
 import { DatabaseClock } from "./database-clock.ts";
+import type { Dispatcher, DispatcherDeps } from "./dispatcher.ts";
 import { Executor } from "./executor.ts";
 import { eventsOf, follow } from "./follow.ts";
 import { housekeeping } from "./housekeeping.ts";
@@ -47,11 +48,30 @@ export async function migratePostgres(options: Pick<PostgresEngineOptions, "url"
   }
 }
 
+/** The version of the server. Rejects with `storage_unavailable` without one. */
+export async function postgresVersion({ url }: Pick<PostgresEngineOptions, "url">): Promise<string> {
+  const database = new Database({ url, schema: "public", connections: 1, log: silentLog });
+  try {
+    const [row] = await database.query<{ version: string }>("SELECT current_setting('server_version') AS version");
+    return row?.version ?? "unknown";
+  } finally {
+    await database.close();
+  }
+}
+
 /**
  * The engine for several machines: runs, journal, events and signals in a PostgreSQL schema that
  * `migratePostgres` made. Progress reaches the followers in the process that executes the run.
  */
 export function createPostgresEngine(options: PostgresEngineOptions): Engine {
+  return engineOn(options, (deps) => new LeaseDispatcher(deps));
+}
+
+/** An engine whose runs are in PostgreSQL and are shared out by this dispatcher. */
+export function engineOn(
+  options: PostgresEngineOptions,
+  createDispatcher: (deps: DispatcherDeps) => Dispatcher,
+): Engine {
   const { url, log = silentLog, leaseMs = 15_000, pollMs = 2_000, stopMs = 5_000 } = options;
   const connections = (options.connections ?? defaultConnections) + ownConnections;
   const database = new Database({ url, schema: schemaOf(options), connections, log });
@@ -70,7 +90,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): Engine {
       if (due !== undefined || !executor.nudge(runId)) dispatcher.runnable(runId, due);
     },
   });
-  const dispatcher = new LeaseDispatcher({ database, clock, executor, news, log, leaseMs });
+  const dispatcher = createDispatcher({ database, clock, executor, news, log, leaseMs });
   let isClosing = false;
 
   return {

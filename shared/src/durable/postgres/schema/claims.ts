@@ -56,3 +56,37 @@ export const claimFunctions = `
     RETURN hand_back(p_worker, '[]');
   END $$;
 `;
+
+/** Functions with which workers take on runs that a scheduler beside the database names. */
+export const schedulingFunctions = `
+  -- Gives a worker this run if it is due, or if the worker owns it, which then lost the answer:
+  -- {run}. Otherwise says why not: {left, epoch} until it is due, {owner}, {isElsewhere} if only
+  -- others have its body, or {} if it waits for something else.
+  CREATE FUNCTION take_run(p_claim text) RETURNS text LANGUAGE plpgsql AS $$
+  DECLARE
+    c json := p_claim::json;
+    v_run bigint;
+    v_due bigint;
+    v_key text;
+    h heads;
+  BEGIN
+    PERFORM FROM workers WHERE id = c->>'owner' FOR SHARE;
+    IF NOT FOUND THEN RAISE EXCEPTION USING ERRCODE = 'MH005', MESSAGE = 'This worker is not known.'; END IF;
+    SELECT n INTO v_run FROM runs WHERE id = c->>'run';
+    IF NOT FOUND THEN RETURN '{}'; END IF;
+    SELECT * INTO h FROM heads WHERE run = v_run FOR UPDATE;
+    SELECT due INTO v_due FROM runs WHERE n = v_run;
+    IF v_due <= now_ms() OR h.owner = c->>'owner' THEN
+      SELECT body_key(kind, body, h.epoch) INTO v_key FROM runs WHERE n = v_run;
+      IF v_key = ANY (ARRAY(SELECT json_array_elements_text(c->'bodies'))) THEN
+        RETURN json_build_object('run', to_json(give_run(v_run, c->>'owner', c->'newest')));
+      END IF;
+      PERFORM pause_stranded(c);
+      SELECT due INTO v_due FROM runs WHERE n = v_run;
+      RETURN CASE WHEN v_due IS NULL THEN '{}' ELSE '{"isElsewhere":true}' END;
+    END IF;
+    IF v_due IS NOT NULL THEN RETURN json_build_object('left', v_due - now_ms(), 'epoch', h.epoch); END IF;
+    IF h.owner IS NOT NULL THEN RETURN json_build_object('owner', h.owner); END IF;
+    RETURN '{}';
+  END $$;
+`;

@@ -1,7 +1,7 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Database } from "../database.ts";
 import { bodies } from "./bodies.ts";
-import { claimFunctions } from "./claims.ts";
+import { claimFunctions, schedulingFunctions } from "./claims.ts";
 import { commitFunctions } from "./commit.ts";
 import { deletionFunctions } from "./deletion.ts";
 import { intakeFunctions } from "./intake.ts";
@@ -16,6 +16,7 @@ import { tables } from "./tables.ts";
 export const migrations: readonly string[] = [
   tables + commitFunctions + runFunctions + intakeFunctions + claimFunctions + deletionFunctions,
   bodies,
+  schedulingFunctions,
 ];
 
 /** The lock that lets one process at a time change a database's schemas. */

@@ -1,0 +1,192 @@
+import type { createServer, Http2Server, ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+import type { ObjectContext } from "@restatedev/restate-sdk";
+import type { Log } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
+
+/** Where Restate and this process reach each other. */
+export type RestateEndpointOptions = {
+  /** Restate's admin API, such as `http://127.0.0.1:9070`. */
+  readonly admin: string;
+  /** Where this process listens for Restate. Default: on loopback, at a free port. */
+  readonly host?: string;
+  readonly port?: number;
+  /** The address by which Restate reaches this process, or the replicas of which it is one. */
+  readonly publicUrl?: string;
+  /** Public keys of Restate: if there are any, requests that they do not sign are refused. */
+  readonly identityKeys?: readonly string[];
+  /** Begins the names of the services at Restate, which several systems may share. */
+  readonly prefix: string;
+  readonly log?: Log;
+};
+
+/** A worker in this process. */
+export interface DrivenWorker {
+  serves(kind: string): boolean;
+  /** How many more bodies of this kind it has room for. */
+  roomFor(kind: string): number;
+  /** Sees to a run until there is nothing to do for it now. `gone`: nobody waits for that. */
+  drive(kind: string, runId: string, gone: AbortSignal): Promise<void>;
+}
+
+type Handler = Parameters<typeof createServer>[1] & {};
+
+const firstPauseMs = 50;
+const longestPauseMs = 2_000;
+const flushWithinMs = 500;
+
+/** What Restate does when a life is lost; what it gives up is found by the sweep. */
+const retryPolicy = {
+  initialInterval: 20,
+  exponentiationFactor: 2,
+  maxInterval: 2_000,
+  maxAttempts: 30,
+  onMaxAttempts: "kill" as const,
+};
+
+/**
+ * What Restate calls: a virtual object per kind of run, whose key is the run's id and whose one
+ * handler is a life of that run. So of each run one life goes on at a time.
+ */
+export class RestateEndpoint {
+  readonly #options: RestateEndpointOptions;
+  readonly #workers = new Set<DrivenWorker>();
+  readonly #kinds = new Set<string>();
+  readonly #sessions = new Set<ServerHttp2Session>();
+  #server: Http2Server | undefined;
+  #handler: Handler | undefined;
+  #registered = 0;
+  #registering: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: RestateEndpointOptions) {
+    this.#options = options;
+  }
+
+  /** The name under which Restate knows runs of this kind. */
+  serviceOf(kind: string): string {
+    const escaped = kind.replaceAll(/[^A-Za-z0-9.-]/g, (character) => `_${character.codePointAt(0)?.toString(16)}`);
+    return `${this.#options.prefix}.${escaped}`;
+  }
+
+  add(worker: DrivenWorker): void {
+    this.#workers.add(worker);
+  }
+
+  remove(worker: DrivenWorker): void {
+    this.#workers.delete(worker);
+  }
+
+  /** Resolves once Restate knows these kinds, however long it cannot be reached. */
+  serve(kinds: Iterable<string>): Promise<void> {
+    for (const kind of kinds) this.#kinds.add(kind);
+    if (this.#kinds.size === this.#registered) return this.#registering ?? Promise.resolve();
+    this.#registering ??= this.#register().finally(() => {
+      this.#registering = undefined;
+    });
+    return this.#registering;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#server?.close();
+    // What the last drives answered is on its way.
+    for (const session of this.#sessions) session.close();
+    for (const deadline = performance.now() + flushWithinMs; this.#sessions.size > 0; await Bun.sleep(5))
+      if (performance.now() > deadline) break;
+    for (const session of this.#sessions) session.destroy();
+  }
+
+  async #register(): Promise<void> {
+    // Kinds that are named in the same turn are registered together.
+    await Bun.sleep(0);
+    while (this.#kinds.size > this.#registered && !this.#isClosed) {
+      const kinds = [...this.#kinds];
+      this.#handler = await this.#handlerOf(kinds);
+      const own = await this.#listen();
+      await this.#tell(this.#options.publicUrl ?? own);
+      this.#registered = kinds.length;
+    }
+  }
+
+  async #handlerOf(kinds: readonly string[]): Promise<Handler> {
+    // Loaded only by those who use it.
+    const { createEndpointHandler, object } = await import("@restatedev/restate-sdk");
+    const services = kinds.map((kind) =>
+      object({
+        name: this.serviceOf(kind),
+        handlers: {
+          drive: (context: ObjectContext) => this.#drive(kind, context.key, context.request().attemptCompletedSignal),
+        },
+        options: {
+          // A life says nothing to Restate while it goes on; that its process is there shows in the
+          // connection.
+          inactivityTimeout: { days: 365 },
+          abortTimeout: { days: 365 },
+          journalRetention: 0,
+          idempotencyRetention: { seconds: 1 },
+          retryPolicy,
+        },
+      }),
+    );
+    const { identityKeys = [] } = this.#options;
+    return createEndpointHandler({
+      services,
+      logger() {},
+      ...(identityKeys.length > 0 && { identityKeys: [...identityKeys] }),
+    });
+  }
+
+  async #listen(): Promise<string> {
+    const { host = "127.0.0.1", port = 0 } = this.#options;
+    if (this.#server === undefined) {
+      const { createServer } = await import("node:http2");
+      const server = createServer((request, response) => void this.#handler?.(request, response));
+      server.on("session", (session) => {
+        this.#sessions.add(session);
+        session.on("close", () => this.#sessions.delete(session));
+      });
+      this.#server = server;
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      server.once("error", reject);
+      server.listen(port, host, resolve);
+      await promise;
+    }
+    return `http://${host}:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Tells Restate what is served here. A balancer in between may not know this process yet. */
+  async #tell(uri: string): Promise<void> {
+    const { admin, log } = this.#options;
+    for (let pauseMs = firstPauseMs, said = ""; !this.#isClosed; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      const refusal = await register(`${admin}/deployments`, uri);
+      if (refusal === undefined) return;
+      if (refusal !== said && pauseMs === longestPauseMs)
+        log?.warn({ uri, refusal }, "Restate does not know this worker yet.");
+      if (pauseMs === longestPauseMs) said = refusal;
+      await Bun.sleep(pauseMs);
+    }
+  }
+
+  async #drive(kind: string, runId: string, gone: AbortSignal): Promise<void> {
+    const able = [...this.#workers].filter((worker) => worker.serves(kind));
+    const [most] = able.toSorted((one, other) => other.roomFor(kind) - one.roomFor(kind));
+    if (most === undefined) throw new AppError("unavailable", "Nobody here works on this kind any more.");
+    await most.drive(kind, runId, gone);
+  }
+}
+
+/** Why Restate did not accept the address; undefined if it did. */
+async function register(url: string, uri: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ uri, force: true }),
+      signal: AbortSignal.timeout(10_000),
+    });
+    return response.ok ? void (await response.body?.cancel()) : `${response.status} ${await response.text()}`;
+  } catch (error) {
+    return String(error);
+  }
+}

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, test } from "bun:test";
+import type { Engine } from "../../core/engine.ts";
+import {
+  noPostgres,
+  type PostgresProcess,
+  postgresPrograms,
+  startPostgres,
+} from "../../testing/durable/postgres-process.ts";
+import { noRestate, type RestateProcess, restateProgram, startRestate } from "../../testing/durable/restate-process.ts";
+import { engineConformance } from "../conformance.ts";
+import { migratePostgres } from "../postgres/postgres-engine.ts";
+import { RestateEndpoint } from "./restate-endpoint.ts";
+import { engineBehind } from "./restate-engine.ts";
+
+const missing = postgresPrograms === undefined ? noPostgres : restateProgram === undefined ? noRestate : undefined;
+if (missing !== undefined) test.skip(missing, () => undefined);
+else {
+  let server: PostgresProcess;
+  let restate: RestateProcess;
+  let made: string;
+  beforeAll(async () => {
+    [server, restate] = await Promise.all([startPostgres(), startRestate()]);
+    made = await server.createDatabase();
+    await migratePostgres({ url: made });
+  }, 60_000);
+  afterAll(async () => {
+    await restate[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  }, 60_000);
+
+  engineConformance("the engine on Restate and PostgreSQL", async () => {
+    const url = await server.createDatabase(made);
+    const { ingress, admin } = restate;
+    const prefix = `t${crypto.randomUUID().slice(0, 8)}`;
+    // Its engines are replicas behind one address.
+    const endpoint = new RestateEndpoint({ admin, prefix });
+    const opened: Engine[] = [];
+    return {
+      isFile: false,
+      open() {
+        const options = { url, stopMs: 500, connections: 4, restate: { admin, prefix, ingress: [ingress] } };
+        const engine = engineBehind(endpoint, options);
+        opened.push(engine);
+        return engine;
+      },
+      async dispose() {
+        await Promise.all(opened.map((engine) => engine.close({ graceMs: 0 })));
+        await restate.forget(prefix);
+        await endpoint.close();
+        await server.dropDatabase(url);
+      },
+    };
+  });
+}

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
+import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import {
+  noPostgres,
+  type PostgresProcess,
+  postgresPrograms,
+  startPostgres,
+} from "../../shared/src/testing/durable/postgres-process.ts";
+import {
+  noRestate,
+  type RestateProcess,
+  restateProgram,
+  startRestate,
+} from "../../shared/src/testing/durable/restate-process.ts";
+import { eventually, rpc, textMessage } from "../a2a/rpc.ts";
+import { startManus } from "../servers/manus-server.ts";
+
+const turns = 6;
+const killAt = 3;
+/** Takeover takes some tens of milliseconds; a machine that others use too needs more to replay. */
+const takenOverWithinMs = 5_000;
+const patience = 60_000;
+
+/** Passes connections on to the first of these ports that listens, like a balancer. */
+async function startBalancer(ports: readonly number[]) {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    sockets.add(client);
+    const attempt = ([port, ...others]: readonly number[]) => {
+      if (port === undefined) return void client.destroy();
+      const backend = connect(port, "127.0.0.1");
+      let isOpen = false;
+      backend.once("connect", () => {
+        isOpen = true;
+        sockets.add(backend);
+        client.pipe(backend).pipe(client);
+      });
+      backend.on("error", () => (isOpen ? client.destroy() : attempt(others)));
+      backend.on("close", () => isOpen && client.destroy());
+      client.on("close", () => backend.destroy());
+    };
+    client.on("error", () => undefined);
+    attempt(ports);
+  });
+  const port = freePort();
+  await new Promise<void>((listening) => server.listen(port, "127.0.0.1", listening));
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.dispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+/**
+ * A task of two replicas of Manus, of which the one that executes it is killed while it waits for
+ * the model. Returns what the model was asked and what the tools did.
+ */
+async function killInTheMiddle(engine: Record<string, string>, portsOfRestate: readonly number[] = []) {
+  const home = await mkdtemp(join(tmpdir(), "shared-store-"));
+  const asked: { readonly turn: number; readonly at: number }[] = [];
+  const model = await startScriptedModel(({ messages }) => {
+    const turn = messages.filter(({ role }) => role === "tool").length;
+    asked.push({ turn, at: performance.now() });
+    if (turn === turns) return { calls: [{ name: "terminate", args: { status: "success", summary: "Written." } }] };
+    const isKilled = turn === killAt && asked.filter((one) => one.turn === killAt).length === 1;
+    return {
+      calls: [
+        { name: "str_replace_editor", args: { command: "create", path: `${turn}.txt`, file_text: `turn ${turn}` } },
+      ],
+      ...(isKilled && { delayMs: patience }),
+    };
+  });
+  const replicas = [0, 1].map((n) => {
+    const port = portsOfRestate[n];
+    return startManus({
+      ...{ MANYHANDS_HOME: home, PORT: String(freePort()), SANDBOX: "off" },
+      ...{ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", ...engine },
+      ...(port !== undefined && { MANYHANDS_ENGINE_RESTATE_PORT: String(port) }),
+    });
+  });
+  const [first, second] = replicas;
+  try {
+    if (first === undefined || second === undefined) throw new Error("There are two.");
+    await Promise.all(replicas.map(({ ready }) => ready));
+    const configuration = { returnImmediately: true };
+    const { body } = await rpc(first.url, "SendMessage", textMessage("Write a trail", {}, configuration));
+    const { id } = body.result.task;
+    await eventually(() => asked.at(-1)?.turn === killAt || undefined, patience);
+    const killed = performance.now();
+    await first.stop("SIGKILL");
+    const again = await eventually(() => asked.find(({ at }) => at > killed), patience);
+    const task = await eventually(async () => {
+      const { result } = (await rpc(second.url, "GetTask", { id })).body;
+      return /COMPLETED|FAILED/.test(result.status.state) ? result : undefined;
+    }, patience);
+    const written = await Array.fromAsync(new Bun.Glob("workspaces/**/*.txt").scan({ cwd: home }));
+    const files = written.map((path) => basename(path)).toSorted();
+    return { state: task.status.state, asked: asked.map(({ turn }) => turn), files, tookMs: again.at - killed };
+  } finally {
+    await Promise.all(replicas.map((replica) => replica.stop("SIGKILL")));
+    await model.close();
+    await rm(home, { recursive: true });
+  }
+}
+
+/** Every turn once, but for the one whose answer the killed replica was waiting for. */
+function expectContinued({ state, asked, files, tookMs }: Awaited<ReturnType<typeof killInTheMiddle>>): void {
+  expect(state).toBe("TASK_STATE_COMPLETED");
+  expect(asked).toEqual([0, 1, 2, 3, 3, 4, 5, 6]);
+  expect(files).toEqual(["0.txt", "1.txt", "2.txt", "3.txt", "4.txt", "5.txt"]);
+  console.info(`Another replica went on after ${Math.round(tookMs)} ms.`);
+  expect(tookMs).toBeLessThan(takenOverWithinMs);
+}
+
+if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+else
+  describe("two replicas of an agent, of which one is killed in the middle of a task", () => {
+    let server: PostgresProcess;
+    beforeAll(async () => {
+      server = await startPostgres();
+    }, patience);
+    afterAll(() => server[Symbol.asyncDispose](), patience);
+
+    test(
+      "on PostgreSQL the other goes on, and repeats nothing that was recorded",
+      async () => {
+        const url = await server.createDatabase();
+        expectContinued(await killInTheMiddle({ MANYHANDS_ENGINE_KIND: "postgres", MANYHANDS_ENGINE_URL: url }));
+      },
+      3 * patience,
+    );
+
+    if (restateProgram === undefined) test.skip(noRestate, () => undefined);
+    else
+      describe("with Restate", () => {
+        let restate: RestateProcess;
+        beforeAll(async () => {
+          restate = await startRestate();
+        }, patience);
+        afterAll(() => restate[Symbol.asyncDispose](), patience);
+
+        test(
+          "the other goes on, and repeats nothing that was recorded",
+          async () => {
+            const ports = [freePort(), freePort()];
+            using balancer = await startBalancer(ports);
+            const engine = {
+              MANYHANDS_ENGINE_KIND: "restate",
+              MANYHANDS_ENGINE_URL: await server.createDatabase(),
+              MANYHANDS_ENGINE_RESTATE_INGRESS: restate.ingress,
+              MANYHANDS_ENGINE_RESTATE_ADMIN: restate.admin,
+              MANYHANDS_ENGINE_RESTATE_PUBLIC_URL: balancer.url,
+            };
+            expectContinued(await killInTheMiddle(engine, ports));
+          },
+          3 * patience,
+        );
+      });
+  });
