@@ -51,7 +51,7 @@ test("floods, fork bombs and endless loops stop at their limits; the server keep
     most = Math.max(most, await attacked.memory());
   }, 100);
   const results = await attacked.obey("floods", [
-    python("x = b'1' * (10 * 2 ** 30); print(len(x))", 60),
+    python("x = b'1' * (10 * 2 ** 30); print(len(x))"),
     bash("while :; do :; done", 1),
     bash("yes", 60),
     bash("cat /dev/zero >f; echo ended with $?; rm f", 2),
