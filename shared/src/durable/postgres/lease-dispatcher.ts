@@ -207,9 +207,9 @@ export class LeaseDispatcher implements Dispatcher {
         this.#claimAgain = false;
         const owner = this.#owner;
         if (executor.isDraining || owner === undefined) return;
-        await this.#announce(owner);
         if (this.#isUnsure) await this.#handBackUnknown(owner);
         for (const pool of this.#pools) if (roomOf(pool) > 0) await this.#claim(owner, pool);
+        await this.#announce(owner);
       }
     } catch (error) {
       this.#isUnsure = true;
@@ -235,6 +235,7 @@ export class LeaseDispatcher implements Dispatcher {
     if (this.#announced === announced) return;
     const resumed = await database.call<readonly { id: string; last: number }[]>("offer_bodies", { owner, keys });
     this.#announced = announced;
+    if (resumed.length > 0) this.#claimAgain = true;
     for (const { id, last } of resumed) news.tell(id, { last, isClaimable: true });
   }
 

@@ -200,11 +200,11 @@ export class Worker {
         this.#claimAgain = false;
         const owner = this.#heartbeat.id;
         if (this.#draining || owner === undefined) return;
-        await this.#announce(owner);
         for (const pool of [this.#sharedPool, this.#dedicatedPool]) {
           if (roomOf(pool) <= 0) continue;
           for (const row of await this.#claim(owner, pool)) this.#begin(claimOf(row, owner), pool);
         }
+        await this.#announce(owner);
       }
     } finally {
       this.#claiming = false;
@@ -245,8 +245,10 @@ export class Worker {
     const offer = storedOffer(offerOf(this.#definitions.values()));
     const announced = `${owner} ${offer.keys}`;
     if (this.#announced === announced) return;
-    this.#tell(await writer.offer((tables) => announce(tables, owner, offer, clock.moment())));
+    const resumed = await writer.offer((tables) => announce(tables, owner, offer, clock.moment()));
     this.#announced = announced;
+    if (resumed.length > 0) this.#claimAgain = true;
+    this.#tell(resumed);
   }
 
   #tell(told: readonly Told[]): void {
