@@ -50,7 +50,9 @@ export function loadedBodies(
   return { kind, ...versionOf(newest), former: former.map(versionOf) };
 }
 
-/** What is wrong with the versions of a body, as the end of a sentence; undefined when nothing is. */
+/**
+ * What is wrong with the versions of a body, as the end of a sentence; undefined when nothing is.
+ */
 export function bodyFault(body: number | undefined, former: readonly { readonly body: number }[]): string | undefined {
   const all = [body ?? firstBody, ...former.map((one) => one.body)];
   if (!all.every((one) => Number.isSafeInteger(one) && one >= firstBody))

@@ -135,7 +135,9 @@ function isClaimed({ row, created }: Accepted): boolean {
   return created && row.owner !== null;
 }
 
-/** Stores a run and assigns it to the place's worker, which saves the query and commit of a claim. */
+/**
+ * Stores a run and assigns it to the place's worker, which saves the query and commit of a claim.
+ */
 function accept(
   tables: Tables,
   request: StartRequest & { readonly id: string },

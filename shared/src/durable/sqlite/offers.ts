@@ -22,8 +22,8 @@ export function announce(tables: Tables, owner: string, offer: StoredOffer, now:
 }
 
 /**
- * Claims runs; those canceled while no worker executed them end here, and those whose body no worker
- * has pause.
+ * Claims runs; those canceled while no worker executed them end here, and those whose body no
+ * worker has pause.
  */
 export function claim(
   tables: Tables,

@@ -1,6 +1,6 @@
 /**
- * The second version of the schema: a run is given only to workers that have the body it began with.
- * Workers of the version before say nothing of bodies, and claim and accept as they did.
+ * The second version of the schema: a run is given only to workers that have the body it began
+ * with. Workers of the version before say nothing of bodies, and claim and accept as they did.
  */
 export const bodies = `
   ALTER TABLE runs ADD COLUMN body int;

@@ -10,8 +10,8 @@ import { tables } from "./tables.ts";
 
 /**
  * One entry per release that changes the schema. Processes of two versions run at once while an
- * upgrade rolls out, so an entry only adds, and a function it replaces answers the version before as
- * it did. Never change a released entry.
+ * upgrade rolls out, so an entry only adds, and a function it replaces answers the version before
+ * as it did. Never change a released entry.
  */
 export const migrations: readonly string[] = [
   tables + commitFunctions + runFunctions + intakeFunctions + claimFunctions + deletionFunctions,
