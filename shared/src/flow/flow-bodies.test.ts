@@ -9,7 +9,9 @@ import { flowRun } from "./flow-run.ts";
 const agents = { one: () => ({ text: "not asked" }) };
 const about = { name: "tried", description: "For a test.", example: { text: "Try" } };
 
-/** A flow that asks for a city and, in its second version, no longer knows the option `greeting`. */
+/**
+ * A flow that asks for a city and, in its second version, no longer knows the option `greeting`.
+ */
 const first = defineFlow({
   ...about,
   options: z.strictObject({ greeting: z.string().default("Hello") }),
