@@ -23,7 +23,7 @@ export {
   migratePostgres,
   type PostgresEngineOptions,
 } from "../durable/postgres/postgres-engine.ts";
-export type { SyncFile } from "../durable/sqlite/connection.ts";
 export type { CrashPoint } from "../durable/sqlite/crash-point.ts";
 export { createEmbeddedEngine, type EmbeddedEngineOptions } from "../durable/sqlite/embedded-engine.ts";
+export type { SyncFile } from "../durable/sqlite/file-sync.ts";
 export type { MachineClock } from "../durable/sqlite/machine-clock.ts";
