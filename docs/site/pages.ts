@@ -22,7 +22,19 @@ export const parts: readonly Part[] = [
   {
     title: "Reference",
     folder: "reference",
-    first: ["configuration", "command-line", "tools", "flows", "gateway", "a2a", "mcp", "events", "api", "recovery"],
+    first: [
+      "configuration",
+      "command-line",
+      "tools",
+      "flows",
+      "gateway",
+      "a2a",
+      "mcp",
+      "events",
+      "api",
+      "recovery",
+      "figures",
+    ],
   },
   { title: "Decisions", folder: "decisions", first: ["own-durable-engine"] },
 ];

@@ -47,7 +47,7 @@ test.skipIf(node === null)("when the installed command is killed, the system it 
       if (text.includes("\nUp. ")) break;
     }
     expect(text).toContain("\nUp. ");
-    expect((await fetch(`http://127.0.0.1:${gateway}/readyz`)).status).toBe(200);
+    expect((await fetch(`http://127.0.0.1:${gateway}/healthz`)).status).toBe(200);
   } finally {
     child.kill("SIGKILL");
   }
@@ -56,5 +56,5 @@ test.skipIf(node === null)("when the installed command is killed, the system it 
   for (let piece = await said.read(); !piece.done; piece = await said.read()) rest += piece.value;
   expect(rest).toContain("Stopping: ");
   for (const port of [gateway, manus])
-    expect(await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => "gone")).toBe("gone");
+    expect(await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => "gone")).toBe("gone");
 });

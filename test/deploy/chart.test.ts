@@ -59,7 +59,7 @@ test.skipIf(missing.length > 0).each(valueFiles.map((path) => [basename(path), p
     expect(automountServiceAccountToken).toBe(false);
     expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001, fsGroup: 10001 });
     expect(["RuntimeDefault", "Localhost"]).toContain(securityContext.seccompProfile.type);
-    expect(container.securityContext).toEqual({
+    expect(container.securityContext).toMatchObject({
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
       capabilities: { drop: ["ALL"] },

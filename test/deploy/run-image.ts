@@ -5,13 +5,13 @@
  * debootstrap, and minutes: `bun test/deploy/run-image.ts [FOLDER]`, where FOLDER is a bare Debian
  * that an earlier run of debootstrap made.
  */
-import { existsSync } from "node:fs";
 import { chown, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
 import { filterProgram } from "manyhands/internal/machine/kernel/filter-program";
 import { knownProcessor, systemCalls } from "manyhands/internal/machine/kernel/syscall-numbers";
+import { coveredProc } from "../../shared/src/testing/sandbox/covered-proc.ts";
 import { buildRoot, root as checkout, type Image, ourInstructions } from "./build-root.ts";
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -22,12 +22,6 @@ if (missing.some((one) => one !== "debootstrap" || made === undefined)) {
   say(`Skipped: the image is tried only where there is ${missing.join(" and ")}.`);
   process.exit(0);
 }
-
-/** What Docker and Kubernetes cover in /proc unless told otherwise. */
-const masks = [
-  ...["kcore", "keys", "timer_list", "interrupts"].map((name) => ["--ro-bind", "/dev/null", `/proc/${name}`]),
-  ...["bus", "fs", "irq", "sys"].map((name) => ["--ro-bind", `/proc/${name}`, `/proc/${name}`]),
-].flatMap((mount) => (existsSync(mount[2] ?? "") ? mount : []));
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-image-"));
 const filterFile = join(folder, "filter");
@@ -80,7 +74,7 @@ function inContainer(
       "/",
       "--proc",
       "/proc",
-      ...masks,
+      ...coveredProc,
       "--dev",
       "/dev",
       "--tmpfs",
@@ -127,7 +121,7 @@ async function tryOut(root: string, image: Image): Promise<void> {
     const healthy = await ended([...inContainer(root, image, state, env), ...image.health]);
     check("the health check passes", healthy.exitCode === 0, healthy.said);
     const health = await (await fetch(`http://127.0.0.1:${ports.MANUS_PORT}/healthz`)).text();
-    check("commands are confined", /"sandbox":"(?:bwrap|landlock)/.test(health), health);
+    check("bubblewrap confines commands", health.includes('"sandbox":"bwrap","sandboxProfile":"no-proc"'), health);
     say(health);
     const response = await fetch(`${url}/flows/planning`, {
       method: "POST",

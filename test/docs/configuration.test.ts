@@ -93,7 +93,12 @@ test("every TOML example on every page loads", async () => {
       const { notes } = await loadConfig({
         cwd: folder,
         file: "example.toml",
-        env: { OPENAI_API_KEY: "none", MANYHANDS_TOKEN: "t".repeat(32) },
+        env: {
+          OPENAI_API_KEY: "none",
+          MANYHANDS_TOKEN: "t".repeat(32),
+          AWS_ACCESS_KEY_ID: "k",
+          AWS_SECRET_ACCESS_KEY: "s",
+        },
       });
       expect({ page, line, notes }).toEqual({ page, line, notes: [] });
     }

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
+import { s3Credentials, startS3 } from "manyhands/internal/testing/s3-server";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 import { type AgentServer, startManus } from "../servers/manus-server.ts";
@@ -24,7 +25,10 @@ type System = {
 };
 
 /** A gateway and Manus with homes in one folder: the same one, or one each. */
-async function start(homes: { readonly gateway: string; readonly manus: string }): Promise<System> {
+async function start(
+  homes: { readonly gateway: string; readonly manus: string },
+  settings: Readonly<Record<string, string>> = {},
+): Promise<System> {
   const folder = await mkdtemp(join(tmpdir(), "deletion-"));
   const model = await startScriptedModel(({ messages }) => {
     const all = JSON.stringify(messages);
@@ -43,7 +47,13 @@ async function start(homes: { readonly gateway: string; readonly manus: string }
     () => rm(folder, { recursive: true, force: true }),
     () => model.close(),
   );
-  const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
+  const env = {
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: "none",
+    MANYHANDS_MODEL: "scripted",
+    SANDBOX: "off",
+    ...settings,
+  };
   const home = (name: "gateway" | "manus") => join(folder, homes[name], "state");
   await mkdir(home("manus"), { recursive: true });
   const port = `${freePort()}`;
@@ -105,6 +115,31 @@ test("a run that is deleted is nowhere in the home any more: not in rows, logs, 
   expect((await remove(system, "/conversations/other")).status).toBe(200);
   expect(filesWith(system.folder, kept)).toEqual([]);
   expect((await remove(system, "/conversations/other")).status).toBe(404);
+}, 120_000);
+
+test("files in an object store are served from there, and go with their runs", async () => {
+  const s3 = startS3();
+  cleanUp.push(async () => s3[Symbol.asyncDispose]());
+  const { bucket, region, accessKeyId, secretAccessKey } = s3Credentials;
+  const system = await start(
+    { gateway: ".", manus: "." },
+    {
+      MANYHANDS_ARTIFACTS_BUCKET: bucket,
+      AWS_ENDPOINT_URL_S3: s3.endpoint,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    },
+  );
+  const id = await run(system, word, "secret");
+  const holding = () => [...s3.objects.values()].filter((content) => Buffer.from(content).includes(word));
+  expect(holding()).not.toEqual([]);
+  // Another machine has the home's runs, but none of its copies.
+  await rm(join(system.folder, "state", "artifacts"), { recursive: true });
+  const [file] = (await system.gateway.call(`/runs/${id}`)).body.files;
+  expect(await (await fetch(file.url)).text()).toContain(word);
+  expect((await remove(system, `/runs/${id}`)).status).toBe(200);
+  expect([holding(), filesWith(system.folder, word)]).toEqual([[], []]);
 }, 120_000);
 
 test("what a deleted run gave to an agent with another home is deleted there, also when it was away", async () => {

@@ -9,6 +9,7 @@ import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { hasOpenssl, testAuthority } from "manyhands/internal/testing/certificates";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { failureOf, grpcClient, grpcMessage } from "../a2a/grpc-client.ts";
+import { until } from "../servers/gateway-server.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "manyhands-tls-"));
@@ -114,7 +115,7 @@ withOpenssl(
       });
       for (const port of Object.values(ports)) {
         const ready = `https://127.0.0.1:${port}/readyz`;
-        expect((await fetch(ready, { tls: laptop })).status).toBe(200);
+        await until(async () => (await fetch(ready, { tls: laptop })).status === 200);
         await expect(fetch(ready, { tls: nobody })).rejects.toThrow();
         await expect(fetch(ready.replace("https", "http"))).rejects.toThrow();
         await expect(fetch(ready, { tls: { ...laptop, ca: await file("ours.pem") } })).rejects.toThrow();

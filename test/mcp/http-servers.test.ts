@@ -142,7 +142,8 @@ test.each(["sse", "streamableHttp"] as const)(
   "a restarted server over %s that lost its state is used again",
   async (kind) => {
     const first = await startEverything(kind);
-    await using it = await hostForTest({ every: { url: first.url, timeout: 3_000 } });
+    const timeout = kind === "sse" ? 3_000 : 60_000;
+    await using it = await hostForTest({ every: { url: first.url, timeout } });
     const echo = () => it.call("every__echo", { message: "hello" });
     expect((await echo()).text).toContain("Echo: hello");
     await first[Symbol.asyncDispose]();

@@ -4,12 +4,12 @@ import { turnText } from "./turn-text.ts";
 
 /**
  * How a round is held. `conversations` keeps each debater's conversation at its agent, by the
- * debater's name.
+ * debater's name, and whether the agent still knows it.
  */
 export type RoundOptions = {
   readonly turnDeadlineMs: number;
   readonly concurrency: number;
-  readonly conversations: Map<string, string>;
+  readonly conversations: Map<string, { readonly contextId: string; readonly remembers: boolean }>;
 };
 
 /**
@@ -29,8 +29,8 @@ export async function holdRound(flow: Flow, course: Course, options: RoundOption
   );
   const made: Argument[] = [];
   const absences: Absence[] = [];
-  for (const { debater, contextId, ...turn } of turns) {
-    if (contextId !== "") options.conversations.set(debater.name, contextId);
+  for (const { debater, contextId, remembers, ...turn } of turns) {
+    if (contextId !== "") options.conversations.set(debater.name, { contextId, remembers });
     if ("reason" in turn) absences.push(absent(flow, { round, debater, reason: turn.reason }));
     else {
       const number = course.arguments.length + made.length + 1;
@@ -52,16 +52,15 @@ async function takeTurn(
   round: number,
   { turnDeadlineMs, conversations }: RoundOptions,
 ) {
-  const contextId = conversations.get(debater.name);
-  // A continued conversation already has the question's files.
-  const parts = contextId === undefined ? flow.files : [];
+  const { contextId, remembers = false } = conversations.get(debater.name) ?? {};
+  const parts = remembers ? [] : flow.files;
   const outcome = await flow.ask(
     debater.agent,
-    { text: turnText(course, debater, round), parts, settings: debater.settings },
+    { text: turnText(course, debater, round, remembers), parts, settings: debater.settings },
     { deadlineMs: turnDeadlineMs, ...(contextId !== undefined && { contextId }) },
   );
   const { state, answer: text, files, artifacts, data } = outcome;
-  const came = { debater, contextId: outcome.contextId };
+  const came = { debater, contextId: outcome.contextId, remembers: outcome.remembers ?? false };
   if (state !== "completed") return { ...came, reason: outcomeText(outcome) };
   if (text.trim() === "") return { ...came, reason: `${outcome.agent} gave no argument` };
   return { ...came, text, files, ...(artifacts && { artifacts }), ...(data !== undefined && { data }) };

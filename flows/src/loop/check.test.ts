@@ -105,7 +105,7 @@ test("two attempts are the same only if answer, files and feedback are, whatever
   expect(like({}, "still no")).toBe(false);
 });
 
-test("an attempt is told what was found, its last answer if the conversation is lost, and the task with its check", async () => {
+test("an attempt is told what was found, its last answer if the conversation is lost or may be forgotten, and the task with its check", async () => {
   const loopWork = { agent: "maker", task: "Make it", instruction: "{goal}, {agent}!", sent: [given] };
   const told = async (before: Iteration) => {
     const late = { type: "file", ...paperFile("late.txt") } as const;
@@ -129,9 +129,15 @@ Make it, maker!
 It is done when: blue`);
   expect(goesOn.parts).toEqual(goesOn.files.slice(0, 2));
   expect(goesOn.options).toEqual({ deadlineMs: 7_000, contextId: "c" });
+  const { outcome: attempt, ...rest } = iteration({}, failed);
+  const { remembers: _, ...forgotten } = attempt;
+  const again = await told({ ...rest, outcome: forgotten });
+  expect(again.text).toContain("Your last answer:\n<report>\nI made it.");
+  expect(again.parts).toEqual([...again.files, { type: "file", ...made }]);
+  expect(again.options).toEqual({ deadlineMs: 7_000, contextId: "c" });
   const lost = await told(iteration({ contextId: "" }, failed));
   expect(lost.text).toContain("too red\n\nYour last answer:\n<report>\nI made it.\n</report>\n\nThe task, as before:");
-  expect(lost.parts).toEqual(lost.files);
+  expect(lost.parts).toEqual(again.parts);
   expect(lost.options).toEqual({ deadlineMs: 7_000 });
   expect((await told(iteration({ contextId: "", answer: "" }, failed))).text).not.toContain("Your last answer");
 });

@@ -3,7 +3,7 @@ import { type AskOutcome, cut, type Flow } from "manyhands/flows";
 import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
 import { fillTemplate, marked } from "../prompt-text.ts";
-import { newestResults } from "../result-files.ts";
+import { carriedFiles, newestResults } from "../result-files.ts";
 import { checkText, checkWork, type LoopCheck } from "./check.ts";
 import { feedbackOf, type Iteration, tellIteration } from "./iteration.ts";
 
@@ -51,12 +51,15 @@ export async function iterate(flow: Flow, work: LoopWork, before: readonly Itera
 /** Has the work done. What earlier attempts made counts unless this one made it anew. */
 async function attempt(flow: Flow, work: LoopWork, before: readonly Iteration[]): Promise<AskOutcome> {
   const { agent, settings, deadlineMs, sent } = work;
-  const contextId = before.findLast(({ outcome }) => outcome.contextId !== "")?.outcome.contextId;
-  const goesOn = contextId !== undefined;
+  const last = before.findLast(({ outcome }) => outcome.contextId !== "")?.outcome;
+  const contextId = last?.contextId;
+  // What an agent may have forgotten it is shown and sent again.
+  const goesOn = last?.remembers ?? false;
+  const all = [...flow.files, ...carriedFiles(before.map(({ outcome }) => outcome.files))];
   const fresh = flow.files.filter((part) => part.type === "file" && !sent.some((one) => isSameFile(one, part)));
   const outcome = await flow.ask(
     agent,
-    { text: textFor(work, before.at(-1), goesOn), parts: goesOn ? fresh : flow.files, settings },
+    { text: textFor(work, before.at(-1), goesOn), parts: goesOn ? fresh : all, settings },
     { ...(deadlineMs !== undefined && { deadlineMs }), ...(contextId !== undefined && { contextId }) },
   );
   return { ...outcome, ...newestResults([...before.map((one) => one.outcome), outcome]) };

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ReadEvent } from "manyhands/internal/core/events";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
+import { badAgentForTest } from "manyhands/internal/testing/a2a/bad-agent";
 import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "../testing/planner.ts";
@@ -646,4 +647,30 @@ test("a limit that is reached ends the flow with the limit's name and the result
   expect(record.error?.code).toBe("step_limit");
   expect(textIn(artifacts(events, "partial-answer").at(-1))).toContain("found");
   expect(marksOf(events).at(-1)).toBe("✓A|!B");
+});
+
+test("an agent of another system, which may forget its conversations, is told all that a step needs in each of them", async () => {
+  using stranger = badAgentForTest(
+    {},
+    {
+      SendMessage: (_, n) => ({
+        message: { messageId: `r${n}`, contextId: "k1", role: "ROLE_AGENT", parts: [{ text: `report ${n}` }] },
+      }),
+    },
+  );
+  const steps = [
+    { id: "1", text: "Measure it", agent: "stranger" },
+    { id: "2", text: "Draw it", agent: "stranger", depends_on: ["1"] },
+  ];
+  await using flow = await flowForTest(planning, {
+    agents: { stranger: [] },
+    entries: { stranger: { url: stranger.url } },
+    model: plannerForTest({ plans: [plan(...steps)] }),
+  });
+  const { record } = await flow.run({ text: "Survey the hill" });
+  expect(record.status).toBe("completed");
+  const [, second] = stranger.calls.filter(({ method }) => method === "SendMessage");
+  expect(second?.params.message.contextId).toBe("k1");
+  for (const told of ["Your step: Draw it", "Survey the hill", "report 1"])
+    expect(second?.params.message.parts[0].text).toContain(told);
 });

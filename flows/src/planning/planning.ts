@@ -1,5 +1,5 @@
 import { AppError } from "manyhands";
-import { defineFlow, type Flow } from "manyhands/flows";
+import { defineFlow, type Flow, type FlowResult } from "manyhands/flows";
 import * as z from "zod";
 import { wholeGoal } from "../prompt-text.ts";
 import { approvePlan } from "./approve-plan.ts";
@@ -21,6 +21,8 @@ const options = z.strictObject({
   maxSteps: z.int().min(1).max(50).default(20).describe("Steps that a plan may have."),
   stepDeadlineMs: z.int().min(1000).optional().describe("Milliseconds after which a step's task is given up."),
 });
+
+type Options = z.output<typeof options>;
 
 /** Plans a task, gives the steps to suitable agents, checks their results and combines them. */
 export const planning = defineFlow({
@@ -45,7 +47,13 @@ export const planning = defineFlow({
     agents: ["data-analysis", "manus"],
     files: [{ name: "orders.csv", text: "region,revenue\nnorth,120\nsouth,80\nnorth,30\n" }],
   },
-  async perform(flow, options) {
+  perform: planned(carryOut),
+  former: [{ body: 1, perform: planned(carryOutFirst) }],
+});
+
+/** Makes the plan, has it approved if that is wanted, and carries it out. */
+function planned(carry: typeof carryOut) {
+  return async (flow: Flow, options: Options): Promise<FlowResult> => {
     const brief = { goal: wholeGoal(flow), agents: distinct(flow), mostSteps: options.maxSteps };
     const board = createBoard();
     const made = await makePlan(flow, brief);
@@ -53,10 +61,9 @@ export const planning = defineFlow({
     const { plan, goal } = options.approve ? await approvePlan(flow, made, brief) : unasked;
     if (plan.steps.length === 0) throw new AppError("rejected", "The plan has no steps.");
     board.post(flow, plan, `The plan: ${plan.title}`);
-    const carry = flow.body === 1 ? carryOutFirst : carryOut;
     return carry(flow, plan, { ...brief, goal }, board, options);
-  },
-});
+  };
+}
 
 /** The agents without duplicates, for the plan to name. */
 function distinct({ agents }: Flow): Flow["agents"] {

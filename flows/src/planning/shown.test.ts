@@ -180,8 +180,20 @@ An earlier attempt did not do it: z.csv was not handed over as a file.\nDo bette
   expect(asks[1]?.options).toEqual({ contextId: "c" });
 });
 
+test("an agent that may have forgotten an attempt is told and sent everything again, and what it came to", async () => {
+  const { remembers: _, ...short } = paperAnswer("half of it", { files: [paperFile("half.csv")] });
+  const full = paperAnswer("all of it", { files: [paperFile("z.csv")] });
+  const { asks } = await work({ delivers: ["z.csv"] }, [done], { asked: [short, full] });
+  const [first, again] = asks;
+  expect(again?.text).toStartWith(first?.text ?? "missing");
+  expect(again?.text).toContain("An earlier attempt did not do it: z.csv was not handed over as a file.");
+  expect(again?.text).toContain("<report>\nhalf of it\n</report>\nFiles: half.csv");
+  expect(again?.parts).toEqual([...(first?.parts ?? []), { type: "file", ...paperFile("half.csv") }]);
+  expect(again?.options).toEqual({ contextId: "c" });
+});
+
 test("a step that goes on in a conversation gets neither the task's files nor those it has there", async () => {
-  const before = result("y", { contextId: "k", files: [paperFile("y.csv")] });
+  const before = result("y", { contextId: "k", remembers: true, files: [paperFile("y.csv")] });
   const { asks } = await work(
     {},
     [done, before],

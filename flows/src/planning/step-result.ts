@@ -27,6 +27,8 @@ export type StepResult = HandedOver & {
   readonly taskId: string;
   /** Its conversation there; empty if there was none. */
   readonly contextId: string;
+  /** Whether its agent still knows that conversation. */
+  readonly remembers: boolean;
   /** The task as its agent was told it; empty if it was not. */
   readonly goal: string;
   /** Why the whole flow cannot continue: a limit of it was reached, or its model is unavailable. */

@@ -29,7 +29,7 @@ test("a step in a new conversation is told the task, its step and what came of t
 });
 
 test("a step that goes on in a conversation is told what that does not have: neither the task nor its own reports", () => {
-  const background = { ...first, inputs: [own, another], goesOnIn: own };
+  const background = { ...first, inputs: [own, another], known: own };
   const text = stepText(step("c"), background);
   expect(text).toContain("Your step: do c");
   expect(text).toContain("builds on what you did in this conversation");
@@ -40,15 +40,21 @@ test("a step that goes on in a conversation is told what that does not have: nei
 });
 
 test("a task that was changed since is told again", () => {
-  const text = stepText(step("c"), { ...first, goal: "the task, and more", inputs: [own], goesOnIn: own });
+  const text = stepText(step("c"), { ...first, goal: "the task, and more", inputs: [own], known: own });
   expect(text).toContain("The whole task, so that you know what it is for:\nthe task, and more");
 });
 
 test("another attempt is told why, and nothing that its conversation has", () => {
-  const background = { ...first, inputs: [own, another], goesOnIn: own, isRetry: true, reason: "it is empty" };
+  const background = { ...first, inputs: [own, another], known: own, isRetry: true, reason: "it is empty" };
   const text = stepText(step("c"), background);
   expect(text).toContain("An earlier attempt did not do it: it is empty");
   expect(text).toContain("Your step: do c");
   expect(text).not.toContain("reports");
   expect(unknownInputs(background)).toEqual([]);
+});
+
+test("results without a conversation are told whatever the step goes on in", () => {
+  const nowhere = done("d", "");
+  expect(unknownInputs({ ...first, inputs: [nowhere, own], known: undefined })).toEqual([nowhere, own]);
+  expect(unknownInputs({ ...first, inputs: [nowhere, own], known: own })).toEqual([nowhere]);
 });

@@ -7,10 +7,11 @@ export type StepBackground = {
   readonly goal: string;
   /** The results of the steps it depends on. */
   readonly inputs: readonly StepResult[];
-  /** Its conversation, if it goes on in one, and the task as it was told there. */
-  readonly goesOnIn?: { readonly contextId: string; readonly goal: string } | undefined;
-  /** Whether the conversation has an earlier attempt at the step. */
+  /** The conversation that it goes on in and still knows, and the task as it was told there. */
+  readonly known?: { readonly contextId: string; readonly goal: string } | undefined;
+  /** Whether there was an earlier attempt at the step, and what it came to if it is not known. */
   readonly isRetry: boolean;
+  readonly forgotten?: StepResult | undefined;
   /** Why the earlier attempt did not do it; empty for the first one. */
   readonly reason: string;
 };
@@ -19,11 +20,11 @@ const order = "Do this step and no more, then report what you did and found.";
 
 /**
  * What an agent is told about its step: of the task and the earlier steps, what its conversation
- * does not have.
+ * does not have. An agent that may have forgotten the conversation is told everything again.
  */
 export function stepText({ text, expected, delivers }: TaskStep, background: StepBackground): string {
-  const { goal, goesOnIn, reason } = background;
-  const isTold = goesOnIn?.goal === goal;
+  const { goal, known, forgotten, reason } = background;
+  const isTold = known?.goal === goal;
   const step = [
     `Your step: ${text}`,
     ...(expected === "" ? [] : [`It is done when: ${expected}`]),
@@ -46,15 +47,17 @@ export function stepText({ text, expected, delivers }: TaskStep, background: Ste
       : [
           `An earlier attempt did not do it: ${reason}\nDo better where it fell short. What it made and is right can stay; report on the step as a whole.`,
         ]),
+    ...(forgotten === undefined ? [] : [`That attempt, as information:\n\n${resultsText([forgotten])}`]),
   ].join("\n\n");
 }
 
-/** The inputs that the conversation does not have: those of other conversations, told once. */
+/** The inputs that the agent does not know: those of other conversations, told once. */
 export function unknownInputs({
   inputs,
-  goesOnIn,
+  known,
   isRetry,
-}: Pick<StepBackground, "inputs" | "goesOnIn" | "isRetry">): readonly StepResult[] {
+}: Pick<StepBackground, "inputs" | "known" | "isRetry">): readonly StepResult[] {
+  if (known === undefined) return inputs;
   if (isRetry) return [];
-  return inputs.filter(({ contextId }) => contextId === "" || contextId !== goesOnIn?.contextId);
+  return inputs.filter(({ contextId }) => contextId !== known.contextId);
 }

@@ -46,7 +46,9 @@ export async function workStep(
       begin(flow, step, attempt, board);
       const isRetry = last.contextId !== "";
       const goesOnIn = [isRetry ? last : before].find((earlier) => (earlier?.contextId ?? "") !== "");
-      const background = { goal, inputs, goesOnIn, isRetry, reason };
+      const known = goesOnIn?.remembers ? goesOnIn : undefined;
+      const forgotten = isRetry && known === undefined ? last : undefined;
+      const background = { goal, inputs, known, forgotten, isRetry, reason };
       const asked = await flow.ask(
         step.agent,
         { text: stepText(step, background), parts: partsOf(flow, background) },
@@ -61,7 +63,8 @@ export async function workStep(
       const made = newestResults([last, asked]);
       const came = await closed(flow, step, { ...asked, ...made }, filesOf(flow, inputs), options);
       const said = { answer, ...(data !== undefined && { data }) };
-      last = { step, ...said, ...made, taskId, contextId, goal, attempts: attempt, ...came };
+      const remembers = asked.remembers ?? false;
+      last = { step, ...said, ...made, taskId, contextId, remembers, goal, attempts: attempt, ...came };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       last = { ...last, outcome: "blocked", reason: error.message, attempts: attempt, fatal: error };
@@ -87,6 +90,7 @@ export function unbegun(step: TaskStep): StepResult {
     attempts: 0,
     taskId: "",
     contextId: "",
+    remembers: false,
     goal: "",
   };
 }
@@ -157,11 +161,13 @@ function end(
 }
 
 /**
- * The files to send along, except those that a continued conversation has, perhaps changed since.
+ * The files to send along, except those that its conversation has, perhaps changed since.
  */
 function partsOf(flow: Flow, background: StepBackground) {
-  const own = background.goesOnIn === undefined ? flow.files : [];
-  return [...own, ...carriedFiles(unknownInputs(background).map(({ files }) => files))];
+  const { known, forgotten } = background;
+  const own = known === undefined ? flow.files : [];
+  const results = [...unknownInputs(background), ...(forgotten === undefined ? [] : [forgotten])];
+  return [...own, ...carriedFiles(results.map(({ files }) => files))];
 }
 
 /** The files that a step has to work with, wherever they came from. */

@@ -18,11 +18,12 @@ export const paperFile = (name: string, text = name): StoredFile => ({
   sha256: text,
 });
 
-/** An agent's completed answer. */
+/** The completed answer of an agent that remembers its conversations. */
 export const paperAnswer = (answer: string, changes: Partial<AskOutcome> = {}): AskOutcome => ({
   agent: "one",
   taskId: "t",
   contextId: "c",
+  remembers: true,
   state: "completed",
   answer,
   files: [],

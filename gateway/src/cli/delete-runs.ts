@@ -8,6 +8,7 @@ import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded
 import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { sweep } from "manyhands/internal/runs/sweep";
+import { openArtifacts } from "manyhands/internal/server/open-artifacts";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 import { safeLine } from "../terminal/safe-text.ts";
@@ -105,7 +106,7 @@ export async function withHome(
   if (!existsSync(path)) throw new AppError("not_found", `There are no runs in ${config.home}.`);
   const engine = createEmbeddedEngine({ path });
   try {
-    return await act({ engine, files: createHomeFiles(config.home) }, config);
+    return await act({ engine, files: createHomeFiles(config.home, openArtifacts(config)) }, config);
   } finally {
     await engine.close();
   }

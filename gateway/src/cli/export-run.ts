@@ -4,7 +4,7 @@ import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError, errnoOf } from "manyhands/internal/core/errors";
 import { filesOf } from "manyhands/internal/core/event-files";
 import { readEvent } from "manyhands/internal/core/read-event";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { openArtifacts } from "manyhands/internal/server/open-artifacts";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 import { withHome } from "./delete-runs.ts";
@@ -22,8 +22,8 @@ export async function exportRun(
 ): Promise<number> {
   const path = resolve(context.cwd, file);
   const folder = `${path}.files`;
-  return withHome(options, context, async ({ engine }, { home }) => {
-    const artifacts = createArtifactStore(join(home, "artifacts"));
+  return withHome(options, context, async ({ engine }, config) => {
+    const artifacts = openArtifacts(config);
     const runs = await family(engine, id);
     await using lines = await open(path, "wx", 0o600).catch(refuse(path));
     const write = (entry: object) => lines.write(`${JSON.stringify(entry)}\n`);

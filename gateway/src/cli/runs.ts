@@ -197,7 +197,7 @@ function openStore(
   { agent, flow }: Pick<RunsOptions, "agent" | "flow">,
 ): ReturnType<typeof openStoredRuns> | undefined {
   return existsSync(join(config.home, "runs.db"))
-    ? openStoredRuns(config.home, flow ?? (agent === undefined || isOwnAgent(agent, config) ? agent : agentKind(agent)))
+    ? openStoredRuns(config, flow ?? (agent === undefined || isOwnAgent(agent, config) ? agent : agentKind(agent)))
     : undefined;
 }
 

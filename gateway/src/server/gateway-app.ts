@@ -24,6 +24,7 @@ import type { Runs } from "manyhands/internal/runs/runs";
 import { openAiAdapter } from "../openai/openai-adapter.ts";
 import { pagesApp } from "../pages/pages.ts";
 import { agentMetrics } from "../registry/agent-metrics.ts";
+import { noAgentUp } from "../registry/no-agent-up.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
 import { deliveryRoutes } from "../rest/delivery-routes.ts";
@@ -116,7 +117,8 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   app.use(secureHeaders({ crossOriginResourcePolicy: "same-site", strictTransportSecurity: false }));
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl, options.cors));
   app.use(crossOrigin(options.cors ?? []));
-  app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, metrics, identify }));
+  const unready = () => noAgentUp(options.registry);
+  app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, unready, metrics, identify }));
   app.route("/", artifactApp({ artifacts, engine }, identify));
   app.route("/", pushCallbackApp(options.pushCallbacks));
   const a2a = a2aAdapter(deps);

@@ -10,13 +10,13 @@ import { version } from "manyhands/internal/core/release";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { kindsOf } from "manyhands/internal/runs/runnable";
 import { openRuns } from "manyhands/internal/runs/runs";
 import { type Authentication, openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
+import { openArtifacts } from "manyhands/internal/server/open-artifacts";
 import { type OpenGrpc, openGrpc } from "manyhands/internal/server/open-grpc";
 import { openModel } from "manyhands/internal/server/open-model";
 import { openTelemetry } from "manyhands/internal/server/open-telemetry";
@@ -74,7 +74,11 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   const served = serve(
     {
       fetch: (request) =>
-        gateway?.app.fetch(request) ?? new Response(null, { status: 503, headers: { "Retry-After": "1" } }),
+        gateway?.app.fetch(request) ??
+        Response.json(
+          { ready: false, reasons: ["The gateway is starting."] },
+          { status: 503, headers: { "Retry-After": "1" } },
+        ),
     },
     {
       port: server.port ?? config.gateway.port,
@@ -130,7 +134,7 @@ async function open({
   report,
 }: Parts): Promise<{ app: GatewayApp; close(): Promise<void> }> {
   const { home, server } = config;
-  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const artifacts = openArtifacts(config);
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
   const keys = await openHomeKeys(home);
   const registry = await openGatewayRegistry(config, flows, { keys, inside, report });
@@ -155,7 +159,7 @@ async function open({
   const { quotas } = authentication.access;
   const deletions = createDeletions({
     engine: guarded,
-    files: createHomeFiles(home),
+    files: createHomeFiles(home, artifacts),
     kinds: () => runnables.all().flatMap(kindsOf),
     audit: (record) => logger.info(record, "runs were deleted"),
   });

@@ -7,13 +7,14 @@ import { isLoopback } from "manyhands/internal/http/loopback-guard";
 const patienceMs = 15_000;
 
 /**
- * Whether a ready server answers there. Returns at once when nobody listens, and waits for a busy
- * server. Rejects with `unavailable` when a server accepts the connection and is silent for 15 s.
+ * Whether a healthy server answers there, ready or not. Returns at once when nobody listens, and
+ * waits for a busy server. Rejects with `unavailable` when a server accepts the connection and is
+ * silent for 15 s.
  */
 export async function isUp(url: string, { server: { tls } }: Pick<Config, "server">): Promise<boolean> {
   const ask = authorizedFetch(fetch, tls && { tls: tls.client }, url);
   try {
-    const response = await ask(`${url}/readyz`, { signal: AbortSignal.timeout(patienceMs) });
+    const response = await ask(`${url}/healthz`, { signal: AbortSignal.timeout(patienceMs) });
     await response.body?.cancel();
     return response.ok;
   } catch (error) {

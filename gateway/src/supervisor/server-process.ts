@@ -72,7 +72,7 @@ export function startServer(spec: ServerSpec): ServerProcess {
         if (child.exitCode !== null || child.signalCode !== null)
           throw new AppError("unavailable", `${spec.name} ended before it was ready${await lastWords(child.exitCode)}`);
         const url = /^ready (https?:\/\/\S+)/m.exec(await log.text())?.[1];
-        if (url !== undefined && (await answers(`${url.replace(/\/$/, "")}/readyz`, spec.tls)))
+        if (url !== undefined && (await answers(`${url.replace(/\/$/, "")}/healthz`, spec.tls)))
           return url.replace(/\/$/, "");
         await Bun.sleep(40);
       }

@@ -49,11 +49,64 @@ test("a server that crashes is restarted, and drained on request", async () => {
   const done = supervise(server, { signal: stop.signal, graceMs: 5000, policy, report });
   const first = await nth("server-up", 1);
   if (first.type === "server-up") await fetch(`${first.url}/crash`).catch(() => {});
-  expect(await nth("server-down", 1)).toMatchObject({ restartInMs: 5 });
+  const reason = expect.stringMatching(/^server-1 ended with exit code 7:\nready http/);
+  expect(await nth("server-down", 1)).toMatchObject({ restartInMs: 5, reason });
   expect(await nth("server-up", 2)).toMatchObject({ restarts: 1 });
   stop.abort();
   await done;
   expect(await Bun.file(server.logPath).text()).toEndWith("drained\n");
+});
+
+test("a server that is stopped while it starts drains too, and none of it is told as trouble", async () => {
+  const stop = new AbortController();
+  const { events, report } = recorder();
+  const server = await spec(
+    `process.on("SIGTERM", () => setTimeout(() => { console.log("drained"); process.exit(0); }, 50));
+     console.log("starting"); setInterval(() => {}, 1000);`,
+  );
+  const done = supervise(server, { signal: stop.signal, graceMs: 20_000, policy, report });
+  const log = () => Bun.file(server.logPath).text();
+  for (const end = Date.now() + 60_000; Date.now() < end; await Bun.sleep(10))
+    if ((await log().catch(() => "")).includes("starting")) break;
+  stop.abort();
+  await done;
+  expect(await log()).toEndWith("drained\n");
+  expect(events).toEqual([]);
+});
+
+test("a server that is not ready in time is ended at once and started again", async () => {
+  const { events, report } = recorder();
+  const server = await spec(
+    `process.on("SIGTERM", () => {}); console.log("never ready"); setInterval(() => {}, 1000);`,
+  );
+  const impatient = { ...policy, readyTimeoutMs: 1_000, attempts: 2 };
+  const started = performance.now();
+  await supervise(server, { signal: new AbortController().signal, graceMs: 60_000, policy: impatient, report });
+  expect(performance.now() - started).toBeLessThan(50_000);
+  const reason = expect.stringMatching(/was not ready in 1 s/);
+  expect(events).toMatchObject([
+    { type: "server-down", restartInMs: 5, reason },
+    { type: "server-given-up", reason },
+  ]);
+});
+
+test("a server that a signal ends is said to be, with the signal's number", async () => {
+  const { events, report } = recorder();
+  const server = await spec(
+    goodServer
+      .replace("process.exit(7)", 'process.kill(process.pid, "SIGKILL")')
+      .replace(
+        /console\.log\("ready.*/,
+        (line) => `${line}\nsetTimeout(() => process.kill(process.pid, "SIGKILL"), 300);`,
+      ),
+  );
+  await supervise(server, {
+    signal: new AbortController().signal,
+    graceMs: 100,
+    policy: { ...policy, attempts: 1 },
+    report,
+  });
+  expect(events.at(-1)).toMatchObject({ type: "server-given-up", reason: `${server.name} was ended by signal 9.` });
 });
 
 test("a server that never starts is given up with its last output", async () => {

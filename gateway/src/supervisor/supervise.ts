@@ -79,7 +79,6 @@ async function untilDown(
   { signal, graceMs, policy, report }: Parameters<typeof supervise>[1],
 ): Promise<string | undefined> {
   const stopping = new Promise<"stop">((resolve) => {
-    if (signal.aborted) resolve("stop");
     signal.addEventListener("abort", () => resolve("stop"), { once: true });
   });
   try {

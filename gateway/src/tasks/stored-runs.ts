@@ -1,12 +1,13 @@
 import { join } from "node:path";
+import type { Config } from "manyhands/internal/config/config";
 import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import { readEvent } from "manyhands/internal/core/read-event";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { statusOf } from "manyhands/internal/runs/run-view";
+import { openArtifacts } from "manyhands/internal/server/open-artifacts";
 import * as z from "zod";
 import { agentKind } from "../flows/agent-flow.ts";
 import type { FileSource, TaskList } from "./agent-client.ts";
@@ -131,10 +132,10 @@ function titleOf(run: RunRecord): string {
  * Opens the runs below MANYHANDS_HOME, of one kind or of all agents and flows. The home must hold a
  * `runs.db`; to be disposed. Servers may be at work in it.
  */
-export function openStoredRuns(home: string, kind?: string): AsyncDisposable & { readonly runs: StoredRuns } {
-  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+export function openStoredRuns(config: Config, kind?: string): AsyncDisposable & { readonly runs: StoredRuns } {
+  const engine = createEmbeddedEngine({ path: join(config.home, "runs.db") });
   return {
-    runs: storedRuns(engine, createArtifactStore(join(home, "artifacts")), kind),
+    runs: storedRuns(engine, openArtifacts(config), kind),
     [Symbol.asyncDispose]: () => engine.close(),
   };
 }

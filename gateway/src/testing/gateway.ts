@@ -74,7 +74,7 @@ export async function startGateway(
   const served = options.engine?.(engine) ?? engine;
   const projections = createProjectionCache(served);
   const quotas = createQuotas(options.quotas);
-  const deletions = createDeletions({ engine: served, files: createHomeFiles(home) });
+  const deletions = createDeletions({ engine: served, files: createHomeFiles(home, artifacts) });
   const runs = openRuns({ engine: served, artifacts, projections, runnables, quotas, publicUrl: url });
   const app = gatewayApp({
     version: "0.0.0",

@@ -46,6 +46,24 @@ test("a question asks in the newest words of the agent, and is named by their pl
   for (const none of [{}, { question: "authorization" as const, approval }]) expect(request(none)).toBeUndefined();
 });
 
+test("what another agent asks is shown as the ask that waits for it, with the question or the call inside", () => {
+  const from = { agent: "swe", taskId: "t", contextId: "there" };
+  const ask = { id: "a", call_id: "a", name: "swe", args: {} };
+  const whose = { subagent_name: "swe", task_id: "t", context_id: "there" };
+  const questions = [{ question: "Which\none?", choices: [], multiple: false }];
+  expect(request({ question: "question", asker: "a", from })).toEqual({
+    type: "ask_user_request",
+    id: "r/7",
+    questions,
+    nested: { ...whose, tools: [{ id: "r/7", call_id: "a", name: "ask_user", args: { questions } }] },
+  });
+  expect(request({ question: "approval", approval, asker: "a", from })).toEqual({
+    type: "tool_approval_request",
+    tools: [ask],
+    nested: { ...whose, tools: [{ id: "id", call_id: "call", name: "bash", args: { command: "ls" } }] },
+  });
+});
+
 const decide = (...decisions: readonly [string, boolean][]) => ({
   type: "tool_approval_response" as const,
   approvals: decisions.map(([id, approved]) => ({ id, approved })),

@@ -63,3 +63,12 @@ test("live progress has no place and no words of the task", () => {
   const { payload } = progressUpdate(identity, projection, event);
   expect(payload?.value).toMatchObject({ status: { message: undefined }, metadata: { "manyhands/progress": event } });
 });
+
+test("every update names the task and its conversation", () => {
+  const projection = applyEvent(emptyProjection, { runId: "r", seq: 1, at: 0, event: notice });
+  const ofEvent = (event: RunEvent) =>
+    eventUpdate(identity, projection, { runId: "r", seq: 1, at: 0, event }, "http://a.example").payload?.value;
+  const ofProgress = progressUpdate(identity, projection, { type: "text-delta", text: "x" }).payload?.value;
+  for (const value of [ofEvent(notice), ofEvent(artifact), ofProgress])
+    expect(value).toMatchObject({ taskId: "r", contextId: "c" });
+});

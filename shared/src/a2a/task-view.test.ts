@@ -222,3 +222,50 @@ test("a task's status names the calls it makes, except those that only end it or
   for (const control of [call("terminate", '{"status":"success"}'), call("ask_human", '{"inquire":"Who?"}')])
     expect(text(projection(received("m1", "hi"), call("bash", '{"command":"ls"}'), control))).toEqual(text(said));
 });
+
+test("a task is shown with all that its messages and artifacts carry, and the sources of its answer", () => {
+  const parts = [{ type: "text" as const, text: "x" }];
+  const artifact = (artifactId: string, more: object): { type: string } => ({
+    ...{ type: "artifact-added", artifactId, name: artifactId, parts },
+    ...more,
+  });
+  const from = projection(
+    { ...received("m1", "go"), ...{ metadata: { theirs: 1 } } },
+    artifact("a", { takenIn: ["old"] }),
+    artifact("b", { description: "What it is", metadata: { "manyhands/of": 2 }, takenIn: ["web", "file"] }),
+    artifact("c", {}),
+  );
+  const task = view(from);
+  expect(task).toMatchObject({ id: "run-1", contextId: "context-1" });
+  expect(task.metadata).toMatchObject({ "manyhands/seq": 4, "manyhands/takenIn": ["web", "file"] });
+  expect(task.history[0]).toMatchObject({ taskId: "run-1", contextId: "context-1", metadata: { theirs: 1 } });
+  const told = task.artifacts.map(({ description, metadata }) => [description, metadata]);
+  expect(told).toEqual([
+    ["", undefined],
+    ["What it is", { "manyhands/of": 2 }],
+    ["", undefined],
+  ]);
+  expect(view(projection(received("m1", "go"), artifact("a", {}))).metadata).not.toHaveProperty("manyhands/takenIn");
+  expect(taskView(identity, from, "http://agent.test/", { artifacts: false }).artifacts).toEqual([]);
+});
+
+test("a task that is read with its record stands as the record says, and without it as its events say", () => {
+  const from = projection(received("m1", "go"));
+  const paused = record({ status: "waiting", waiting: { signal: "m", reason: "input-required" }, updatedAt: 9_000 });
+  const of = (run?: RunRecord) => taskView(identity, from, "http://agent.test/", { artifacts: true }, run).status;
+  expect(of(paused)).toMatchObject({
+    state: TaskState.TASK_STATE_INPUT_REQUIRED,
+    timestamp: "1970-01-01T00:00:09.000Z",
+  });
+  expect(of()?.timestamp).toBe("1970-01-01T00:00:01.000Z");
+});
+
+test("for a caller that takes no text the answer is data, for any other it is what it is", () => {
+  const from = projection(received("m", "x"), {
+    ...{ type: "artifact-added", artifactId: "a", name: "answer", parts: [{ type: "text", text: "42" }] },
+  });
+  const kindOf = (input: object | null) =>
+    taskView({ ...identity, input: input as never }, from, "http://agent.test/", { artifacts: true }).artifacts[0]
+      ?.parts[0]?.content?.$case;
+  expect([{ answerAs: "data" }, { answerAs: "text" }, {}, null].map(kindOf)).toEqual(["data", "text", "text", "text"]);
+});

@@ -38,6 +38,7 @@ test("an error without an equivalent carries its code, whether to try again, and
   const infoOf = (error: AppError) => JSON.stringify(told(error));
   for (const error of [new AppError("unavailable", "x"), new AppError("forbidden", "x")]) {
     expect(infoOf(error)).toContain(`"code":"${error.code}","retryable":"${error.retryable}"`);
+    expect(infoOf(error)).toContain(`"reason":"${error.code.toUpperCase()}"`);
     expect(infoOf(error)).not.toContain("retryAfter");
   }
   expect(infoOf(new QuotaError("1 runs at once", 5))).toContain('"retryAfter":"5"');

@@ -14,6 +14,7 @@ import type { ApprovalPolicy } from "./act/plan-call.ts";
 import { rejectFalseSuccess } from "./act/reject-false-success.ts";
 import { nothingYet, toolsNow } from "./act/tools-now.ts";
 import { withApproval } from "./act/with-approval.ts";
+import { agentBodies } from "./agent-bodies.ts";
 import { conclude } from "./conclude.ts";
 import { detectLoops } from "./detect-loops.ts";
 import { earlierTasks, readEarlier } from "./earlier.ts";
@@ -51,6 +52,7 @@ export type AgentDeps = {
 export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition {
   return {
     kind: agent.name,
+    body: agentBodies[0],
     async execute(run, input) {
       try {
         const task = input as AgentInput;

@@ -42,13 +42,13 @@ test("a task that ends without text does not answer with an earlier task's text"
 
 test("files named like the answer are returned beside it", async () => {
   await using agent = await agentForTest({
-    script: [call("write", { files: { answer: "a file" } }), { text: "Done." }],
+    script: [call("write", { files: { answer: "a file", "partial-answer": "another" } }), { text: "Done." }],
     tools: [write],
   });
   const { events } = await agent.run("Write.");
   const named = artifacts(events);
-  expect(named.map(({ name }) => name)).toEqual(["./answer", "answer"]);
-  expect(new Set(named.map(({ artifactId }) => artifactId)).size).toBe(2);
+  expect(named.map(({ name }) => name).sort()).toEqual(["./answer", "./partial-answer", "answer"]);
+  expect(new Set(named.map(({ artifactId }) => artifactId)).size).toBe(3);
 });
 
 test("a file that cannot be returned affects neither the answer nor the other files", async () => {
@@ -203,4 +203,16 @@ test.each([
   const { record, events } = await agent.run("Go.");
   expect(artifacts(events).map(({ name }) => name)).toEqual(names);
   expect(record.error?.message).toBe(reason as string);
+});
+
+test("who ends a task with success and no summary is answered for by its newest words, blank ones aside", async () => {
+  const ends = { name: "terminate", args: { status: "success", summary: " " } };
+  await using agent = await agentForTest({
+    script: [
+      { text: "It is 42.", calls: [{ name: "write", args: { files: { "a.txt": "a" } } }] },
+      { text: " ", calls: [ends] },
+    ],
+    tools: [write, terminate],
+  });
+  expect((await agent.run("Go.")).record.output).toEqual({ answer: "It is 42." });
 });

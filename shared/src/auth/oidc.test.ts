@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { createOidc } from "./oidc.ts";
+import { createHash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createOidc, type OidcConfig } from "./oidc.ts";
 
 /** An issuer that answers its first requests with these statuses, and then with its description. */
 function startIssuer(statuses: readonly number[]) {
@@ -21,7 +25,7 @@ function startIssuer(statuses: readonly number[]) {
   return { url: server.url.href.replace(/\/$/, ""), stop: () => server.stop(true) };
 }
 
-const of = (issuer: string) =>
+const of = (issuer: string, more: Partial<OidcConfig> = {}) =>
   createOidc({
     issuer,
     clientId: "manyhands",
@@ -29,6 +33,7 @@ const of = (issuer: string) =>
     principalClaim: "sub",
     scopesClaim: undefined,
     sessionMs: 3_600_000,
+    ...more,
   });
 
 test("an issuer that is away at the first sign-in is asked again at the next", async () => {
@@ -44,4 +49,118 @@ test("an issuer that is away at the first sign-in is asked again at the next", a
   } finally {
     await issuer.stop();
   }
+});
+
+const callback = "http://127.0.0.1:1/auth/callback";
+const codeOf = ({ code }: { code: string }) => code;
+
+type Answer = { readonly status: number; readonly body: unknown };
+
+/** An issuer whose tokens have these claims besides the usual ones, or that answers as told. */
+function startTokens(claims: (nonce: string) => object | Answer) {
+  const asked: { authorization: string | null; form: URLSearchParams }[] = [];
+  let nonce = "";
+  const server: Bun.Server<undefined> = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const issuer = server.url.origin;
+      if (!request.url.endsWith("/token"))
+        return Response.json({
+          issuer,
+          authorization_endpoint: `${issuer}/a?theme=dark`,
+          token_endpoint: `${issuer}/token`,
+        });
+      const form = new URLSearchParams(await request.text());
+      asked.push({ authorization: request.headers.get("authorization"), form });
+      const told = claims(nonce);
+      if ("status" in told) return Response.json(told.body, { status: told.status });
+      const now = Math.floor(Date.now() / 1000);
+      const all = { iss: issuer, aud: "manyhands", sub: "ann", iat: now, exp: now + 60, nonce, ...told };
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+      const id_token = `${part({ alg: "RS256" })}.${part(all)}.AA`;
+      return Response.json({ access_token: "t", token_type: "bearer", id_token });
+    },
+  });
+  /** Signs in; `came` changes what the browser comes back with. */
+  const signIn = async (more: Partial<OidcConfig> = {}, came: Record<string, string> = {}) => {
+    const oidc = of(server.url.origin, more);
+    const { kept } = await oidc.begin(callback);
+    nonce = kept.nonce;
+    const back = new URL(callback);
+    for (const [name, value] of Object.entries({ code: "c", state: kept.state, ...came }))
+      if (value !== "") back.searchParams.set(name, value);
+    return oidc.finish(back, callback, kept);
+  };
+  return { origin: server.url.origin, asked, signIn, [Symbol.asyncDispose]: () => server.stop(true) };
+}
+
+test("a sign-in begins with what ties its end to this browser, and keeps what the issuer's address has", async () => {
+  await using issuer = startTokens(() => ({}));
+  const { url, kept } = await of(issuer.origin).begin(callback);
+  expect(Object.fromEntries(url.searchParams)).toEqual({
+    theme: "dark",
+    client_id: "manyhands",
+    redirect_uri: callback,
+    response_type: "code",
+    scope: "openid",
+    state: kept.state,
+    nonce: kept.nonce,
+    code_challenge: createHash("sha256").update(kept.verifier).digest("base64url"),
+    code_challenge_method: "S256",
+  });
+  expect((await of(issuer.origin).begin(callback)).kept.state).not.toBe(kept.state);
+});
+
+test("who came back is whom the token names, with the scopes of its claim or those of everybody", async () => {
+  await using issuer = startTokens(() => ({ email: "ann@a.example", groups: ["run", "other"] }));
+  expect(await issuer.signIn()).toEqual({ principal: "ann", scopes: new Set(["read", "run"]) } as never);
+  const named = { principalClaim: "email", scopesClaim: "groups" };
+  expect(await issuer.signIn(named)).toEqual({ principal: "ann@a.example", scopes: new Set(["run"]) } as never);
+  expect(await issuer.signIn({ principalClaim: "nickname" }).catch(codeOf)).toBe("unauthorized");
+});
+
+test("the client shows its secret, from the settings or a file, or says only its name", async () => {
+  await using issuer = startTokens(() => ({}));
+  const home = await mkdtemp(join(tmpdir(), "oidc-"));
+  const file = join(home, "secret");
+  await Bun.write(file, "of-a-file\n");
+  await issuer.signIn();
+  await issuer.signIn({ clientSecret: { text: "of-the-settings" } });
+  await issuer.signIn({ clientSecret: { file } });
+  const shown = issuer.asked.map(({ authorization }) => authorization && atob(authorization.slice("Basic ".length)));
+  expect(shown.map((text) => text && decodeURIComponent(text))).toEqual([
+    null,
+    "manyhands:of-the-settings",
+    "manyhands:of-a-file",
+  ]);
+  expect(issuer.asked[0]?.form.get("client_id")).toBe("manyhands");
+  for (const { form } of issuer.asked) expect([form.get("code"), form.get("redirect_uri")]).toEqual(["c", callback]);
+  expect(await issuer.signIn({ clientSecret: { file: join(home, "none") } }).catch(codeOf)).toBe("unavailable");
+  await rm(home, { recursive: true });
+});
+
+test.each<[string, Record<string, string>, (nonce: string) => object | Answer, string]>([
+  ["another browser's state", { state: "other" }, () => ({}), "unauthorized"],
+  ["no state", { state: "" }, () => ({}), "unauthorized"],
+  ["a refusal", { code: "", error: "access_denied" }, () => ({}), "unauthorized"],
+  ["a code that is not accepted", {}, () => ({ status: 400, body: { error: "invalid_grant" } }), "unauthorized"],
+  ["a token for another sign-in", {}, () => ({ nonce: "other" }), "unauthorized"],
+  ["a token for another client", {}, () => ({ aud: "other" }), "unauthorized"],
+  ["a token of another issuer", {}, () => ({ iss: "https://other.example" }), "unauthorized"],
+  ["an expired token", {}, () => ({ exp: 1 }), "unauthorized"],
+  ["an issuer that fails", {}, () => ({ status: 500, body: {} }), "unavailable"],
+])("who comes back with %s is not signed in: %#", async (_, came, claims, code) => {
+  await using issuer = startTokens(claims);
+  expect(await issuer.signIn({}, came).catch(codeOf)).toBe(code);
+});
+
+test("an issuer with nowhere to sign in is unavailable", async () => {
+  const server: Bun.Server<undefined> = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => Response.json({ issuer: server.url.origin }),
+  });
+  expect(await of(server.url.origin).begin(callback).catch(codeOf)).toBe("unavailable");
+  await server.stop(true);
 });

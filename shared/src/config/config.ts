@@ -2,10 +2,12 @@ import { dirname, resolve } from "node:path";
 import type { Credentials } from "../a2a/client/credentials.ts";
 import { AppError } from "../core/errors.ts";
 import type { QuotaConfig } from "../core/quota.ts";
+import type { BucketOptions } from "../core/workspace.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { type AgentConfig, type AgentConfigs, agentConfigs, checkName, namedFile } from "./agent-config.ts";
 import { type AuthConfig, authConfig } from "./auth-config.ts";
+import { bucketConfig } from "./bucket-config.ts";
 import { type CardConfig, cardConfig } from "./card-config.ts";
 import { credentialsOf } from "./credentials.ts";
 import { durationMs } from "./duration.ts";
@@ -83,6 +85,8 @@ export type Config = {
   };
   /** What principals may use. */
   readonly quotas: QuotaConfig;
+  /** Where artifacts are kept beside this machine; undefined means nowhere else. */
+  readonly bucket: (BucketOptions & { readonly prefix: string }) | undefined;
   /** How long what has ended is kept. */
   readonly retention: RetentionConfig;
   readonly flows: {
@@ -171,6 +175,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       sampled: sections.telemetry.sampled,
     },
     quotas: quotaConfig(sections.limits),
+    bucket: bucketConfig(settings),
     retention: retentionConfig(sections.retention),
     flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
     agents: agentConfigs(settings, tls?.client, cwd),

@@ -6,6 +6,8 @@ const secretKeys: ReadonlySet<string> = new Set([
   "subject",
   "password",
   "otlp_headers",
+  "secret_access_key",
+  "session_token",
   "daytona_api_key",
   "VNC_password",
 ]);

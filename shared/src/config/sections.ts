@@ -139,6 +139,22 @@ export const sectionsSchema = z.strictObject({
     })
     .prefault({}),
   limits: allLimitsSection.prefault({}),
+  artifacts: z
+    .strictObject({
+      bucket: text.optional(),
+      endpoint: address.optional(),
+      region: text.optional(),
+      prefix: z
+        .string()
+        .regex(/^[\w.-]+(\/[\w.-]+)*$/)
+        .describe('names between "/", such as "team/manyhands"')
+        .default("manyhands"),
+      access_key_id: text.optional(),
+      secret_access_key: text.optional(),
+      session_token: text.optional(),
+      virtual_hosted: z.boolean().default(false),
+    })
+    .prefault({}),
   retention: z
     .strictObject({
       runs: kept.default("90d"),

@@ -50,6 +50,11 @@ export type AskOutcome = {
   /** What the task used there, if the agent reports it. */
   readonly usage?: TaskUsage;
   readonly error?: Fault;
+  /**
+   * The agent keeps its conversations, so a message that continues this one need not repeat what
+   * it was told or answered here. Agents of other systems may forget: they are told everything.
+   */
+  readonly remembers?: true;
   /** The agent answered with a message and made no task of it. */
   readonly isReply?: true;
 };

@@ -39,7 +39,7 @@ test.each<readonly [number, readonly ErrorCode[]]>([
   ],
   [424, ["unreachable"]],
   [429, ["rate_limited", "quota_exceeded"]],
-  [500, ["non_deterministic", "internal"]],
+  [500, ["non_deterministic", "version_missing", "internal"]],
   [502, ["model_rejected", "model_unavailable"]],
   [503, ["storage_unavailable", "unavailable", "sandbox_unavailable"]],
   [504, ["timeout"]],

@@ -22,6 +22,7 @@ export const errorCodes = {
   task_failed: { status: 422, retryable: false },
   interrupted: { status: 409, retryable: false },
   non_deterministic: { status: 500, retryable: false },
+  version_missing: { status: 500, retryable: false },
   unreachable: { status: 424, retryable: true },
   rate_limited: { status: 429, retryable: true },
   quota_exceeded: { status: 429, retryable: true },

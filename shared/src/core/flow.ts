@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { AgentEntry, Skill } from "./agent.ts";
 import type { AskOutcome } from "./ask-outcome.ts";
+import { bodyFault } from "./bodies.ts";
 import type { FlowEvent } from "./events.ts";
 import type { Json } from "./json.ts";
 import type { Part, PeerArtifact } from "./message.ts";
@@ -82,8 +83,6 @@ export interface Flow {
   readonly agents: readonly AgentEntry[];
   /** Whether the caller chose them. */
   readonly isChosen: boolean;
-  /** The definition's `body` when this run began; a run that began before keeps to its own. */
-  readonly body: number;
   /**
    * Announces how many asks are still to come, so that the remaining budget is shared among them.
    * With `own`, this flow's own model calls count as one more. If never called: one ask, no calls
@@ -166,6 +165,16 @@ export type FlowExample = {
   readonly files?: readonly { readonly name: string; readonly text: string }[];
 };
 
+/**
+ * A former version of a flow's body. It gets the options with which its run began, as that release
+ * recorded them.
+ */
+export type FlowBody = {
+  readonly body: number;
+  // A method, so that it may say which options that release had.
+  perform(flow: Flow, options: never): Promise<FlowResult>;
+};
+
 /** A flow is data and a body: ordinary TypeScript over a durable run. */
 export type FlowDefinition = {
   /** The name in URLs and run kinds: lower case, dashes. */
@@ -184,10 +193,14 @@ export type FlowDefinition = {
   readonly asks?: readonly string[];
   /**
    * Which version of `perform` this is, 1 if left out. Count it up when `perform` asks for other
-   * steps than before, and have it do what it did before where `flow.body` is the former number:
-   * runs in progress go on over an upgrade.
+   * steps than before, and keep what it was in `former`: runs in progress go on over an upgrade.
    */
   readonly body?: number;
+  /**
+   * What `perform` was, the newest first, two at most. A run goes on with the one it began with; if
+   * that is no longer here, it pauses with `version_missing`.
+   */
+  readonly former?: readonly FlowBody[];
   /**
    * What is wrong with a request whose options are each valid, naming the field; undefined when
    * nothing is.
@@ -203,7 +216,7 @@ export type FlowDefinition = {
  */
 export function defineFlow<Options extends z.ZodObject = z.ZodObject<Record<never, never>>>(
   spec: Pick<FlowDefinition, "name" | "description" | "example"> &
-    Partial<Pick<FlowDefinition, "title" | "version" | "skills" | "body">> & {
+    Partial<Pick<FlowDefinition, "title" | "version" | "skills" | "body" | "former">> & {
       readonly options?: Options;
       check?(request: {
         readonly agents?: readonly string[] | undefined;
@@ -229,12 +242,15 @@ export function defineFlow<Options extends z.ZodObject = z.ZodObject<Record<neve
 
 /** What is wrong with the definition, for callers without a type checker. */
 function faultIn(
-  spec: Partial<Pick<FlowDefinition, "name" | "description" | "example" | "perform">>,
+  spec: Partial<Pick<FlowDefinition, "name" | "description" | "example" | "perform" | "body" | "former">>,
 ): string | undefined {
   const { name, description, example, perform } = spec;
   const unnamed = nameFault("A flow", name);
   if (unnamed !== undefined) return unnamed;
   if (typeof description !== "string") return `The flow ${name} needs a text as its description.`;
   if (typeof example?.text !== "string") return `The flow ${name} needs an example with a text: what one would ask it.`;
-  return typeof perform === "function" ? undefined : `The flow ${name} needs a function as its perform.`;
+  if (typeof perform !== "function") return `The flow ${name} needs a function as its perform.`;
+  const { body, former = [] } = spec;
+  const versions = bodyFault(body, former);
+  return versions === undefined ? undefined : `The flow ${name} ${versions}.`;
 }

@@ -100,4 +100,6 @@ export interface HomeFiles {
   oldArtifacts(before: number): AsyncIterable<readonly string[]>;
   /** Removes an artifact, unless it was stored again after `notAfter`. False if it was. */
   removeArtifact(sha256: string, notAfter: number): Promise<boolean>;
+  /** Removes old copies of artifacts that are kept elsewhere. */
+  dropCopies(inUse: Housekeeping["filesInUse"]): Promise<void>;
 }

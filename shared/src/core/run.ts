@@ -104,10 +104,23 @@ export interface Run {
   emit(event: RunEvent): void;
 }
 
+/** One version of a kind's body. */
+export type RunBody = { readonly body: number; execute(run: Run, input: Json): Promise<Json> };
+
 /**
  * A kind of run: its name in the journal and its body. The value it returns is the run's output.
  */
 export type RunDefinition = {
   readonly kind: string;
+  /**
+   * Which version of the body `execute` is, 1 if left out. Count it up when the body asks for other
+   * operations than before, and keep what it was in `former`.
+   */
+  readonly body?: number;
   execute(run: Run, input: Json): Promise<Json>;
+  /**
+   * What the body was, two versions at most: a run goes on with the body it began with. If no
+   * process that shares the store has that, the run pauses with `version_missing` until one does.
+   */
+  readonly former?: readonly RunBody[];
 };

@@ -46,3 +46,29 @@ export interface ArtifactStore {
   /** The content as a file-backed Blob; undefined if it is not stored here. */
   get(sha256: string): Promise<Blob | undefined>;
 }
+
+/** A store whose content can be looked through and removed. */
+export interface KeptArtifacts extends ArtifactStore {
+  /** The hashes of what was last stored before then, a page at a time. */
+  old(before: number): AsyncIterable<readonly string[]>;
+  /** Removes content unless it was stored again after `notAfter`; false if it was. */
+  remove(sha256: string, notAfter: number): Promise<boolean>;
+  /**
+   * Removes this machine's old copies of what is kept elsewhere, which `get` brings again. What is
+   * in use and not there yet is put there first.
+   */
+  dropCopies?(inUse: (hashes: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void>;
+}
+
+/** A bucket of any service that speaks the S3 API. */
+export type BucketOptions = {
+  /** The service's address, such as `https://s3.eu-central-1.amazonaws.com`. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly region?: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+  /** Whether the bucket's name is part of the host's instead of the path. Default false. */
+  readonly virtualHosted?: boolean;
+};

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe } from "bun:test";
+import { bodyCases } from "./conformance/bodies.ts";
 import { branchCases } from "./conformance/branches.ts";
 import { cancellingCases } from "./conformance/cancelling.ts";
 import type { Cases, ConformanceStore } from "./conformance/cases.ts";
@@ -51,6 +52,7 @@ export function engineConformance(name: string, createStore: () => Promise<Confo
     waitingCases(cases);
     replayCases(cases);
     changedCodeCases(cases);
+    bodyCases(cases);
     interruptedCases(cases);
     branchCases(cases);
     signalRaceCases(cases);

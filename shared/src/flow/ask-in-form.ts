@@ -24,7 +24,7 @@ const mostRepairs = 2;
 
 /**
  * Asks an agent for an answer that fits the schema; one that does not goes back with what is wrong,
- * in the same conversation, at most twice.
+ * in the same conversation, at most twice; an agent that may have forgotten it is told all again.
  */
 export async function askInForm<Value>(
   flow: Flow,
@@ -41,10 +41,10 @@ export async function askInForm<Value>(
     if ("value" in read) return { outcome, value: read.value };
     if (repairs === mostRepairs) return { outcome, fault: `${outcome.agent} gave no usable answer: ${read.fault}` };
     const again = `Your answer cannot be used: ${read.fault}\nGive it once more, as a whole.`;
-    const { contextId } = outcome;
+    const { contextId, remembers } = outcome;
     outcome = await flow.ask(
       agent,
-      { text: again, settings },
+      remembers ? { text: again, settings } : { text: [text, again].filter(Boolean).join("\n\n"), parts, settings },
       { ...options, outputSchema, ...(contextId !== "" && { contextId }) },
     );
   }

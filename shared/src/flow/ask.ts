@@ -47,9 +47,14 @@ export async function ask(
     spend(state, outcome.usage);
     for (const source of [openWeb, ...(outcome.takenIn ?? [outcome.agent])]) state.takenIn.add(source);
     if (isAnswer && outcome.state === "completed") state.answerData = outcome.data;
-    if (!mayPass(outcome) || attempt === retries) return outcome;
+    if (!mayPass(outcome) || attempt === retries) return agent.kind === "flow" ? forgetful(outcome) : outcome;
     await run.sleep(pauseMs);
   }
+}
+
+/** A flow reads only excerpts of its newest tasks in a conversation. */
+function forgetful({ remembers: _, ...outcome }: AskOutcome): AskOutcome {
+  return outcome;
 }
 
 async function meant(run: Run, { begun }: FlowState, reference: string, { agents }: AskDeps): Promise<AgentEntry> {

@@ -47,7 +47,6 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
     earlier: earlier.text,
     agents: entries,
     isChosen: agents !== undefined,
-    body: state.begun.body ?? 1,
     expect(asks, { own = false } = {}) {
       state.expected = asks;
       state.ownCalls = own;

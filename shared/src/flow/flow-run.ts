@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { cancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { hasPrice } from "../agent/model-call/spending.ts";
+import { newestBody } from "../core/bodies.ts";
 import { AppError } from "../core/errors.ts";
 import type { JournalEvent } from "../core/events.ts";
 import type { Flow, FlowDefinition, FlowResult } from "../core/flow.ts";
 import type { Json } from "../core/json.ts";
-import type { Run, RunDefinition, StepContext } from "../core/run.ts";
+import type { Run, RunBody, RunDefinition, StepContext } from "../core/run.ts";
 import type { AgentInput, AgentOutput } from "../core/task.ts";
 import { writtenObject } from "../models/arguments.ts";
 import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
@@ -26,18 +27,29 @@ const defaultLimits: FlowLimits = { asks: 200, tokens: 10_000_000, usd: 50, wall
  * by `engineCancellingChildren`.
  */
 export function flowRun(definition: FlowDefinition, deps: FlowDeps): RunDefinition {
-  const execute: RunDefinition["execute"] = (run, input) => perform(definition, run, input as AgentInput, deps);
-  return cancellingChildren({ kind: definition.name, execute }, deps.peers);
+  const { name: kind, former = [] } = definition;
+  const versionOf = (body: number): RunBody => ({
+    body,
+    execute: (run, input) => perform(definition, body, run, input as AgentInput, deps),
+  });
+  const bodies = { ...versionOf(newestBody(definition)), former: former.map(({ body }) => versionOf(body)) };
+  return cancellingChildren({ kind, ...bodies }, deps.peers);
 }
 
-async function perform(definition: FlowDefinition, run: Run, input: AgentInput, deps: FlowDeps): Promise<AgentOutput> {
-  const begun = await run.step("begin", (step) => begin(definition, run, input, deps, step), { effect: "pure" });
+async function perform(
+  definition: FlowDefinition,
+  body: number,
+  run: Run,
+  input: AgentInput,
+  deps: FlowDeps,
+): Promise<AgentOutput> {
+  const begun = await run.step("begin", (step) => begin(definition, body, run, input, deps, step), { effect: "pure" });
   run.emit({ type: "message-heard", messageId: input.message.messageId, as: "message" } satisfies JournalEvent);
   if (begun.unpriced !== null) run.emit(unheld(begun.limits.usd, begun.unpriced));
   const state = newState(begun, input);
   const flow = createFlow(run, state, deps);
   try {
-    const result = await inForm(flow, await definition.perform(flow, begun.options), state);
+    const result = await inForm(flow, await performOf(definition, begun.body ?? body)(flow, begun.options), state);
     const { answer, data } = result;
     const parts = data === undefined ? [] : [{ type: "data" as const, data }];
     flow.artifact("answer", [{ type: "text", text: answer }, ...parts]);
@@ -50,9 +62,19 @@ async function perform(definition: FlowDefinition, run: Run, input: AgentInput, 
   }
 }
 
+/**
+ * The body of this version. Releases before runs had versions recorded that of a flow in its first
+ * step alone.
+ */
+function performOf(definition: FlowDefinition, version: number): FlowDefinition["perform"] {
+  const former = definition.former?.find(({ body }) => body === version);
+  return former === undefined ? definition.perform : (flow, options) => former.perform(flow, options as never);
+}
+
 /** What the flow works from, recorded: the request, the agents and the limits. */
 async function begin(
   definition: FlowDefinition,
+  body: number,
   run: Run,
   input: AgentInput,
   { agents, model, limits, peers }: FlowDeps,
@@ -73,7 +95,7 @@ async function begin(
     },
     contextWindow: model.capabilities.contextWindow,
     startedAt: step.now(),
-    body: definition.body ?? 1,
+    body,
     unpriced: budget.usd !== undefined && !hasPrice(model) ? model.name : null,
   };
 }

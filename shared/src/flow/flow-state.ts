@@ -29,7 +29,7 @@ export type Begun = FlowRequest & {
   readonly limits: FlowLimits;
   readonly contextWindow: number;
   readonly startedAt: number;
-  /** The version of the flow's body; none in runs that began before bodies had one. */
+  /** The version of the flow's body, for releases whose runs had none of their own. */
   readonly body?: number;
   /** The model with an unknown price, if that makes a cost limit unenforceable. */
   readonly unpriced: string | null;

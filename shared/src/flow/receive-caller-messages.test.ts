@@ -102,7 +102,7 @@ test("what comes with a caller's messages and answers is the flow's: words, data
   expect((await engine.get(run.id))?.output as unknown).toEqual({
     answer: 'That\n{"n":1}',
     heard: [["Before.", ""], []],
-    said: ["Go", "Before.", 'That\n{"n":1}', ""],
+    said: ["Go", "Before.", 'That\n{"n":1}'],
     added: [file("early.csv"), link, file("late.csv")],
     takenIn: ["file", "data"],
   });

@@ -27,8 +27,14 @@ export async function askCaller(
   if (answer === undefined) return "";
   state.added.push(...filesOf(answer));
   takeIn(state, answer);
-  if (state.hops === 0) state.said.push(messageText(answer));
-  return messageText(answer);
+  const text = messageText(answer);
+  say(state, text);
+  return text;
+}
+
+/** Counts a text as the user's words, if the caller is the user and wrote any. */
+function say({ hops, said }: FlowState, text: string): void {
+  if (hops === 0 && text !== "") said.push(text);
 }
 
 function takeIn({ takenIn }: FlowState, { parts }: UserMessage): void {
@@ -36,13 +42,13 @@ function takeIn({ takenIn }: FlowState, { parts }: UserMessage): void {
 }
 
 async function collect(run: Run, state: FlowState): Promise<void> {
-  const { pendingMessages, hops, said, added } = state;
+  const { pendingMessages, added } = state;
   for (const message of await run.poll<UserMessage>(messageSignal)) {
     run.emit({ type: "message-heard", messageId: message.messageId, as: "message" } satisfies EventOf<"message-heard">);
     pendingMessages.push(messageText(message));
     added.push(...filesOf(message));
     takeIn(state, message);
-    if (hops === 0) said.push(messageText(message));
+    say(state, messageText(message));
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { JsonTextError, parseJsonBytes } from "./json-text.ts";
+import { isTooDeep, JsonTextError, numberText, parseJsonBytes } from "./json-text.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const fault = (input: Uint8Array) => {
@@ -40,4 +40,34 @@ test("__proto__ is a key like any other", () => {
   const value = parseJsonBytes(bytes('{"__proto__":{"polluted":true}}'));
   expect(Object.hasOwn(value as object, "__proto__")).toBe(true);
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+});
+
+test.each<[string, string | undefined]>([
+  ['{"id":12345678901234567890,"n":1}', "12345678901234567890"],
+  ['{"id":1.50}', "1.50"],
+  ['{"id":"7"}', undefined],
+  ['{"id":null}', undefined],
+  ['{"n":7}', undefined],
+  ['{"params":{"id":7}}', undefined],
+  ['{"params":{"id":7},"id":8}', "8"],
+  ["7", undefined],
+  ["null", undefined],
+])("the number `id` of %s is %p as it was written", (text, written) => {
+  expect(numberText(bytes(text), "id")).toBe(written as string);
+});
+
+test("a value is too deep from the hundred and first level on", () => {
+  const nested = (depth: number): unknown => (depth === 0 ? null : { a: 1, b: nested(depth - 1) });
+  expect([isTooDeep(nested(100)), isTooDeep(nested(101)), isTooDeep("text"), isTooDeep(null)]).toEqual([
+    false,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test("braces count as levels like brackets, and one after the other is no nesting", () => {
+  const objects = (depth: number) => bytes(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
+  expect([fault(objects(100)), fault(objects(101))]).toEqual(["none", "depth"]);
+  expect(fault(bytes(`[${Array(300).fill('{"a":[]}').join(",")}]`))).toBe("none");
 });

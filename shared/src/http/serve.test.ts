@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { hasOpenssl, testAuthority } from "../testing/certificates.ts";
 import { serve } from "./serve.ts";
 
-test("it listens on loopback, finishes running requests and closes its resources, once", async () => {
+test("it listens on loopback, finishes running requests, answers no new one and closes its resources, once", async () => {
   const { promise: release, resolve } = Promise.withResolvers<Response>();
   const closed: string[] = [];
   const served = serve(
@@ -16,6 +16,7 @@ test("it listens on loopback, finishes running requests and closes its resources
   const slow = fetch(new URL("/slow", served.url));
   expect(await (await fetch(served.url)).text()).toBe("ok");
   const stopped = Promise.all([served.stop(), served.stop()]);
+  await expect(fetch(new URL("/readyz", served.url))).rejects.toThrow();
   resolve(new Response("finished"));
   expect(await (await slow).text()).toBe("finished");
   await stopped;

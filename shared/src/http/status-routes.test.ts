@@ -4,12 +4,13 @@ import type { EngineHealth } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 import { statusApp } from "./status-routes.ts";
 
-function appWith(storage: EngineHealth, granted: readonly Scope[] = [], facts = {}) {
+function appWith(storage: EngineHealth, granted: readonly Scope[] = [], facts = {}, unready?: () => string[]) {
   const app = statusApp({
     agent: "swe",
     version: "1.2.3",
     facts,
     engine: { health: () => storage },
+    unready,
     metrics: { text: async () => "runs 1\n" } as never,
     identify: () => callerNamed("alice", granted),
   });
@@ -21,18 +22,26 @@ function appWith(storage: EngineHealth, granted: readonly Scope[] = [], facts = 
   };
 }
 
-test("a server whose storage fails is neither healthy nor ready, and says why only where health is asked for", async () => {
+test("a server whose storage fails is neither healthy nor ready, and says why", async () => {
   const get = appWith({ ok: false, reason: "The disk is full." });
   const about = { agent: "swe", version: "1.2.3" };
   expect(await get("/healthz")).toEqual([
     503,
     { ok: false, ...about, storage: { ok: false, reason: "The disk is full." } },
   ]);
-  expect(await get("/readyz")).toEqual([503, { ready: false }]);
+  expect(await get("/readyz")).toEqual([503, { ready: false, reasons: ["The disk is full."] }]);
   const healthy = appWith({ ok: true }, [], { sandbox: "bwrap", model: { name: "m" }, mcp: () => ({ files: "up" }) });
   const told = { ...about, sandbox: "bwrap", model: { name: "m" }, mcp: { files: "up" } };
   expect(await healthy("/healthz")).toEqual([200, { ok: true, ...told, storage: { ok: true } }]);
   expect(await healthy("/readyz")).toEqual([200, { ready: true }]);
+});
+
+test("a server to which no work should be sent is healthy, not ready, and gives every reason", async () => {
+  const get = appWith({ ok: true }, [], {}, () => ["No agent is up.", "Nor will one be."]);
+  expect((await get("/healthz"))[0]).toBe(200);
+  expect(await get("/readyz")).toEqual([503, { ready: false, reasons: ["No agent is up.", "Nor will one be."] }]);
+  const full = appWith({ ok: false, reason: "The disk is full." }, [], {}, () => ["No agent is up."]);
+  expect((await full("/readyz"))[1].reasons).toEqual(["The disk is full.", "No agent is up."]);
 });
 
 test("the metrics are for callers that may read", async () => {

@@ -8,8 +8,18 @@ export type StatusDeps = {
   readonly agent: string;
   readonly version: string;
   /** Facts about the server; omitted ones are not reported. */
-  readonly facts: { readonly model?: object; readonly sandbox?: string; readonly mcp?: () => object };
+  readonly facts: {
+    readonly model?: object;
+    readonly sandbox?: string;
+    readonly sandboxProfile?: string;
+    readonly mcp?: () => object;
+  };
   readonly engine: Pick<Engine, "health">;
+  /**
+   * Why no work should be sent here although the store takes it; answers at once, as probes ask
+   * often. Nothing if left out.
+   */
+  readonly unready?: (() => readonly string[]) | undefined;
   readonly metrics: Metrics;
   /** Who may read the metrics: callers with the scope `read`. */
   readonly identify: Identify;
@@ -17,22 +27,24 @@ export type StatusDeps = {
 
 /**
  * `/healthz` reports everything, including why the server is unhealthy; `/readyz` whether to send
- * work here; `/metrics` the numbers, to known callers.
+ * work here, and why not; `/metrics` the numbers, to known callers. Neither of the first two waits
+ * for anything. A server that drains answers none of them: it accepts no connection.
  */
-export function statusApp({ agent, version, facts, engine, metrics, identify }: StatusDeps): Hono {
+export function statusApp({ agent, version, facts, engine, unready, metrics, identify }: StatusDeps): Hono {
   const app = new Hono();
   app.get("/healthz", (c) => {
     const storage = engine.health();
-    const { model, sandbox, mcp } = facts;
+    const { model, sandbox, sandboxProfile, mcp } = facts;
     const servers = mcp?.();
     return c.json(
-      { ok: storage.ok, agent, version, model, sandbox, storage, ...(servers && { mcp: servers }) },
+      { ok: storage.ok, agent, version, model, sandbox, sandboxProfile, storage, ...(servers && { mcp: servers }) },
       storage.ok ? 200 : 503,
     );
   });
   app.get("/readyz", (c) => {
     const storage = engine.health();
-    return c.json({ ready: storage.ok }, storage.ok ? 200 : 503);
+    const reasons = [...(storage.ok ? [] : [storage.reason]), ...(unready?.() ?? [])];
+    return reasons.length === 0 ? c.json({ ready: true }) : c.json({ ready: false, reasons }, 503);
   });
   app.get("/metrics", async (c) => {
     requireScope(await identify(c.req.raw), "read");

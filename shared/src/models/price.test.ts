@@ -31,8 +31,15 @@ test("more cached tokens than tokens give no refund", () => {
 });
 
 test("the list is searched once for each configuration, and gives what it would give each time", () => {
-  for (const name of ["gpt-4o", "gpt-4o-mini", "gpt-5", "gpt-5.4"]) {
-    const config = { name, baseUrl: "https://api.openai.com/v1", price: undefined };
+  const [openAi, deepSeek] = ["https://api.openai.com/v1", "https://api.deepseek.com"];
+  // The price of some depends on the time of day, that of others on the number of requests.
+  for (const [name, baseUrl] of [
+    ...["gpt-4o", "gpt-4o-mini", "gpt-5", "gpt-5.4", "o3"].map((one) => [one, openAi] as const),
+    ["deepseek-chat", deepSeek],
+    ["claude-sonnet-4-5", "https://api.anthropic.com"],
+    ["sonar", "https://api.perplexity.ai"],
+  ] as const) {
+    const config = { name, baseUrl, price: undefined };
     for (const [inputTokens, cachedInputTokens, outputTokens] of [
       [1_000, 0, 50],
       [400_000, 300_000, 9_000],

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ModelMessage } from "../core/model.ts";
-import { estimateTokens } from "./tokens.ts";
+import { imageRuleOf } from "./images.ts";
+import { estimateText, estimateTokens } from "./tokens.ts";
 
 const long: ModelMessage = { role: "tool", callId: "a", name: "bash", text: "word ".repeat(1000), isError: false };
 
@@ -25,4 +26,27 @@ test("every message, call, image and tool adds to it", () => {
   expect(new Set(estimates).size).toBe(growing.length);
   const tool = { name: "bash", description: "Runs a command.", inputSchema: { type: "object" } };
   expect(estimateTokens([], [tool])).toBeGreaterThan(5);
+});
+
+test("a message is a few tokens more than its texts, and its calls more than their names and arguments", () => {
+  const text = "Be brief, and write it down.";
+  expect(estimateTokens([{ role: "system", text }], [])).toBe(estimateText(text) + 4);
+  const call = { id: "a", name: "write", arguments: '{"path":"a.txt"}' };
+  const calls = estimateText(call.name) + estimateText(call.arguments) + 4;
+  const asks: ModelMessage = { role: "assistant", text, toolCalls: [call, call] };
+  expect(estimateTokens([asks, asks], [])).toBe(2 * (estimateText(text) + 4 + 2 * calls));
+});
+
+test("an image counts by the rule of the model that is asked, also in a conversation that another was asked about", () => {
+  const square = Buffer.alloc(33);
+  square.write("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 0, "latin1");
+  square.writeUInt32BE(100, 16);
+  square.writeUInt32BE(100, 20);
+  const image = { type: "image", mediaType: "image/png", data: square.toString("base64") } as const;
+  const message: ModelMessage = { role: "user", parts: [image] };
+  expect(estimateTokens([message], [])).toBe(1104);
+  const small = estimateTokens([message], [], imageRuleOf("gpt-4o"));
+  expect(small).toBeLessThan(1104);
+  expect(estimateTokens([message], [], imageRuleOf("gpt-4o"))).toBe(small);
+  expect(estimateTokens([message], [])).toBe(1104);
 });

@@ -17,7 +17,7 @@ export type { JournalEvent, ReadEvent, ReadFlowEvent, UnknownEvent } from "../co
 export type { Conversation, Deletion, DeletionRequest, ExpiredPage, Housekeeping } from "../core/housekeeping.ts";
 export type { Quota, QuotaUse } from "../core/quota.ts";
 export { readEvent } from "../core/read-event.ts";
-export type { Effect, Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
+export type { Effect, Run, RunBody, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
 export {
   createPostgresEngine,
   migratePostgres,

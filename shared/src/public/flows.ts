@@ -9,6 +9,7 @@ export {
   defineFlow,
   type Excerpt,
   type Flow,
+  type FlowBody,
   type FlowDefinition,
   type FlowExample,
   type FlowResult,

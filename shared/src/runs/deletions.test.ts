@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,11 @@ afterEach(async () => {
 
 const request = { kind: "manus", input: null, principal: "ann", contextId: "c" } as const;
 const deletions = (kinds: readonly string[] = []) =>
-  createDeletions({ engine, files: createHomeFiles(home), kinds: () => kinds });
+  createDeletions({
+    engine,
+    files: createHomeFiles(home, createArtifactStore(join(home, "artifacts"))),
+    kinds: () => kinds,
+  });
 
 async function ended(over: object = {}) {
   return (await engine.start({ ...request, ...over, canceled: true })).run;
@@ -84,6 +88,52 @@ test("the run that deletes a run's tasks at other agents stays, and says what be
   const { elsewhere } = await deletions().run(run);
   expect(elsewhere).toEqual([{ agent: { name: "swe", url: "http://swe.test" }, taskId: "t", outcome: "deleted" }]);
   expect((await engine.list({ limit: 9 })).runs.map(({ kind }) => kind)).toEqual(["manus/forget"]);
+});
+
+test("so do the tasks that its own runs gave away, each to its agent, in one run of that kind", async () => {
+  const inputs: ForgetInput[] = [];
+  engine.work([{ kind: "manus/forget", execute: async (_, input) => [inputs.push(input as never)] }]);
+  const gave = (agent: string, taskId: string) => [
+    { type: "agent-asked", askId: taskId, agent, url: `http://${agent}.test`, text: "", parts: [], hops: 1 },
+    { type: "agent-accepted", askId: taskId, agent, taskId, contextId: "there" },
+  ];
+  const inner = await ended({ events: [...gave("far", "t1"), ...gave("away", "t2")] });
+  const run = await ended({ events: [...gave("near", inner.id), ...gave("far", "t3"), ...gave("far", "")] });
+  await deletions().run(run);
+  const task = (name: string, taskId: string) => ({ agent: { name, url: `http://${name}.test` }, taskId });
+  expect(inputs).toEqual([{ runId: run.id, tasks: [task("far", "t1"), task("away", "t2"), task("far", "t3")] }]);
+});
+
+test("a run that has not ended is not deleted, and no agent elsewhere hears of it", async () => {
+  const ask = { askId: "a", agent: "swe" };
+  const asked = { type: "agent-asked", ...ask, url: "http://swe.test", text: "Do it.", parts: [], hops: 1 };
+  const events = [asked, { type: "agent-accepted", ...ask, taskId: "t", contextId: "there" }];
+  const { run } = await engine.start({ ...request, events });
+  await expect((async () => deletions().run(run))()).rejects.toMatchObject({ code: "conflict" });
+  expect((await engine.list({ limit: 9 })).runs.map(({ id }) => id)).toEqual([run.id]);
+});
+
+test("all of a conversation goes, however long, and nothing of another principal's with the same id", async () => {
+  const { run: bobs } = await engine.start({ ...request, principal: "bob" });
+  const { run: other } = await engine.start({ ...request, contextId: "d" });
+  const mine = await Promise.all(Array.from({ length: 201 }, () => ended()));
+  const { deleted } = await deletions().conversation("c", "ann");
+  expect([...deleted].sort()).toEqual(mine.map(({ id }) => id).sort());
+  expect((await engine.list({ limit: 9 })).runs.map(({ id }) => id).sort()).toEqual([bobs.id, other.id].sort());
+});
+
+test("no word of a deleted run stays on the disk", async () => {
+  const kept = await ended({ input: "PLAINWORD" });
+  const events = Array.from({ length: 30 }, () => ({ type: "told", text: "SECRETWORD ".repeat(400) }));
+  const run = await ended({ input: "SECRETWORD", events });
+  const words = (word: string) =>
+    readdirSync(home, { withFileTypes: true }).filter(
+      (entry) => entry.isFile() && readFileSync(join(home, entry.name)).includes(word),
+    ).length;
+  expect(words("SECRETWORD")).toBeGreaterThan(0);
+  await deletions().run(run);
+  expect([words("SECRETWORD"), words("PLAINWORD") > 0]).toEqual([0, true]);
+  expect(await engine.get(kept.id)).toBeDefined();
 });
 
 test("a conversation without runs is its workspace; one without either does not exist", async () => {

@@ -49,6 +49,27 @@ test("a question of the run itself does not end with an ask", () => {
   expect(shown(after(received, own, answered("a")))).toEqual(["approval", undefined, "c", "May I?"]);
 });
 
+test("a question names the task it came from, until the next question or the end of this one", () => {
+  const from = { agent: "swe", taskId: "t", contextId: "c" };
+  const next = { type: "question-asked", question: "Who?", kind: "question" };
+  const ofTask = (...events: readonly RunEvent[]) => after(received, { ...asked, from }, ...events).from;
+  expect([ofTask(), ofTask(next), ofTask(step)]).toEqual([from as never, undefined, undefined]);
+  expect(after(received, asked).from).toBeUndefined();
+});
+
+test("a run without an event has neither begun nor paused, and no time", () => {
+  expect(emptyProjection).toMatchObject({ seq: 0, at: 0, started: false, paused: false, history: [], artifacts: [] });
+});
+
+test("an artifact is there once, as it was added last, after those that were not replaced", () => {
+  const artifact = (artifactId: string, name: string) => ({ type: "artifact-added", artifactId, name, parts: [] });
+  const { artifacts } = after(received, artifact("a", "old"), artifact("b", "other"), artifact("a", "new"));
+  expect(artifacts).toEqual([
+    { artifactId: "b", name: "other", parts: [] },
+    { artifactId: "a", name: "new", parts: [] },
+  ]);
+});
+
 test("a step leaves the line of the work before it, a resumption removes the one that says why it paused", () => {
   expect(after(received, notice("at it"), step).status).toEqual({ seq: 2, text: "at it" });
   const [pausing, resuming, ending] = [[paused], [paused, resumed], [paused, ended]].map((events) =>

@@ -43,12 +43,13 @@ const echo: Runnable = {
   skills: [],
   admit: () => ({}),
 };
+const quotas = createQuotas({ named: { limited: { runsAtOnce: 1 } } });
 const runs = openRuns({
   engine,
   artifacts: createArtifactStore(join(home, "artifacts")),
   projections: createProjectionCache(engine),
   runnables: { all: () => [echo], ofKind: () => ({ ...echo, name: "Echo's name" }) },
-  quotas: createQuotas(),
+  quotas,
   publicUrl: "http://127.0.0.1:1",
 });
 
@@ -87,4 +88,30 @@ test("a paused run is resumed and goes on to its end; its view names what it is 
   const settled = await runs.settled(await runs.own(id, "ann"), AbortSignal.timeout(30_000));
   expect(settled.status).toBe("completed");
   expect(await runs.view(settled)).toMatchObject({ id, name: "Echo's name", status: "completed" });
+});
+
+test("a run that is canceled says so, and only its principal can cancel it", async () => {
+  const id = await runAt("waiting", "sleep");
+  const signal = AbortSignal.timeout(30_000);
+  await expect(runs.cancel(id, "bob", signal)).rejects.toMatchObject({ code: "not_found" });
+  expect((await runs.cancel(id, "ann", signal)).status).toBe("canceled");
+});
+
+test("starting and answering count as requests of the principal who makes them", async () => {
+  const before = quotas.requests("carl");
+  const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text: "sleep" }] } as const;
+  const { id } = await runs.start(echo, { message }, "carl");
+  expect(quotas.requests("carl")).toBe(before + 1);
+  const more = { messageId: crypto.randomUUID(), parts: [{ type: "text", text: "sleep" }] } as const;
+  await runs.answer(id, more, "carl");
+  expect(quotas.requests("carl")).toBe(before + 2);
+  await expect(runs.answer(id, { ...more, messageId: "m" }, "dan")).rejects.toMatchObject({ code: "not_found" });
+  expect(quotas.requests("dan")).toBe(0);
+  const [one, other] = [
+    { messageId: "q1", parts: more.parts },
+    { messageId: "q2", parts: more.parts },
+  ];
+  await runs.start(echo, { message: one }, "limited");
+  const refused = expect.objectContaining({ message: expect.stringContaining("You have reached your limit of") });
+  await expect(runs.start(echo, { message: other }, "limited")).rejects.toEqual(refused);
 });

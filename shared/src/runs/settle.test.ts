@@ -108,3 +108,37 @@ test("who cancels waits for the end, not for the words that come before it", asy
   await cancelRun(watched, idle, never);
   expect(watched.seen.read).toBe(4);
 });
+
+/** An engine whose runs go on for ever; what was asked of it, in order. */
+function endless() {
+  const done: string[] = [];
+  async function* follow(id: string, options: { after?: number; signal?: AbortSignal }): AsyncGenerator<FollowItem> {
+    done.push(`follow ${id} after ${options.after ?? 0}`);
+    for (; options.signal?.aborted === false; await Bun.sleep(1)) yield { kind: "progress", event: { type: "x" } };
+    done.push(options.signal === undefined ? "for ever" : "let go");
+  }
+  const cancel = (id: string) => Bun.sleep(1).then(() => void done.push(`cancel ${id}`));
+  return { engine: { follow, cancel, events: async () => [] } as unknown as Engine, done };
+}
+
+test("a run is canceled before its end is waited for, only what comes from then on counts, and a caller may go", async () => {
+  const { engine, done } = endless();
+  const caller = new AbortController();
+  const began = performance.now();
+  const canceled = cancelRun({ engine }, { ...idle, lastEvent: 7 }, caller.signal);
+  setTimeout(() => caller.abort(), 20);
+  await canceled;
+  expect(performance.now() - began).toBeLessThan(9_000);
+  expect(done).toEqual(["cancel r", "follow r after 7", "let go"]);
+});
+
+test("a caller who waits while nothing happens is answered when its time is over, or lets go", async () => {
+  async function* follow(_: string, { signal }: { signal?: AbortSignal }): AsyncGenerator<FollowItem> {
+    for (; signal?.aborted === false; await Bun.sleep(1))
+      yield { kind: "event", runId: "r", seq: 1, at: 0, event: heard };
+    if (signal === undefined) throw new Error("for ever");
+  }
+  const engine = { follow } as unknown as Engine;
+  await whileQuiet({ engine }, idle, never, 5);
+  await whileQuiet({ engine }, idle, AbortSignal.timeout(5), 60_000);
+});

@@ -4,6 +4,7 @@ import { chmod, mkdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "../core/engine.ts";
+import { AppError } from "../core/errors.ts";
 import type { HomeFiles } from "../core/housekeeping.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
@@ -23,8 +24,9 @@ let artifacts: ArtifactStore;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "sweep-"));
   engine = createEmbeddedEngine({ path: join(home, "runs.db") });
-  files = createHomeFiles(home);
-  artifacts = createArtifactStore(join(home, "artifacts"));
+  const store = createArtifactStore(join(home, "artifacts"));
+  files = createHomeFiles(home, store);
+  artifacts = store;
 });
 afterEach(async () => {
   await engine.close({ graceMs: 0 });
@@ -80,6 +82,17 @@ test("ended runs go when their time is over, and not what is unfinished in their
   expect((await sweepIn(day + hour, { runsMs: day })).runs.toSorted()).toEqual([beside, waiting].toSorted());
 });
 
+test("what its principal has still at work for a run keeps it, and nothing of another principal's", async () => {
+  const [notified, freed] = [await ended({ contextId: "a" }), await ended({ contextId: "b" })];
+  for (const [contextId, principal] of [
+    [notified, "ann"],
+    [freed, "bob"],
+    ["b", "bob"],
+  ] as const)
+    await engine.start({ ...request, kind: "manus/push", principal, contextId });
+  expect((await sweepIn(day, { runsMs: 0 })).runs).toEqual([freed]);
+});
+
 test("`never` keeps everything, and 0 nothing that has ended", async () => {
   const id = await ended();
   expect(await sweepIn(9999 * day, {})).toEqual({ runs: [], journals: 0, workspaces: [], artifacts: [], more: false });
@@ -99,6 +112,78 @@ test("a pass is bounded, and says that there is more", async () => {
   while (passes.at(-1)?.more === true);
   expect(passes.map(({ runs }) => runs.length)).toEqual([60, 60, 0]);
   expect((await engine.list({ limit: 1 })).total).toBe(0);
+});
+
+test("journals go before their runs, of however many, and never an unfinished run's", async () => {
+  engine.work([
+    {
+      kind: "manus",
+      execute: async (run, input) => {
+        await run.step("work", async () => null);
+        return input === null ? null : run.signal("never");
+      },
+    },
+  ]);
+  const start = (input: string | null) => engine.start({ ...request, input, contextId: "c" });
+  const open = (await start("open")).run;
+  const done = await Promise.all(Array.from({ length: 45 }, () => start(null)));
+  for (const { run } of done) for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(30_000) }));
+  for (const end = Date.now() + 30_000; (await engine.get(open.id))?.status !== "waiting" && Date.now() < end; )
+    await Bun.sleep(5);
+  expect((await sweepIn(day - hour, { journalsMs: day })).journals).toBe(0);
+  const deps = { engine, files, retention: { ...never, everyMs: hour, journalsMs: 0 }, dedupeMs: 0 };
+  for (const _ of [1, 2])
+    expect((await sweep({ ...deps, now: () => Date.now() + 1 }, { dryRun: true })).journals).toBe(45);
+  const passes = [await sweepIn(day, { journalsMs: 0 }, { limit: 40 }), await sweepIn(day, { journalsMs: 0 })];
+  expect(passes.map(({ journals, more, runs }) => [journals, more, runs])).toEqual([
+    [40, true, []],
+    [5, false, []],
+  ]);
+  expect((await engine.list({ limit: 1 })).total).toBe(46);
+});
+
+test("what would go is said once each, and all of it stays", async () => {
+  const ids = await Promise.all(Array.from({ length: 45 }, () => ended()));
+  const { sha256 } = await artifacts.put(new TextEncoder().encode("x"), { name: "a.txt" });
+  const retention = { ...never, everyMs: hour, runsMs: 0, artifactsMs: 0 };
+  const planned = await sweep(
+    { engine, files, retention, dedupeMs: 0, now: () => Date.now() + 2 * hour },
+    { dryRun: true },
+  );
+  expect(planned.runs.toSorted()).toEqual(ids.toSorted());
+  expect(planned.artifacts).toEqual([sha256]);
+  expect(await artifacts.get(sha256)).toBeDefined();
+  expect((await engine.list({ limit: 1 })).total).toBe(45);
+});
+
+test.each<readonly [string, Error, boolean]>([
+  ["has not ended after all", new AppError("conflict", "It has not ended."), true],
+  ["another process deleted", new AppError("not_found", "There is none."), true],
+  ["cannot be deleted", new AppError("storage_unavailable", "The disk is full."), false],
+  ["meets a bug", new TypeError("a bug"), false],
+])("a sweep goes past a run that %s, unless the store fails", async (_, error, goesOn) => {
+  const [first, second] = [await ended(), await ended()];
+  const asked: unknown[] = [];
+  const failing = {
+    ...engine,
+    delete(request: Parameters<Engine["delete"]>[0]) {
+      asked.push(request);
+      return request.runIds.includes(first) ? Promise.reject(error) : engine.delete(request);
+    },
+  };
+  const now = Date.now() + hour;
+  const swept = sweepIn(0, { runsMs: 0 }, { engine: failing, now: () => now }).catch((thrown: unknown) => thrown);
+  expect(await swept).toEqual(goesOn ? expect.objectContaining({ runs: [second] }) : error);
+  expect(asked[0]).toEqual({ runIds: [first], endedBy: now });
+});
+
+test("a workspace stays while one of very many unfinished runs is of its conversation", async () => {
+  const { root } = await workspace("first");
+  await age(join(root, ".."), 10 * day);
+  await unfinished("first");
+  await Promise.all(Array.from({ length: 200 }, () => unfinished("later")));
+  expect((await sweepIn(0, { workspacesMs: day })).workspaces).toEqual([]);
+  expect(existsSync(root)).toBe(true);
 });
 
 test("a file goes once no run refers to it; one that is stored again meanwhile stays", async () => {

@@ -67,6 +67,7 @@ export async function sweep(deps: SweepDeps, { dryRun = false } = {}): Promise<S
   const artifacts = before.artifacts === undefined ? [] : await sweepArtifacts(pass, before.artifacts);
   if (!dryRun) {
     await files.clear();
+    await files.dropCopies((hashes) => engine.filesInUse(hashes));
     await engine.scrub();
   }
   const isFull = [journals, workspaces.length, artifacts.length].some((count) => count >= limit);

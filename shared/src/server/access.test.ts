@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../config/config.ts";
+import { callerNamed } from "../core/caller.ts";
 import { silentLog } from "../core/engine.ts";
 import { serve } from "../http/serve.ts";
 import { openSocketOwner } from "../http/socket-owner.ts";
@@ -139,5 +140,43 @@ test("a card names an issuer only if it takes that issuer's JWTs; signing in to 
   };
   expect(await announced(signIn)).toEqual([["bearer", "apiKey"], undefined]);
   expect(await announced({ ...signIn, ...bearer })).toEqual([["bearer", "apiKey", "openIdConnect"], issuer]);
+  await rm(home, { recursive: true });
+});
+
+test("with a token the operator, the tokens of the home and, only where people sign in, sessions are callers", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-access-"));
+  const env = { MANYHANDS_HOME: home, MANYHANDS_TOKEN: "long-enough" };
+  const signIn = {
+    MANYHANDS_AUTH_OIDC_ISSUER: "https://id.example.com",
+    MANYHANDS_AUTH_OIDC_CLIENT_ID: "manyhands",
+  };
+  for (const [more, ofSession] of [
+    [{}, "refused"],
+    [signIn, "ann"],
+  ] as const) {
+    const warned: object[] = [];
+    const log = { ...silentLog, warn: (fields: object, message: string) => void warned.push({ ...fields, message }) };
+    const config = await loadConfig({ cwd: home, env: { ...env, ...more } });
+    const { access, store, close } = await openAuthentication(config, log);
+    const session = store?.signIn(callerNamed("ann"), 60_000) ?? "";
+    const who = async (headers: Record<string, string>) => {
+      const request = new Request("http://127.0.0.1/", { headers: { "sec-fetch-site": "same-origin", ...headers } });
+      return Promise.resolve(access.identify(request)).then(
+        ({ principal }) => principal,
+        () => "refused",
+      );
+    };
+    const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+    expect([await who(bearer("long-enough")), await who(bearer("wrong")), await who({})]).toEqual([
+      "local",
+      "refused",
+      "refused",
+    ]);
+    expect(await who({ Cookie: `manyhands-session=${session}` })).toBe(ofSession);
+    expect(warned[0]).toEqual({ reason: "unknown or expired credentials", message: "a caller was refused" });
+    access.refused({ method: "GET", path: "/x", status: 403 });
+    expect(warned.at(-1)).toEqual({ method: "GET", path: "/x", status: 403, message: "a request was refused" });
+    close();
+  }
   await rm(home, { recursive: true });
 });

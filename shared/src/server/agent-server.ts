@@ -6,15 +6,16 @@ import type { Peers } from "../a2a/ask/peers.ts";
 import { pushRun } from "../a2a/push/push-run.ts";
 import { type AgentApp, type AgentAppDeps, agentApp } from "../a2a/server/agent-app.ts";
 import { openHomeKeys } from "../a2a/signing/home-keys.ts";
+import { agentBodies } from "../agent/agent-bodies.ts";
 import { releasingEngine } from "../agent/release-tools.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { agentNamed, type Config } from "../config/config.ts";
 import { instructed } from "../config/instructions.ts";
+import { loadedBodies } from "../core/bodies.ts";
 import { lazily } from "../core/lazy.ts";
 import type { RunDefinition } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { serve } from "../http/serve.ts";
-import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
 import { createHomeFiles } from "../machine/workspace/home-files.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { createDeletions } from "../runs/deletions.ts";
@@ -24,6 +25,7 @@ import { approvalBy } from "./approval.ts";
 import { browserMissing } from "./find-browser.ts";
 import { mcpApp, mountKey } from "./mcp-app.ts";
 import { offersOf } from "./offers.ts";
+import { openArtifacts } from "./open-artifacts.ts";
 import { openGrpc } from "./open-grpc.ts";
 import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
@@ -93,7 +95,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     artifacts,
     deletions: createDeletions({
       engine: released,
-      files: createHomeFiles(home),
+      files: createHomeFiles(home, artifacts),
       audit: (record) => logger.info(record, "runs were deleted"),
     }),
     webhooks,
@@ -101,10 +103,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     report,
     hostname: server.host,
   });
-  const task: RunDefinition = {
-    kind: name,
-    execute: async (run, input) => (await tasks.get()).run.execute(run, input),
-  };
+  const task = loadedBodies(name, agentBodies, async () => (await tasks.get()).run);
   engine.work(asking === undefined ? [task] : workOf(task, asking.peers));
   engine.work([pushRun({ kind: name, engine, webhooks, keys: parts.keys, publicUrl, log: logger })], {
     concurrency: 1_000,
@@ -164,7 +163,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const { sandbox } = machine;
   const agentConfig = agentNamed(config, name);
   const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
-  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const artifacts = openArtifacts(config);
   const stored = createEmbeddedEngine({
     path: join(home, "runs.db"),
     log: logger,
@@ -255,6 +254,7 @@ function cardFacts({ model, mcp, keys, authentication }: Parts, { sandbox }: Mac
   return {
     model: { name: model.name, provider: model.provider },
     sandbox: sandbox.tier,
+    ...(sandbox.profile && { sandboxProfile: sandbox.profile }),
     mcp: () => mcp.health(),
     keys,
     ...authentication.facts,

@@ -62,5 +62,6 @@ async function remember(
 ): Promise<void> {
   // Whoever waits for the Python reports an error. One that was not found is looked for again.
   const found = await python.found.catch(() => undefined);
-  if (found !== undefined) await memory.remember({ tier, description: sandbox.description, python: found });
+  const { profile, description } = sandbox;
+  if (found !== undefined) await memory.remember({ tier, profile, description, python: found });
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import { mapBodies } from "../core/bodies.ts";
 import type { Engine, Log } from "../core/engine.ts";
 import type { MetricFamily } from "../core/metric.ts";
 import type { RunDefinition } from "../core/run.ts";
@@ -60,12 +61,12 @@ async function openTraces(
     exporter: otlpExporter(otlpEndpoint, otlpHeaders, name),
     file: join(home, "telemetry", `${name}.json`),
   });
-  const traced = ({ kind, execute }: RunDefinition): RunDefinition => {
-    kinds.add(kind);
-    return {
-      kind,
-      execute: (run, input) => withinTrace(currentTrace() ?? ownTrace(run.id, share), () => execute(run, input)),
-    };
+  const traced = (definition: RunDefinition): RunDefinition => {
+    kinds.add(definition.kind);
+    return mapBodies(
+      definition,
+      (execute) => (run, input) => withinTrace(currentTrace() ?? ownTrace(run.id, share), () => execute(run, input)),
+    );
   };
   return { traced, close: traces.close };
 }

@@ -13,6 +13,7 @@ const shape = z.strictObject({
   python: z.string(),
   found: z.strictObject({
     tier: z.enum(["srt", "bwrap", "landlock"]),
+    profile: z.enum(["own-proc", "no-proc"]).optional(),
     description: z.string(),
     python: pythonShape,
   }),

@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { Engine } from "../core/engine.ts";
 import { createHomeFiles } from "../machine/workspace/home-files.ts";
 import { sweep } from "../runs/sweep.ts";
+import { openArtifacts } from "./open-artifacts.ts";
 
 /** What sweeping needs of the server. */
 export type SweepingDeps = { readonly engine: Engine; readonly log: Pick<pino.Logger, "info" | "error"> };
@@ -14,9 +15,10 @@ const continueMs = 1000;
  * Deletes what `[retention]` lets go, at once and from then on at intervals, until it is stopped.
  * Every server of a home does so; none of them waits for another. Returns what stops it.
  */
-export function startSweeping({ home, retention, a2a }: Config, { engine, log }: SweepingDeps): () => void {
+export function startSweeping(config: Config, { engine, log }: SweepingDeps): () => void {
+  const { home, retention, a2a } = config;
   const { summary, ...kept } = retention;
-  const files = createHomeFiles(home);
+  const files = createHomeFiles(home, openArtifacts(config));
   let isStopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const pass = async () => {

@@ -1,3 +1,4 @@
+import { mapBodies } from "../core/bodies.ts";
 import { AppError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { MetricFamily, MetricSample } from "../core/metric.ts";
@@ -50,9 +51,9 @@ export function createWorkMetrics(): WorkMetrics {
       tools.add({ tool: event.name, outcome: event.isError ? "error" : "ok" }, event.milliseconds / 1_000);
   };
   return {
-    counted: ({ kind, execute }) => ({
-      kind,
-      async execute(run, input): Promise<Json> {
+    counted: (definition) =>
+      mapBodies(definition, (execute) => async (run, input) => {
+        const { kind } = definition;
         const stepEnded = (events: readonly RunEvent[]) => {
           steps.add({ kind }, 1);
           events.forEach(take);
@@ -65,8 +66,7 @@ export function createWorkMetrics(): WorkMetrics {
           if (error instanceof AppError) ended.add({ kind, outcome: error.code }, 1);
           throw error;
         }
-      },
-    }),
+      }),
     families: () => [ended, steps, tokens, cost, models, tools].map((one) => one.family()),
   };
 }

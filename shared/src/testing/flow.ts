@@ -41,6 +41,8 @@ export type FlowForTest = AsyncDisposable & {
   event(id: string, type: string, n?: number): Promise<ReadEvent>;
   events(id: string): Promise<ReadEvent[]>;
   say(id: string, text: string, files?: readonly Part[]): Promise<void>;
+  /** Starts again with the flow's next release: runs in progress go on as they do there. */
+  upgrade(next: FlowDefinition): Promise<void>;
 };
 
 /** A request to a flow under test. */
@@ -76,15 +78,26 @@ export async function flowForTest(
   const entries = [...servers].map(([name, { url }]) => ({ ...entryForTest(name, url), ...spec.entries?.[name] }));
   const model = await startScriptedModel(spec.model ?? []);
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const own = createEmbeddedEngine({ path: join(home, "runs.db") });
-  const peers = createPeers({ engine: own, artifacts, bounds: { patienceMs: 1_000 } });
-  const deps = { peers, agents: fixedAgents(entries), model: modelForTest(model.url, spec.price) };
-  own.work([
-    flowRun(definition, { ...deps, ...(spec.limits && { limits: spec.limits }) }),
-    cancelChildrenRun(definition.name, peers),
-  ]);
+  const working = (release: FlowDefinition): Engine => {
+    const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+    const peers = createPeers({ engine, artifacts, bounds: { patienceMs: 1_000 } });
+    const deps = { peers, agents: fixedAgents(entries), model: modelForTest(model.url, spec.price) };
+    engine.work([
+      flowRun(release, { ...deps, ...(spec.limits && { limits: spec.limits }) }),
+      cancelChildrenRun(release.name, peers),
+    ]);
+    return engineCancellingChildren(engine, release.name);
+  };
+  let own = working(definition);
   return {
-    ...runsForTest(definition, engineCancellingChildren(own, definition.name)),
+    ...runsForTest(definition, () => own),
+    get engine() {
+      return own;
+    },
+    async upgrade(next) {
+      await own.close({ graceMs: 0 });
+      own = working(next);
+    },
     artifacts,
     model,
     agent(name) {
@@ -131,8 +144,8 @@ export function fixedAgents(entries: readonly AgentEntry[]): Agents {
 }
 
 /** Starts, follows and answers the runs of an engine. */
-function runsForTest(definition: Pick<FlowDefinition, "name">, engine: Engine) {
-  const events = async (id: string) => (await engine.events(id)).map(({ event }) => readEvent(event));
+function runsForTest(definition: Pick<FlowDefinition, "name">, engine: () => Engine) {
+  const events = async (id: string) => (await engine().events(id)).map(({ event }) => readEvent(event));
   const poll = async <Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> => {
     for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(5)) {
       const found = await look();
@@ -142,17 +155,16 @@ function runsForTest(definition: Pick<FlowDefinition, "name">, engine: Engine) {
   };
   const until = (id: string, ...statuses: RunRecord["status"][]) =>
     poll(statuses.join(" or "), async () => {
-      const record = await engine.get(id);
+      const record = await engine().get(id);
       return record !== undefined && statuses.includes(record.status) ? record : undefined;
     });
   const start = async (request: FlowStart) => {
     const input = inputForTest(request);
     const received = { type: "message-received", ...input.message };
     const request_ = { kind: definition.name, input, principal: "alice", contextId: "c1", events: [received] };
-    return (await engine.start(request_)).run.id;
+    return (await engine().start(request_)).run.id;
   };
   return {
-    engine,
     events,
     until,
     start,
@@ -169,7 +181,7 @@ function runsForTest(definition: Pick<FlowDefinition, "name">, engine: Engine) {
     },
     async say(id: string, text: string, files: readonly Part[] = []) {
       const message = { messageId: crypto.randomUUID(), parts: [{ type: "text" as const, text }, ...files] };
-      await engine.deliver(id, messageSignal, message, { id: message.messageId });
+      await engine().deliver(id, messageSignal, message, { id: message.messageId });
     },
   };
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { createPeers } from "manyhands/internal/a2a/ask/peers";
 import { anyCard } from "manyhands/internal/a2a/signing/card-policy";
 import { cardSecurity } from "manyhands/internal/auth/security";
+import { mapBodies } from "manyhands/internal/core/bodies";
 import type { Engine } from "manyhands/internal/core/engine";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Json } from "manyhands/internal/core/json";
@@ -118,15 +119,13 @@ async function startGateway(
  * names a behaviour.
  */
 function namingMessages(engine: Engine): Engine {
-  const naming = ({ kind, execute }: RunDefinition): RunDefinition => ({
-    kind,
-    execute(run, input) {
+  const naming = (definition: RunDefinition): RunDefinition =>
+    mapBodies(definition, (execute) => (run, input) => {
       const { message } = (input ?? {}) as { message?: UserMessage };
       if (message === undefined || !/^(tck|test)-/.test(message.messageId)) return execute(run, input);
       const parts = [{ type: "text" as const, text: message.messageId }, ...message.parts];
       return execute(run, { ...(input as AgentInput), message: { ...message, parts } });
-    },
-  });
+    });
   return { ...engine, work: (runs, options) => engine.work(runs.map(naming), options) };
 }
 

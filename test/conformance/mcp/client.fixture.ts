@@ -1,102 +1,11 @@
+import { argv, env, exit } from "node:process";
+
 /**
- * The client under test as an agent uses it: mounts the server at the given address, calls every
- * tool once, and answers its questions.
+ * The command that the suite starts as the client under test: has the client that listens at the
+ * first address use the server at the second, and ends when it has.
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { loadConfig } from "manyhands/internal/config/config";
-import type { Tool } from "manyhands/internal/core/tool";
-import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
-import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
-import { openMcp } from "manyhands/internal/server/open-mcp";
-import * as z from "zod";
-import { contextForTest } from "../../../shared/src/testing/tool-context.ts";
-
-const url = process.argv.at(-1) ?? "";
-const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
-const given = z
-  .looseObject({
-    client_id: z.string().optional(),
-    client_secret: z.string().optional(),
-    toolCalls: z.array(z.looseObject({ name: z.string(), arguments: z.looseObject({}) })).optional(),
-  })
-  .parse(JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}"));
-/** Where the suite expects its client's metadata. */
-const metadata = scenario === "auth/basic-cimd" && "https://conformance-test.local/client-metadata.json";
-const oauth = {
-  ...(metadata && { clientId: metadata }),
-  ...(given.client_id && { clientId: given.client_id, clientSecret: given.client_secret }),
-};
-/** Every option is switched on. */
-const entry = { url, oauth, resources: true, prompts: true, sampling: true };
-
-const home = await mkdtemp(join(tmpdir(), "manyhands-conformance-"));
-await writeFile(join(home, "mcp.json"), JSON.stringify({ mcpServers: { t: entry } }));
-// The suite's servers are all on this machine.
-const env = {
-  MANYHANDS_HOME: home,
-  MANYHANDS_EGRESS_ALLOW: "localhost,127.0.0.1",
-  MANYHANDS_MCP_START_SECONDS: "60",
-};
-const sandbox = await createSandbox({ mode: "off", folder: join(home, "mcp") });
-const logger = { info: () => undefined, warn: (...said: unknown[]) => console.error(...said) };
-const mcp = await openMcp(await loadConfig({ cwd: home, env }), { sandbox, logger, env: {} });
-const { signal } = new AbortController();
-const workspace = await openWorkspace({ home, principal: "local", contextId: "c" });
-
-/** The inputs for a tool: those of the scenario, otherwise ones that fit the tool. */
-function inputsOf(name: string, schemas: ReadonlyMap<string, unknown>): readonly object[] {
-  const said = given.toolCalls?.filter((call) => `t__${call.name}` === name).map((call) => call.arguments) ?? [];
-  if (said.length > 0) return said;
-  // The suite's schema tool expects another tool's schema back.
-  if (name === "t__json_schema_echo") return [{ schema: schemas.get("t__json_schema_2020_12_tool") }];
-  return [name.includes("add") ? { a: 1, b: 2 } : {}];
-}
-
-/** Signs in as a person does: the browser follows the given address. */
-const signIn = () => mcp.login("t", (address) => void fetch(address), signal);
-
-async function call(tool: Tool, input: object): Promise<void> {
-  let result = await tool.call(input, contextForTest(workspace));
-  if (result.asks !== undefined) {
-    const answer = { text: "yes", state: result.asks.state };
-    result = await tool.call(input, contextForTest(workspace, { answer }));
-  }
-  console.error(tool.name, result.text);
-  if (!result.isError || !result.text.includes("mcp login t")) return;
-  await signIn();
-  console.error(tool.name, (await tool.call(input, contextForTest(workspace))).text);
-}
-
-/** Reads the first item that a tool lists. */
-async function readOne(tools: readonly Tool[], name: string, listed: RegExp, key: string): Promise<void> {
-  const tool = tools.find((one) => one.name === name);
-  const list = await tool?.call({}, contextForTest(workspace));
-  const [, first] = listed.exec(list?.text ?? "") ?? [];
-  if (tool !== undefined && first !== undefined) await call(tool, { [key]: first });
-}
-
-async function use(): Promise<void> {
-  const mounted = mcp.mount("all");
-  let { tools } = await mounted.list("local", signal);
-  if (mcp.health().servers[0]?.error?.includes("mcp login t")) {
-    await signIn();
-    ({ tools } = await mounted.list("local", signal));
-  }
-  const schemas = new Map(tools.map(({ name, inputSchema }) => [name, inputSchema]));
-  console.error(schemas, mcp.health());
-  for (const tool of tools) for (const input of inputsOf(tool.name, schemas)) await call(tool, input);
-  await readOne(tools, "t__mcp_read_resource", /^- (\S+?)(?:: |$)/m, "uri");
-  await readOne(tools, "t__mcp_get_prompt", /^- (\S+)\(/m, "name");
-}
-
-try {
-  if (scenario.startsWith("auth/")) await signIn();
-  await use();
-} finally {
-  await mcp.close();
-  await sandbox.close();
-  await rm(home, { recursive: true, force: true });
-}
-process.exit(0);
+const [client = "", url] = argv.slice(2);
+const { MCP_CONFORMANCE_SCENARIO: scenario = "", MCP_CONFORMANCE_CONTEXT: context = "{}" } = env;
+const used = await fetch(client, { method: "POST", body: JSON.stringify({ url, scenario, context }) });
+console.error(await used.text());
+exit(used.ok ? 0 : 1);

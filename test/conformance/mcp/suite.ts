@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as z from "zod";
+import { startReady } from "../../servers/ready-process.ts";
 
 /** The revisions the suite has scenarios for. */
 export const revisions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
@@ -19,9 +20,8 @@ const cli = join(
   dirname(Bun.resolveSync("@modelcontextprotocol/conformance/package.json", import.meta.dir)),
   "dist/index.js",
 );
-const client = `${process.execPath} ${join(import.meta.dir, "client.fixture.ts")}`;
-const atOnce = 3;
-const scenarioMs = 90_000;
+const command = `${process.execPath} ${join(import.meta.dir, "client.fixture.ts")}`;
+const scenarioMs = 150_000;
 
 /** The suite's results for the server at an address, in a revision. */
 export function checkServer(url: string, revision: Revision): Promise<Check[]> {
@@ -32,25 +32,19 @@ export function checkServer(url: string, revision: Revision): Promise<Check[]> {
 }
 
 /**
- * The suite's results for our client, in a revision: every scenario with a separate client, a few
- * at once.
+ * The suite's results for our client, in a revision. One program uses the servers of all scenarios:
+ * a client started for each would take most of what the suite takes.
  */
-export async function checkClient(revision: Revision): Promise<Check[]> {
-  const left = [...(await scenarios("--client", revision))];
-  const checks: Check[] = [];
-  const work = async () => {
-    for (let scenario = left.shift(); scenario !== undefined; scenario = left.shift())
-      checks.push(...(await checkScenario(scenario, revision)));
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
-  return checks;
-}
-
-function checkScenario(scenario: string, revision: Revision): Promise<Check[]> {
+export function checkClient(revision: Revision): Promise<Check[]> {
   return inFolder(async (folder) => {
-    const of = ["--scenario", scenario, "--spec-version", revision, "--timeout", String(scenarioMs), "-o", folder];
-    const said = await suite("client", "--command", client, ...of);
-    return checksIn(folder, said, [scenario]);
+    const client = await startReady([process.execPath, join(import.meta.dir, "client-server.fixture.ts")]);
+    try {
+      const of = ["--suite", "all", "--spec-version", revision, "--timeout", String(scenarioMs), "-o", folder];
+      const said = await suite("client", "--command", `${command} ${client.url}`, ...of);
+      return checksIn(folder, said, await scenarios("--client", revision));
+    } finally {
+      await client.stop();
+    }
   });
 }
 

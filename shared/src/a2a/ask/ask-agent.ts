@@ -71,7 +71,8 @@ async function attend(
     // A message whose answer was lost may have been delivered.
     if ("fault" in sent) return { outcome: given(ask, sent), ...(mayPass(sent.fault) && { open: openAsk(ask) }) };
     const { reply, ...ids } = sent.value;
-    if (reply !== undefined) return { outcome: { agent: ask.agent.name, ...ids, ...reply } };
+    if (reply !== undefined)
+      return { outcome: { agent: ask.agent.name, ...ids, ...reply, ...memory(met.value, reply) } };
     child = { ...met.value, ...ids, ask };
     return await seeThrough(run, child, exchanges, peers);
   } catch (error) {
@@ -112,10 +113,18 @@ async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], pe
 
 async function finish(run: Run, child: RemoteTask, result: Collected | undefined, peers: Peers): Promise<Ending> {
   const { ask } = child;
-  if (result !== undefined) return { outcome: { agent: ask.agent.name, ...idsOf(child), ...result } };
-  const collected = await collect(run, child, peers);
+  const collected = result === undefined ? await collect(run, child, peers) : { value: result };
   if ("fault" in collected) return { outcome: { ...failed(ask, collected.fault), ...idsOf(child) } };
-  return { outcome: { agent: ask.agent.name, ...idsOf(child), ...collected.value } };
+  const came = collected.value;
+  return { outcome: { agent: ask.agent.name, ...idsOf(child), ...came, ...memory(child, came) } };
+}
+
+/**
+ * Whether a later message may leave out what this one said: an agent of ours, as its card says,
+ * reads the tasks of a conversation that completed. One that claims it wrongly misleads itself.
+ */
+function memory({ ours }: ResolvedAgent, { state }: Collected): Pick<AskOutcome, "remembers"> {
+  return ours && state === "completed" ? { remembers: true } : {};
 }
 
 function mayPass({ code }: Fault): boolean {

@@ -1,3 +1,4 @@
+import { mapBodies } from "../../core/bodies.ts";
 import { type Engine, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
@@ -30,10 +31,15 @@ export function cancellingChildren(definition: RunDefinition, peers: Peers): Run
       return null;
     });
   };
-  const settled = async (run: Run, input: Json, asks: AsksOfExecution): Promise<Json> => {
+  const settled = async (
+    execute: RunDefinition["execute"],
+    run: Run,
+    input: Json,
+    asks: AsksOfExecution,
+  ): Promise<Json> => {
     let output: Json;
     try {
-      output = await definition.execute(run, input);
+      output = await execute(run, input);
     } catch (error) {
       if (!run.abortSignal.aborted) await settle(run, asks);
       throw error;
@@ -41,17 +47,14 @@ export function cancellingChildren(definition: RunDefinition, peers: Peers): Run
     await settle(run, asks);
     return output;
   };
-  return {
-    kind: definition.kind,
-    async execute(run, input) {
-      const asks = peers.underWay.execution(run.id);
-      try {
-        return await settled(run, input, asks);
-      } finally {
-        asks.forget();
-      }
-    },
-  };
+  return mapBodies(definition, (execute) => async (run, input) => {
+    const asks = peers.underWay.execution(run.id);
+    try {
+      return await settled(execute, run, input, asks);
+    } finally {
+      asks.forget();
+    }
+  });
 }
 
 /**

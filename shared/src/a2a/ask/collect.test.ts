@@ -99,3 +99,24 @@ test("what an agent says it has taken in counts only of an agent of ours", async
   expect((await result("COMPLETED", {}, true)).takenIn).toEqual(["web"]);
   expect((await result("COMPLETED", {}, false)).takenIn).toBeUndefined();
 });
+
+test("a result has its data, what it used and its artifacts where there are any, and nothing else", async () => {
+  const outcomeOf = (more: object) =>
+    readResult(
+      Task.fromJSON({ id: "t", status: { state: "TASK_STATE_COMPLETED" }, ...more }),
+      { name: "swe", url: "http://swe.example" },
+      { ours: false },
+      { bounds: { files: 1, fileBytes: 1 } } as Peers,
+      new AbortController().signal,
+    );
+  expect(await outcomeOf({})).toEqual({ state: "completed", answer: "", files: [] });
+  const usage = { tokens: 10, outputTokens: 2, usd: 0.5, unpriced: false };
+  const parts = [{ text: "It is " }, { data: { n: 0 } }];
+  const chart = { artifactId: "c", name: "chart", parts: [{ data: { bars: 2 } }] };
+  const whole = await outcomeOf({
+    artifacts: [{ artifactId: "a", name: "answer", parts }, chart],
+    metadata: { "manyhands/usage": usage },
+  });
+  expect(whole).toMatchObject({ answer: "It is ", data: { n: 0 }, usage, artifacts: [{ name: "chart" }] });
+  expect(whole.artifacts).toHaveLength(1);
+});

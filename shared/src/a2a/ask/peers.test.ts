@@ -60,3 +60,26 @@ test("an agent's card is read once for a while, and for each name and address an
   expect(await read("bad", agent.url.replace("127.0.0.1", "localhost"))).toBe(1);
   expect(await read("bad", agent.url)).toBe(0);
 });
+
+test.each([
+  ["http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:2"],
+  ["http://localhost:1/a", "http://[::1]:2/a", "http://[::1]:2/a"],
+  // Another machine keeps its address, and nobody's task moves to another machine.
+  ["https://agent.example", "http://127.0.0.1:2", "https://agent.example"],
+  ["http://127.0.0.1:1", "https://agent.example", "http://127.0.0.1:1"],
+  ["http://127.0.0.1:1", undefined, "http://127.0.0.1:1"],
+])("an agent asked at %s whose name is now at %s is reached at %s", async (asked, now, reached) => {
+  await using asker = await askerForTest(async () => null);
+  const { engine, artifacts } = asker;
+  const known = (name: string) => (name === "swe" && now !== undefined ? { name, url: now } : undefined);
+  const peers = createPeers({ engine, artifacts, known });
+  expect(peers.at({ name: "swe", url: asked })).toEqual({ name: "swe", url: reached });
+});
+
+test("bounds that are not given are the usual ones", async () => {
+  await using asker = await askerForTest(async () => null);
+  const { engine, artifacts } = asker;
+  const usual = createPeers({ engine, artifacts }).bounds;
+  expect(usual).toMatchObject({ fileBytes: 64 * 1024 ** 2, files: 50 });
+  expect(createPeers({ engine, artifacts, bounds: { files: 2 } }).bounds).toEqual({ ...usual, files: 2 });
+});

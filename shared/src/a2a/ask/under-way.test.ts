@@ -21,3 +21,15 @@ test("each run is counted separately", () => {
   underWay.begin("one");
   expect([one.isNone(), two.isNone()]).toEqual([false, true]);
 });
+
+test("an execution that is over is forgotten: later asks are not its own, and ending one harms nobody", () => {
+  const underWay = createUnderWay();
+  const over = underWay.execution("r");
+  over.forget();
+  const end = underWay.begin("r");
+  expect(over.isNone()).toBe(true);
+  end();
+  const next = underWay.execution("r");
+  expect([over.isNone(), next.isNone()]).toEqual([true, true]);
+  expect(underWay.begin("never executed")()).toBeUndefined();
+});

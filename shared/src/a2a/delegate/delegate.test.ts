@@ -3,6 +3,7 @@ import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
 import type { Engine } from "../../core/engine.ts";
 import { readEvent } from "../../core/read-event.ts";
+import type { ArtifactStore } from "../../core/workspace.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
@@ -22,7 +23,7 @@ async function delegator(url: string, options: Omit<Options, "tools">): Promise<
     events: (id: string) => agent?.engine.events(id) ?? Promise.resolve([]),
     get: async () => undefined,
   } as unknown as Engine;
-  const artifacts: ReturnType<typeof createArtifactStore> = {
+  const artifacts: ArtifactStore = {
     put: (...args) => store().put(...args),
     describe: (...args) => store().describe(...args),
     get: (sha256) => store().get(sha256),

@@ -5,7 +5,7 @@ import type { Run, RunEvent } from "../../core/run.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { until } from "../../testing/durable/until.ts";
-import { gaveUp, type PushInput, pushKind, pushRun } from "./push-run.ts";
+import { gaveUp, type PushBounds, type PushInput, pushKind, pushRun } from "./push-run.ts";
 import type { Refusal, Webhooks } from "./webhooks.ts";
 
 const bounds = { firstPauseMs: 10, longestPauseMs: 35, patienceMs: 100, keptMs: 7_000 };
@@ -20,6 +20,7 @@ async function notify(
   answers: readonly (Refusal | undefined)[],
   over: Partial<PushInput> = {},
   isThere = true,
+  limits: Partial<PushBounds> | undefined = bounds,
 ) {
   const told: (number | "task")[] = [];
   const slept: number[] = [];
@@ -58,7 +59,13 @@ async function notify(
   } as unknown as Run;
   const config = { id: "r", url: "https://r.example/x", token: "", wire: "1.0" } as const;
   const input: PushInput = { taskId: "t", config, after: 0, snapshot: false, ...over };
-  const outcome = await pushRun({ kind: "k", engine, webhooks, publicUrl: "http://a.example", bounds })
+  const outcome = await pushRun({
+    kind: "k",
+    engine,
+    webhooks,
+    publicUrl: "http://a.example",
+    ...(limits && { bounds: limits }),
+  })
     .execute(run, input as never)
     .catch((error: unknown) => error as Error & { code: string });
   return { told, slept, emitted, reads, steps, outcome };
@@ -104,6 +111,16 @@ test("patience ends once the pauses in a row have reached it, with the place tha
     code: "unavailable",
     message: "r.example was not notified of task t: it is down",
   });
+});
+
+test("a receiver is tried for a day, at first after a second and then every ten minutes, and kept for a week", async () => {
+  const second = 1_000;
+  const { slept, outcome } = await notify([received], Array(500).fill(later), {}, true, {});
+  expect(slept.slice(0, 12)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600].map((each) => each * second));
+  const waited = slept.reduce((sum, one) => sum + one, 0);
+  expect([waited >= 86_400 * second, waited < 87_000 * second]).toEqual([true, true]);
+  expect(outcome).toMatchObject({ code: "unavailable" });
+  expect((await notify([received, ended], [], {}, true, {})).slept).toEqual([7 * 86_400 * second]);
 });
 
 test("a final refusal ends it at once", async () => {

@@ -2,8 +2,12 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { TaskNotFoundError } from "@a2a-js/sdk/errors";
+import type { RunRecord } from "../../core/engine.ts";
+import { AppError } from "../../core/errors.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { FieldViolationsError } from "../wire-error.ts";
+import type { PushInput } from "./push-run.ts";
 import { createReceivers } from "./receivers.ts";
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-receivers-"));
@@ -45,4 +49,63 @@ test("a task has a hundred receivers in all its life, however often they are rep
   }
   await expect(receivers.add(task, asked("one more"), "1.0")).rejects.toThrow(FieldViolationsError);
   expect(await idsOf(task)).toEqual([]);
+});
+
+/** What the receivers' runs of a task were given, oldest first. */
+const inputsOf = async (task: RunRecord) =>
+  (await engine.list({ kind: "greeter/push", contextId: task.id, limit: 100 })).runs
+    .map(({ input, status }) => ({ ...(input as PushInput), status }))
+    .reverse();
+
+test.each<readonly [string, Partial<RunRecord>, boolean]>([
+  ["is at work", { status: "running" }, false],
+  ["waits its turn", { status: "queued" }, false],
+  ["has ended", { status: "completed" }, true],
+  ["failed", { status: "failed" }, true],
+  ["was canceled", { status: "canceled" }, true],
+  ["waits for an answer", { status: "waiting", waiting: { signal: "m", reason: "input-required" } }, true],
+])("who registers with a task that %s is told of it at once, or of what comes next", async (_, state, snapshot) => {
+  const task = { ...(await newTask()), lastEvent: 7, ...state } as RunRecord;
+  await receivers.add(task, asked("r"), "1.0");
+  expect(await inputsOf(task)).toMatchObject([
+    { taskId: task.id, after: 7, snapshot, config: { id: "r", wire: "1.0" } },
+  ]);
+});
+
+test("a receiver replaces the one with its id, also among ten, and no other", async () => {
+  const task = await newTask();
+  for (let n = 0; n < 10; n++) await receivers.add(task, asked(`r${n}`), "1.0");
+  const moved = { ...asked("r3"), url: "https://elsewhere.example/" };
+  expect(await receivers.add(task, moved, "1.0")).toMatchObject({ id: "r3", url: moved.url, taskId: task.id });
+  expect(await receivers.get(task, "r3")).toMatchObject({ url: moved.url });
+  expect(await idsOf(task)).toHaveLength(10);
+  await receivers.add(task, moved, "1.0");
+  const runs = await inputsOf(task);
+  expect(runs.filter(({ status }) => status === "canceled").map(({ config }) => config.url)).toEqual([asked("r3").url]);
+  expect(runs).toHaveLength(11);
+});
+
+test("a receiver is found by its id, without one if there is any, and neither for another task nor after its end", async () => {
+  const [task, other] = [await newTask(), await newTask()];
+  const missing = expect.any(TaskNotFoundError);
+  await expect(receivers.get(task, "")).rejects.toEqual(missing);
+  await receivers.add(task, { ...asked("a"), token: "t" }, "1.0");
+  expect(await receivers.get(task, "")).toEqual({ ...asked("a"), token: "t", taskId: task.id });
+  await receivers.add(task, asked("b"), "0.3");
+  expect((await receivers.get(task, "a")).id).toBe("a");
+  await expect(receivers.get(task, "c")).rejects.toEqual(missing);
+  await expect(receivers.get(other, "a")).rejects.toEqual(missing);
+  await receivers.remove(task, "a");
+  await receivers.remove(task, "a");
+  await expect(receivers.get(task, "a")).rejects.toEqual(missing);
+  expect(await idsOf(task)).toEqual(["b"]);
+});
+
+test("an address that may not be reached is a fault in the field url, with the reason; other errors stay what they are", async () => {
+  const admitting = (error: Error) =>
+    createReceivers({ kind: "greeter", engine, webhooks: { admit: () => Promise.reject(error) } }).admit(asked("r"));
+  const refused = await admitting(new AppError("forbidden", "No such place.")).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ violations: [{ field: "url", description: "No such place." }] });
+  const bug = new TypeError("a bug");
+  await expect(admitting(bug)).rejects.toBe(bug);
 });

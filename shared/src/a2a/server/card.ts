@@ -7,7 +7,7 @@ import { etag } from "hono/etag";
 import type { AgentProfile } from "../../core/agent.ts";
 import type { Caller } from "../../core/caller.ts";
 import type { JsonSchema } from "../../core/model.ts";
-import type { SandboxTier } from "../../machine/sandbox/sandbox.ts";
+import type { SandboxProfile, SandboxTier } from "../../machine/sandbox/sandbox.ts";
 import {
   agentExtension,
   budgetExtension,
@@ -27,6 +27,7 @@ export type AgentFacts = {
   /** The model and how commands are confined; omitted if there is none or it is unknown. */
   readonly model?: { readonly name: string; readonly provider: string };
   readonly sandbox?: SandboxTier;
+  readonly sandboxProfile?: SandboxProfile;
   /** The state of the MCP servers; none if omitted. */
   readonly mcp?: () => object;
   /** How callers authenticate; not at all if omitted. */
@@ -75,6 +76,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
           name,
           ...(facts.model && { model: { ...facts.model } }),
           ...(facts.sandbox && { sandbox: facts.sandbox }),
+          ...(facts.sandboxProfile && { sandboxProfile: facts.sandboxProfile }),
         }),
         extension(journalExtension, "Streams carry the events of the run's journal, and live progress, in metadata."),
         extension(cancelMessageExtension, "CancelTask takes a message's id, also before the message has come."),

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { ListTasksRequest } from "@a2a-js/sdk";
 import type { Engine, ListFilter, RunRecord, RunStatus } from "../../core/engine.ts";
-import { emptyProjection } from "../../runs/projection.ts";
+import { emptyProjection, type TaskProjection } from "../../runs/projection.ts";
+import { hitlExtension } from "../extensions.ts";
 import { listTasks } from "./list-tasks.ts";
 import type { TaskDeps } from "./task-access.ts";
 
@@ -9,7 +10,7 @@ import type { TaskDeps } from "./task-access.ts";
  * Tasks whose letters say how each is: r(unning), q(uestion open), c(ompleted), f(ailed), x
  * (rejected).
  */
-function agent(letters: string) {
+function agent(letters: string, seen: Partial<TaskProjection> = {}) {
   const asked: ListFilter[] = [];
   const statuses: Record<string, RunStatus> = { r: "running", q: "waiting", c: "completed", f: "failed", x: "failed" };
   const records = [...letters].map(
@@ -38,13 +39,13 @@ function agent(letters: string) {
       },
     } as unknown as Engine,
     projections: {
-      current: async ({ id }: RunRecord) => ({ ...emptyProjection, ...ends[id.at(-1) ?? ""], artifacts: [] }),
+      current: async ({ id }: RunRecord) => ({ ...emptyProjection, ...seen, ...ends[id.at(-1) ?? ""] }),
     },
   } as unknown as TaskDeps;
   return {
     asked,
-    async list(request: object) {
-      const page = await listTasks(deps, ListTasksRequest.fromJSON(request), { principal: "ann", hitl: false });
+    async list(request: object, hitl = false) {
+      const page = await listTasks(deps, ListTasksRequest.fromJSON(request), { principal: "ann", hitl });
       return { ...page, ids: page.tasks.map(({ id }) => id).join(" ") };
     },
   };
@@ -91,4 +92,25 @@ test("a list is of one conversation, and since a moment, if the caller says so; 
     { principal: "ann", kind: "swe", limit: 50 },
     { principal: "ann", kind: "swe", limit: 1, contextId: "c", updatedSince: 1_000 },
   ]);
+});
+
+test("of each task as much is listed as was asked for: messages, artifacts, the form of a question", async () => {
+  const said = (seq: number, text: string) => ({
+    seq,
+    role: "user" as const,
+    parts: [{ type: "text" as const, text }],
+  });
+  const { list } = agent("q", {
+    history: [said(1, "one"), said(2, "two")],
+    artifacts: [{ artifactId: "a", name: "a", parts: [] }],
+    status: { seq: 3, text: "Which?" },
+  });
+  const seen = async (request: object, hitl?: boolean) => {
+    const [task] = (await list(request, hitl)).tasks;
+    const form = task?.status?.message?.metadata?.[hitlExtension] !== undefined;
+    return [task?.history.length, task?.artifacts.length, form];
+  };
+  expect(await seen({})).toEqual([2, 0, false]);
+  expect(await seen({ historyLength: 1, includeArtifacts: true }, true)).toEqual([1, 1, true]);
+  expect(await seen({ historyLength: 0, includeArtifacts: false })).toEqual([0, 0, false]);
 });

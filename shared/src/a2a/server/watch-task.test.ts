@@ -3,6 +3,7 @@ import type { StreamResponse } from "@a2a-js/sdk";
 import type { Engine, FollowItem, RunRecord } from "../../core/engine.ts";
 import type { RunEvent } from "../../core/run.ts";
 import { createProjectionCache } from "../../runs/projection-cache.ts";
+import { hitlExtension } from "../extensions.ts";
 import type { TaskDeps } from "./task-access.ts";
 import { type WatchOptions, watchTask } from "./watch-task.ts";
 
@@ -16,11 +17,15 @@ const delta = (text: string, at: number) => ({ type: "text-delta", text, at });
  * What a reader sees of a task that has `before` when it comes; then `later` happens, live text
  * among it.
  */
-async function watch(
+async function watch(...seen: Parameters<typeof updates>) {
+  return (await updates(...seen)).map(shown);
+}
+
+async function updates(
   before: readonly RunEvent[],
   later: readonly RunEvent[],
   { input = {}, ...over }: Partial<WatchOptions> & { readonly input?: object } = {},
-) {
+): Promise<StreamResponse[]> {
   const stored = [...before, ...later.filter(({ type }) => type !== "text-delta")];
   const events = stored.map((event, at) => ({ runId: "r", seq: at + 1, at: 0, event }));
   async function* pages(after: number): AsyncGenerator<readonly FollowItem[]> {
@@ -44,8 +49,24 @@ async function watch(
     ...over,
   } as const;
   const batches = await Array.fromAsync(watchTask(deps as unknown as TaskDeps, run as unknown as RunRecord, options));
-  return batches.flat().map(shown);
+  return batches.flat();
 }
+
+test("the task comes with its artifacts, as many messages as wanted, and questions in the form that is wanted", async () => {
+  const artifact = { type: "artifact-added", artifactId: "r/a", name: "a", parts: [] };
+  const before = [received, { ...received, messageId: "m2" }, artifact, asked()];
+  const first = async (over: Partial<WatchOptions>) => {
+    const [update] = await updates(before, [], { until: "turn", ...over });
+    const task = update?.payload?.$case === "task" ? update.payload.value : undefined;
+    const form = task?.status?.message?.metadata?.[hitlExtension] !== undefined;
+    return [task?.artifacts.length, task?.history.length, form];
+  };
+  expect(await first({})).toEqual([1, 3, false]);
+  expect(await first({ hitl: true, historyLength: 2 })).toEqual([1, 2, true]);
+  const later = async (hitl: boolean) =>
+    JSON.stringify((await updates([received], [asked()], { until: "turn", hitl })).at(-1)).includes(hitlExtension);
+  expect([await later(true), await later(false)]).toEqual([true, false]);
+});
 
 /** A task with its place, an event by its place, live text as it is. */
 function shown({ payload }: StreamResponse): string | number {

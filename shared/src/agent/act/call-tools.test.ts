@@ -112,6 +112,32 @@ test("of calls made together the longest counts as the task's work, of calls one
   }
 });
 
+test("what a call works counts before it asked a person and after; the wait for the person does not", async () => {
+  const asking = act({
+    call: async (_, { answer }) => {
+      await Bun.sleep(answer === undefined ? 20 : 60);
+      return { text: "", isError: false, ...(answer === undefined && { asks: { question: "Sure?", state: null } }) };
+    },
+  });
+  const { tool, left } = lender();
+  await using agent = await agentForTest({
+    script: [{ calls: two.calls.slice(1) }, lend, { text: "done" }],
+    tools: [asking, tool],
+    agent: { limits: { wallMs: 900_000 } },
+  });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  await Bun.sleep(300);
+  await agent.say(id, "yes");
+  await agent.until(id, "completed");
+  const events = await agent.events(id);
+  const thought = events.flatMap((event) => (event.type === "model-replied" ? [event.milliseconds] : [])).slice(0, 2);
+  const worked = 900_000 - (left[0]?.wallMs ?? 0) - thought.reduce((sum, one) => sum + one, 0);
+  const second = events.flatMap((event) => (event.type === "tool-ended" ? [event.milliseconds] : []))[0] ?? 0;
+  expect(worked).toBeGreaterThanOrEqual(second + 19);
+  expect(worked).toBeLessThan(second + 300);
+});
+
 test("what a call asked the model counts, before it asked a person and after", async () => {
   const asking = act({
     call: async (_, { ask, answer }) => {

@@ -25,10 +25,8 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
       const pending = { tokens: 0, usd: 0 };
       const turn: TurnOfCalls = { task, tools, pending, ...(moreTools && { more }) };
       const called = await inLanes(group, task, (run, call) => callTool(run, call, turn, deps));
+      work(task, Math.max(0, ...called.map((each) => each.milliseconds)));
       for (const [at, each] of called.entries()) take(await answered(group[at], each, turn, deps), task);
-      const took = Math.max(0, ...called.map((each) => each.milliseconds));
-      task.callsMs += took;
-      task.spent.workMs += took;
     }
   };
 }
@@ -54,8 +52,14 @@ async function answered(
     const text = message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
     for (const usage of now.usage ?? []) spend(task, { usage, milliseconds: 0 });
     now = await callTool(task.run, call, turn, deps, { text, state });
+    work(task, now.milliseconds);
   }
   return now;
+}
+
+function work(task: AgentState, milliseconds: number): void {
+  task.callsMs += milliseconds;
+  task.spent.workMs += milliseconds;
 }
 
 function take(called: CalledTool, task: AgentState): void {

@@ -34,6 +34,13 @@ test("a family is offered once a tool that opens it was called, and from then on
   expect(it.model.requests.map(namesIn)).toEqual(["read go", "read go", "read go click look", all, all, all]);
 });
 
+test("families that open come after all other tools, which stay in the cached prefix", async () => {
+  const more = [tool("go", { family: "pages", opens: "pages" }), tool("click", { family: "pages" }), tool("read")];
+  await using it = await agentForTest({ tools: more, script: [call("go"), { text: "done" }] });
+  await it.run("go");
+  expect(it.model.requests.map(namesIn)).toEqual(["read go", "read go click"]);
+});
+
 test("a tool that was not offered can be called, and opens its family", async () => {
   await using it = await agentForTest({ tools, script: [call("click"), { text: "done" }] });
   const { events } = await it.run("go");

@@ -38,13 +38,19 @@ export async function toolsNow(
   };
 }
 
-/** The tools without those of families that no call has opened yet. */
+/**
+ * The tools without those of families that no call has opened yet. Families that open come last:
+ * what is before them stays in the provider's cache.
+ */
 function opened(tools: readonly Tool[], called: ReadonlySet<string>): readonly Tool[] {
-  const closed = new Set(tools.map(({ opens }) => opens));
+  const families = new Set(tools.map(({ opens }) => opens).filter((name) => name !== undefined));
+  const closed = new Set<string | undefined>(families);
   for (const { name, family, opens } of tools) {
     if (!called.has(name)) continue;
     closed.delete(family);
     closed.delete(opens);
   }
-  return tools.filter(({ family, opens }) => family === undefined || family === opens || !closed.has(family));
+  const isOpened = (tool: Tool) => tool.family !== undefined && families.has(tool.family);
+  const offered = ({ family, opens }: Tool) => family === opens || !closed.has(family);
+  return [...tools.filter((tool) => !isOpened(tool)), ...tools.filter((tool) => isOpened(tool) && offered(tool))];
 }

@@ -224,3 +224,17 @@ test("what was said before the question does not answer it", async () => {
   await agent.until(id, "completed");
   expect(made).toEqual([0]);
 });
+
+test("after a no the model reads what the person was asked and what they said", async () => {
+  const { tool } = action();
+  const risky: Tool = { ...tool, risk: async () => "Pay 5 €." };
+  await using agent = await agentForTest({ script: [{ calls: acts(1) }, { text: "ok" }], tools: [risky] });
+  const id = await agent.start("Act.");
+  await asked(agent, id, 0);
+  await agent.say(id, "No, too much.");
+  await agent.until(id, "completed");
+  const told = agent.model.requests.at(-1)?.body.messages.find(({ role }) => role === "tool")?.content;
+  expect(told).toBe(
+    'Error:\nThe call was not allowed and not made. They were asked:\n<risk from="the call">\nPay 5 €.\n</risk>\nThe person said: No, too much.',
+  );
+});

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Model, Usage } from "../../core/model.ts";
 import type { AgentState } from "../task/agent-state.ts";
-import { hasPrice, openSubBudget, roomForAnswer, spend, withinBudget, workDeadline } from "./spending.ts";
+import { hasPrice, openSubBudget, roomForAnswer, spend, timeLimit, withinBudget, workDeadline } from "./spending.ts";
 
 /** As much of a task as lends. */
 function lender(spent = { tokens: 200, usd: 1, unpriced: false, workMs: 4_000 }) {
@@ -47,6 +47,27 @@ test("an answer gets the tightest of the task's tokens, its money, the window an
   expect(roomForAnswer({ ...account, contextWindow: 6_000 }, 2_000, free)).toBe(4_000);
   expect(roomForAnswer({ ...account, contextWindow: 2_000 }, 2_000, free)).toBe(256);
   expect(roomForAnswer(account, 2_000, modelAt(null, 500))).toBe(500);
+});
+
+test("a model that takes money for one side alone is held to the limit of money", () => {
+  const spent = { tokens: 0, usd: 0, unpriced: false, workMs: 0 };
+  const account = { limits: { tokens: 100_000, usd: 1, wallMs: 1_000 }, spent, contextWindow: 100_000 };
+  expect(roomForAnswer(account, 500, modelAt({ input: 0, output: 0.001 }))).toBe(1_000);
+  // A free answer has no price that could be too much.
+  expect(roomForAnswer(account, 500, modelAt({ input: 0.001, output: 0 }))).toBe(99_500);
+});
+
+test("a deadline leaves what is left of the task's time, and says how long that time was", async () => {
+  const task = { ...lender({ tokens: 0, usd: 0, unpriced: false, workMs: 9_990 }), contextWindow: 1 };
+  const began = performance.now();
+  const deadline = workDeadline(task, new AbortController().signal);
+  expect([deadline.signal.aborted, deadline.passed()]).toEqual([false, false]);
+  await new Promise((fired) => deadline.signal.addEventListener("abort", fired, { once: true }));
+  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(timeLimit(task)).toMatchObject({
+    code: "time_limit",
+    message: "This task's limit of 10 seconds of work is reached.",
+  });
 });
 
 test.each<[Model, boolean]>([

@@ -39,8 +39,8 @@ export type Spending = { tokens: number; usd: number; unpriced: boolean; workMs:
 export type Outcome = { readonly status: "success" | "failure"; readonly summary: string; readonly data?: Json };
 
 /**
- * A message that shows something as it was at one time, and the turn it is from; 0 for those of
- * earlier tasks.
+ * A message that shows something as it was at one time, and the turn it is from; for those of
+ * earlier tasks counted back from 0, the last of them.
  */
 export type View = {
   readonly message: Extract<TaskMessage, { role: "tool" | "observation" }>;

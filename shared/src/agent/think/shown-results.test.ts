@@ -6,6 +6,7 @@ import { defineTool } from "../../core/define-tool.ts";
 import type { ChatRequest } from "../../models/chat/chat-protocol.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { createStrReplaceEditor } from "../../tools/files/str-replace-editor.ts";
+import { askHuman } from "../../tools/human/ask-human.ts";
 import { createPlanning } from "../../tools/planning/planning.ts";
 
 const content = Array.from({ length: 30 }, (_, n) => `line ${n}: a sentence of this file`).join("\n");
@@ -151,4 +152,48 @@ test("a long output is shortened after some turns and still names the file that 
     expect(text).toStartWith("FIRST");
     expect(text).toEndWith("LAST");
   }
+});
+
+test("what is folded after a compaction stays so, word for word, when the task goes on after a restart", async () => {
+  const isSummary = (request: ChatRequest) => JSON.stringify(request.messages[0]).includes("working memory");
+  const ask = { calls: [{ name: "ask_human", args: { inquire: "Go on?" } }] };
+  const rounds = (from: number) => [0, 1, 2, 3].flatMap((n) => [change(from + n), view]);
+  const long = [say(1_500), say(1_500)];
+  const moves = [...long, create, ...rounds(0), ...long, ...rounds(4), ask, ...rounds(8), done];
+  const promptsOf = async (restarts: boolean) => {
+    let turn = 0;
+    await using agent = await agentForTest({
+      script: (request) => (isSummary(request) ? { text: "SUMMARY" } : (moves[turn++] ?? done)),
+      tools: [createStrReplaceEditor(), says, askHuman()],
+      model: { capabilities: { contextWindow: 10_000, maxOutputTokens: 2_000 } },
+    });
+    const id = await agent.start("Go.");
+    await agent.until(id, "waiting");
+    if (restarts) await agent.restart({});
+    await agent.say(id, "yes");
+    await agent.until(id, "completed");
+    return agent.model.requests.map(({ body }) => body);
+  };
+  const [straight, restarted] = [await promptsOf(false), await promptsOf(true)];
+  const foldsIn = (request: ChatRequest) =>
+    resultsOf(request).filter((text) => text.startsWith("[a.md as it was then;"));
+  expect(restarted.map(resultsOf)).toEqual(straight.map(resultsOf));
+  const summed = straight.findIndex(isSummary);
+  const asked = straight.findIndex((request) => JSON.stringify(request.messages).includes("Go on?"));
+  expect(summed).toBeGreaterThan(0);
+  expect(summed).toBeLessThan(asked);
+  const [before, after] = [straight[asked], straight.at(-1)].map((request) => (request ? foldsIn(request).length : 0));
+  expect(before).toBeGreaterThan(0);
+  expect(after).toBeGreaterThan(before ?? 0);
+});
+
+test("a long output counts its turns on in the next task of its conversation", async () => {
+  await using agent = await agentForTest({
+    script: [say(4_000), ...Array.from({ length: 11 }, (_, n) => say(n)), done, say(1), done],
+    tools: [says],
+  });
+  await agent.run("Go.");
+  await agent.run("Go on.");
+  const [before = "", after = ""] = [12, 13].map((n) => resultsOf(agent.model.requests[n]?.body)[0]);
+  expect([before.length > 10_000, after.length < 1_600]).toEqual([true, true]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { TaskMessage } from "../task/agent-state.ts";
-import { transcript } from "./transcript.ts";
+import { filesHeading, listing, transcript } from "./transcript.ts";
 
 const window = 10_000;
 const result = (text: string): TaskMessage => ({ role: "tool", callId: "1", name: "echo", isError: false, text });
@@ -40,4 +40,81 @@ test("the previous summary stays whole beside long results", async () => {
 test("text with more tokens per character gets room for fewer characters", async () => {
   const older = [1, 2, 3].map(() => result("価格は毎月変わります。".repeat(2_000)));
   expect((await transcript(older, [], window, spill)).text.length).toBeLessThan(8_000);
+});
+
+const user = (text: string): TaskMessage => ({ role: "user", parts: [{ type: "text", text }] });
+const file = { type: "file" as const, name: "a.csv", mediaType: "text/csv", size: 1, sha256: "0" };
+const everything: TaskMessage[] = [
+  { role: "summary", text: `What came before.\n\n${filesHeading}\n- old.txt` },
+  { role: "user", parts: [{ type: "text", text: "Look" }, file, { type: "data", data: 1 }] },
+  { role: "assistant", text: "I look.", toolCalls: [{ id: "1", name: "bash", arguments: '{"command":"ls"}' }] },
+  { role: "tool", callId: "1", name: "bash", text: "no such file", isError: true },
+  { role: "observation", text: "the whole page", brief: "a page" },
+  { role: "observation", text: "a small page" },
+  result("fine"),
+];
+const entries = [
+  "EARLIER SUMMARY: What came before.",
+  "USER: Look\n[file a.csv]\n[data]",
+  'AGENT: I look.\nCALL bash {"command":"ls"}',
+  "RESULT of bash (error): no such file",
+  "SEEN: a page",
+  "SEEN: a small page",
+  "RESULT of echo: fine",
+];
+
+test("a transcript has the user's words, then every message as what it was", async () => {
+  const words: TaskMessage[] = [user("One"), { ...user("a note"), note: true }, user("Two")] as TaskMessage[];
+  const { text, files } = await transcript(everything, words, window, spill);
+  expect(text).toBe(
+    `THE USER'S MESSAGES, WORD FOR WORD\n\nUSER: One\n\nUSER: Two\n\nTHE TRANSCRIPT\n\n${entries.join("\n\n")}`,
+  );
+  expect(files).toEqual([]);
+});
+
+test("what was cut is found again: a file as it is now, an output where it was put, a message in a new file", async () => {
+  const view = (id: string, command: string) => ({
+    ...{ id, name: "str_replace_editor", arguments: JSON.stringify({ command, path: `${command}.md` }) },
+  });
+  const many = long("X", 40_000);
+  const tool = (callId: string, name: string, text: string): TaskMessage => ({
+    ...{ role: "tool", callId, name, text, isError: false },
+  });
+  const older: TaskMessage[] = [
+    { role: "assistant", text: "", toolCalls: [view("v", "view"), view("c", "create")] },
+    tool("v", "str_replace_editor", many),
+    tool("c", "str_replace_editor", many),
+    tool(
+      "o",
+      "bash",
+      `begin ${many}\n[5 of 9 characters left out here; the whole is in .manyhands/output/7.txt]\n${many}`,
+    ),
+    user(many),
+    { role: "assistant", text: many, toolCalls: [] },
+  ];
+  const spilled: string[] = [];
+  const { text, files } = await transcript(older, [], window, async (name, whole) => {
+    spilled.push(`${name} ${String(whole).length}`);
+    return `new/${name}`;
+  });
+  expect(files.map((one) => one.split(":")[0])).toEqual([
+    "view.md",
+    "new/str_replace_editor.txt",
+    ".manyhands/output/7.txt",
+    "new/message.txt",
+  ]);
+  expect(files[0]).toBe("view.md: as it is now");
+  expect(files[3]).toStartWith("new/message.txt: USER: lorem");
+  expect(spilled).toEqual([`str_replace_editor.txt ${many.length}`, `message.txt ${many.length + "USER: ".length}`]);
+  expect(text).toContain("the whole is in view.md]");
+  expect(text).toContain("the whole is in the transcript]");
+});
+
+test("a summary made without a model has the earlier ones and the beginnings of the newest sixty messages", async () => {
+  expect(await listing(everything)).toBe(["What came before.", ...entries.slice(1)].join("\n"));
+  const lines = (await listing(Array.from({ length: 70 }, (_, n) => user(`${n} ${"x".repeat(300)}`)))).split("\n");
+  expect(lines.map((line) => line.split(" ")[1])).toEqual(Array.from({ length: 60 }, (_, n) => `${n + 10}`));
+  expect(new Set(lines.map(({ length }) => length))).toEqual(new Set([200]));
+  const summaries = ["a", "b"].map((text): TaskMessage => ({ role: "summary", text: text.repeat(9_000) }));
+  expect((await listing(summaries)).length).toBeLessThanOrEqual(8_000);
 });

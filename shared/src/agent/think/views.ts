@@ -21,15 +21,25 @@ const mostChanges = 3_000;
 const turnsLong = 12;
 const stays = 1_500;
 
-/** A conversation when a task starts, and its views. */
+/**
+ * A conversation when a task starts, and its views. The turns of earlier tasks count on: what was
+ * folded there for its age is folded here too.
+ */
 export function withViews(earlier: readonly TaskMessage[]): Pick<AgentState, "messages" | "views"> {
   const task: Pick<AgentState, "messages" | "views" | "step"> = {
     messages: [],
     views: { open: [], weighed: 0 },
-    step: 0,
+    step: -earlier.filter(isTurn).length,
   };
-  for (const message of earlier) addMessage(task, message);
+  for (const message of earlier) {
+    if (isTurn(message)) task.step++;
+    addMessage(task, message);
+  }
   return task;
+}
+
+function isTurn({ role }: TaskMessage): boolean {
+  return role === "assistant";
 }
 
 /**

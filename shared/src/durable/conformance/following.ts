@@ -234,7 +234,8 @@ export function followingCases(cases: Cases): void {
         else expect(next.value.seq).toBe(++events);
       }
       expect(events).toBe(301);
-      expect(progress).toBeLessThanOrEqual(1000);
+      // What is kept for it, and what came with the page that it holds.
+      expect(progress).toBeLessThanOrEqual(2 * 1000);
     });
   });
 }

@@ -62,6 +62,7 @@ export function sleepingCases(cases: Cases): void {
       };
       const engine = cases.working(sleeper(waker.signal));
       const [run, left] = [await start(engine), await start(engine)];
+      await until(engine, run.id, "running");
       await Bun.sleep(50);
       expect((await engine.get(run.id))?.status).toBe("running");
       await engine.cancel(left.id);

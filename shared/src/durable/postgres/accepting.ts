@@ -35,7 +35,7 @@ export function accepting({
             ...(perContext && { perContext }),
             ...(quota && { quota: quota as Json }),
             ...(canceled && { canceled }),
-            ...(place && { owner: place.owner }),
+            ...(place && { owner: place.owner, body: place.body }),
             told: (toldEvents(request.events) ?? null) as Json,
           })
           .catch((error) => {

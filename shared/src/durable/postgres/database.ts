@@ -24,6 +24,7 @@ export type FunctionName =
   | "claim_runs"
   | "commit_run"
   | "deliver"
+  | "offer_bodies"
   | "resume_run"
   | "watch_run";
 

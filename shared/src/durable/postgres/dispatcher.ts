@@ -3,9 +3,9 @@ import type { RunRow } from "./run-row.ts";
 
 /**
  * A reserved place for one run in this process: start it once it is accepted for this owner, then
- * leave.
+ * leave. `body` is the version of the body it begins with.
  */
-export type Seat = { readonly owner: string; begin(row: RunRow): void; leave(): void };
+export type Seat = { readonly owner: string; readonly body: number; begin(row: RunRow): void; leave(): void };
 
 /**
  * Finds runs for this process to execute, and notices when a process is gone. The store stays

@@ -1,7 +1,9 @@
+import { assertBodies, bodyOf, firstBody, versionMissing } from "../../core/bodies.ts";
 import type { Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { RunDefinition } from "../../core/run.ts";
 import type { Live } from "../live.ts";
+import { type Offer, offerOf } from "../offer.ts";
 import { Execution } from "../replay/execution.ts";
 import { Journal } from "../replay/journal.ts";
 import { claimedRun } from "./claimed-run.ts";
@@ -11,7 +13,13 @@ import type { News } from "./news.ts";
 import type { RunRow } from "./run-row.ts";
 
 /** A pool: kinds whose bodies share one limit on concurrency. */
-export type Pool = { readonly kinds: Set<string>; concurrency: number; running: number; reserved: number };
+export type Pool = {
+  readonly definitions: Map<string, RunDefinition>;
+  offer: Offer;
+  concurrency: number;
+  running: number;
+  reserved: number;
+};
 
 /** How many more bodies a pool has room for. */
 export function roomOf({ concurrency, running, reserved }: Pool): number {
@@ -57,6 +65,11 @@ export class Executor {
     return [...this.#held.values()].map(({ n }) => n);
   }
 
+  /** Everything that this process can execute. */
+  get offer(): Offer {
+    return offerOf(this.#definitions.values());
+  }
+
   /** Adds these kinds to a pool, and returns it. */
   add(
     definitions: readonly RunDefinition[],
@@ -65,15 +78,17 @@ export class Executor {
     if (this.#isDraining) throw new AppError("unavailable", "This engine is closed.");
     const pool = dedicatedPool ? this.#pools.dedicated : this.#pools.shared;
     for (const definition of definitions) {
+      assertBodies(definition);
       this.#definitions.set(definition.kind, definition);
-      pool.kinds.add(definition.kind);
+      pool.definitions.set(definition.kind, definition);
     }
+    pool.offer = offerOf(pool.definitions.values());
     pool.concurrency = concurrency;
     return pool;
   }
 
   poolOf(kind: string): Pool | undefined {
-    return [this.#pools.shared, this.#pools.dedicated].find(({ kinds }) => kinds.has(kind));
+    return [this.#pools.shared, this.#pools.dedicated].find(({ definitions }) => definitions.has(kind));
   }
 
   /** Executes a run claimed by this owner until it ends, parks, or belongs to another. */
@@ -182,7 +197,10 @@ export class Executor {
       const standing = await store.standing();
       if (standing === "lost") execution.lose();
       else if (standing === "canceled") execution.cancel();
-      execution.start(definition, JSON.parse(row.input));
+      const version = row.body ?? firstBody;
+      const body = bodyOf(definition, version);
+      if (body === undefined) execution.pause(versionMissing(definition, version));
+      else execution.start(body, JSON.parse(row.input));
       if ((await execution.done) === "released") onRunnable(row.id);
     } catch (error) {
       if (!(error instanceof AppError)) log.error({ err: error }, "A claimed run could not be executed.");
@@ -194,5 +212,5 @@ export class Executor {
 }
 
 function emptyPool(): Pool {
-  return { kinds: new Set(), concurrency: 0, running: 0, reserved: 0 };
+  return { definitions: new Map(), offer: offerOf([]), concurrency: 0, running: 0, reserved: 0 };
 }

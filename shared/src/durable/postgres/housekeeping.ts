@@ -48,7 +48,7 @@ export function housekeeping({ database, news, log }: HousekeepingDeps): Houseke
            AND updated_at <= $1::bigint AND created_at <= $2::bigint AND (updated_at, id) > ($3::bigint, $4)
            AND NOT EXISTS (SELECT 1 FROM runs AS asker
              WHERE asker.principal = runs.principal AND asker.id = asker_of(runs.dedupe_key))
-           AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.context_id = runs.context_id
+           AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.context_id IN (runs.context_id, runs.id)
              AND other.principal = runs.principal AND NOT has_ended(other.status))
          ORDER BY updated_at, id LIMIT $5::bigint`,
         [endedBy, acceptedBy, at, id, limit],

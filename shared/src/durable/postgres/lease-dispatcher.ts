@@ -1,4 +1,5 @@
 import type { ReservedSQL } from "bun";
+import { firstBody } from "../../core/bodies.ts";
 import type { Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Database } from "./database.ts";
@@ -42,6 +43,8 @@ export class LeaseDispatcher implements Dispatcher {
   #isClosed = false;
   #isClaiming = false;
   #claimAgain = false;
+  /** What other workers know of this one: its id and the keys of its offer. */
+  #announced = "";
   /** Runs may have been given to this worker without its knowledge: an answer was lost. */
   #isUnsure = false;
 
@@ -71,6 +74,7 @@ export class LeaseDispatcher implements Dispatcher {
     let isTaken = false;
     return {
       owner,
+      body: pool.offer.newest[kind] ?? firstBody,
       begin: (row) => {
         isTaken = true;
         this.#begin(row, owner, pool);
@@ -205,6 +209,7 @@ export class LeaseDispatcher implements Dispatcher {
         if (executor.isDraining || owner === undefined) return;
         if (this.#isUnsure) await this.#handBackUnknown(owner);
         for (const pool of this.#pools) if (roomOf(pool) > 0) await this.#claim(owner, pool);
+        await this.#announce(owner);
       }
     } catch (error) {
       this.#isUnsure = true;
@@ -216,9 +221,22 @@ export class LeaseDispatcher implements Dispatcher {
 
   async #claim(owner: string, pool: Pool): Promise<void> {
     const { database } = this.#options;
-    const kinds = [...pool.kinds];
-    const rows = await database.call<readonly RunRow[]>("claim_runs", { kinds, owner, limit: roomOf(pool) });
+    const { keys, newest, missing } = pool.offer;
+    const offer = { kinds: Object.keys(newest), bodies: keys, newest, missing };
+    const rows = await database.call<readonly RunRow[]>("claim_runs", { ...offer, owner, limit: roomOf(pool) });
     for (const row of rows) this.#begin(row, owner, pool);
+  }
+
+  /** Tells other workers what this one can execute; runs that paused for want of that go on. */
+  async #announce(owner: string): Promise<void> {
+    const { executor, database, news } = this.#options;
+    const { keys } = executor.offer;
+    const announced = `${owner} ${keys.join("\n")}`;
+    if (this.#announced === announced) return;
+    const resumed = await database.call<readonly { id: string; last: number }[]>("offer_bodies", { owner, keys });
+    this.#announced = announced;
+    if (resumed.length > 0) this.#claimAgain = true;
+    for (const { id, last } of resumed) news.tell(id, { last, isClaimable: true });
   }
 
   #begin(row: RunRow, owner: string, pool: Pool): void {

@@ -37,7 +37,6 @@ async function goOn(telling: (run: Run, place: string) => void) {
   const work = (run: Run, name: string) => run.step(name, async ({ key }) => executed.push(key));
   execution.start(
     {
-      kind: "k",
       async execute(run) {
         telling(run, "start");
         await work(run, "one");

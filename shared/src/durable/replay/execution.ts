@@ -66,7 +66,7 @@ export class Execution implements ExecutionContext {
   }
 
   /** Runs the body. Call it once. */
-  start(definition: RunDefinition, input: Json): void {
+  start(definition: Pick<RunDefinition, "execute">, input: Json): void {
     const body = async () => definition.execute(this.runFor(this.root), input);
     withinTrace(traceOfRun(this.options.runId, input), body).then(
       (output) => this.#bodyEnded(() => ({ status: "completed", output: output ?? null })),

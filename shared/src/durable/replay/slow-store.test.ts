@@ -18,7 +18,7 @@ async function outputOn(store: MemoryRunStore, execute: (run: Run) => Promise<ne
     stopMs: 100,
     progress: () => undefined,
   });
-  execution.start({ kind: "test", execute }, null);
+  execution.start({ execute }, null);
   expect(await execution.done).toBe("ended");
   const { ending } = store.state;
   return ending?.status === "completed" ? ending.output : ending;

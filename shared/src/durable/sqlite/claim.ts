@@ -1,3 +1,4 @@
+import { firstBody } from "../../core/bodies.ts";
 import type { RunRow } from "./tables/runs-table.ts";
 import type { Lease } from "./tables/states-table.ts";
 
@@ -9,6 +10,8 @@ export type Claim = {
   readonly contextId: string;
   /** JSON text. */
   readonly input: string;
+  /** The version of the body it began with. */
+  readonly body: number;
   readonly lease: Lease;
   /** Present while the run is executed before it is known to be stored. */
   readonly acceptance?: Acceptance;
@@ -48,6 +51,6 @@ export class Acceptance {
 
 /** The claim of a stored run. */
 export function claimOf(row: RunRow, owner: string): Claim {
-  const { n, id, kind, principal, context_id: contextId, input, epoch } = row;
-  return { id, kind, principal, contextId, input, lease: { n, owner, epoch } };
+  const { n, id, kind, principal, context_id: contextId, input, epoch, body } = row;
+  return { id, kind, principal, contextId, input, body: body ?? firstBody, lease: { n, owner, epoch } };
 }

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { scratch } from "../../testing/durable/scratch.ts";
+import { until } from "../../testing/durable/until.ts";
 import { request } from "../conformance/cases.ts";
 import { createEmbeddedEngine } from "./embedded-engine.ts";
 
@@ -50,6 +51,92 @@ test("no word of a deleted run is left in the store's files, in rows of any size
   expect((await engine.list({ limit: 1 })).total).toBe(0);
   for (const one of [engine, other]) await one.close({ graceMs: 0 });
 }, 60_000);
+
+test("of a deleted run no table has a row any more, and of another every row stays", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  engine.work([
+    {
+      kind: "test",
+      async execute(run) {
+        await run.step("work", async () => "recorded");
+        await run.signal("never");
+        return null;
+      },
+    },
+  ]);
+  const file = { type: "file", name: "a", mediaType: "text/plain", size: 1, sha256: "a".repeat(64) };
+  const events = [{ type: "artifact-added", artifactId: "a", name: "a", parts: [file] }];
+  const [one, other] = [
+    (await engine.start({ ...request, events })).run,
+    (await engine.start({ ...request, events })).run,
+  ];
+  for (const [run, watched] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    await until(async () => (await engine.get(run.id))?.status === "waiting");
+    await engine.deliver(run.id, "message", "words");
+    await engine.watch(watched.id, { after: watched.lastEvent + 99, watcher: run.id, signal: "news" });
+  }
+  using db = new Database(store.path);
+  const tables = db
+    .query<{ name: string }, []>(
+      "SELECT m.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c ON c.name = 'run' WHERE m.type = 'table'",
+    )
+    .all();
+  const n = (id: string) => db.query<{ n: number }, [string]>("SELECT n FROM runs WHERE id = ?").get(id)?.n ?? 0;
+  const [ofOne, ofOther] = [n(one.id), n(other.id)];
+  const rows = (run: number) =>
+    tables.filter(({ name }) => db.query(`SELECT 1 FROM ${name} WHERE run = ?`).get(run) !== null).map((t) => t.name);
+  expect(rows(ofOne)).toEqual(expect.arrayContaining(["journal", "signals", "events", "file_runs"]));
+  await engine.cancel(one.id);
+  await until(async () => (await engine.get(one.id))?.status === "canceled");
+  const before = rows(ofOther);
+  await engine.delete({ runIds: [one.id] });
+  expect(rows(ofOne)).toEqual([]);
+  expect(rows(ofOther)).toEqual(before);
+  await engine.close({ graceMs: 0 });
+});
+
+test("a file that an unfinished run was only told of is in use, however the run stands, and its words go with its journal", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  const hash = "b".repeat(64);
+  const { run } = await engine.start(request);
+  await engine.deliver(run.id, "message", { parts: [{ type: "file", sha256: hash }] });
+  using db = new Database(store.path);
+  for (const status of ["queued", "running", "waiting", "paused"]) {
+    db.run("UPDATE runs SET status = ? WHERE id = ?", [status, run.id]);
+    expect([status, ...(await engine.filesInUse([hash]))]).toEqual([status, hash]);
+    const endedBy = Date.now() + 1_000;
+    expect(await engine.deleteJournals({ endedBy, limit: 9 })).toEqual({ runs: 0 });
+    expect((await engine.expired({ endedBy, acceptedBy: endedBy, limit: 9 })).runIds).toEqual([]);
+  }
+  db.run("UPDATE runs SET status = 'completed' WHERE id = ?", [run.id]);
+  expect([...(await engine.filesInUse([hash]))]).toEqual([]);
+  const passes = [1, 2].map(() => engine.deleteJournals({ endedBy: Date.now() + 1_000, limit: 9 }));
+  expect((await Promise.all(passes)).map(({ runs }) => runs).sort()).toEqual([0, 1]);
+  expect(db.query("SELECT count(*) AS count FROM signals").get()).toEqual({ count: 0 });
+  await engine.close({ graceMs: 0 });
+});
+
+test("a run beside a paused one of its conversation does not expire", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  const { run } = await engine.start({ ...request, canceled: true });
+  const { run: paused } = await engine.start(request);
+  using db = new Database(store.path);
+  const expired = async () => {
+    const by = Date.now() + 1_000;
+    return (await engine.expired({ endedBy: by, acceptedBy: by, limit: 9 })).runIds;
+  };
+  db.run("UPDATE runs SET status = 'paused' WHERE id = ?", [paused.id]);
+  expect(await expired()).toEqual([]);
+  await engine.cancel(paused.id);
+  expect([...(await expired())].sort()).toEqual([run.id, paused.id].sort());
+  await engine.close({ graceMs: 0 });
+});
 
 test("the number of a deleted run is never given to another, whose lease it would fit", async () => {
   using store = scratch();

@@ -112,12 +112,12 @@ async function store(
   const lease = acceptance?.lease;
   const stored = writer.offer((tables) => {
     if (lease !== undefined) lease.n = 0;
-    const accepted = accept(tables, { ...request, id }, input, clock.moment(), place?.owner);
+    const accepted = accept(tables, { ...request, id }, input, clock.moment(), place);
     if (lease !== undefined && isClaimed(accepted)) lease.n = accepted.row.n;
     return accepted;
   });
-  if (acceptance !== undefined)
-    place?.begin({ id, kind, principal, contextId, input, lease: acceptance.lease, acceptance });
+  if (acceptance !== undefined && place !== undefined)
+    place.begin({ id, kind, principal, contextId, input, body: place.body, lease: acceptance.lease, acceptance });
   try {
     const accepted = await stored;
     acceptance?.settle(isClaimed(accepted));
@@ -135,13 +135,15 @@ function isClaimed({ row, created }: Accepted): boolean {
   return created && row.owner !== null;
 }
 
-/** Stores a run and assigns it to the given worker, which saves the query and commit of a claim. */
+/**
+ * Stores a run and assigns it to the place's worker, which saves the query and commit of a claim.
+ */
 function accept(
   tables: Tables,
   request: StartRequest & { readonly id: string },
   input: string,
   now: Moment,
-  owner: string | undefined,
+  place: Seat | undefined,
 ): Accepted {
   const { dedupe } = request;
   const known = dedupe === undefined ? null : tables.runs.byKey(request.principal, dedupe.key);
@@ -168,7 +170,7 @@ function accept(
     endRun(tables, n, { status: "canceled" }, now);
     return { row: find(tables, id), created: true };
   }
-  const taken = owner === undefined ? null : tables.claims.take(n, owner, now);
+  const taken = place === undefined ? null : tables.claims.take(n, place.owner, place.body, now);
   return { row: taken ?? find(tables, id), created: true };
 }
 

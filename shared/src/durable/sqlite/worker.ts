@@ -1,16 +1,18 @@
+import { assertBodies, bodyOf, newestBody, versionMissing } from "../../core/bodies.ts";
 import type { Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { RunDefinition, RunEvent } from "../../core/run.ts";
 import type { Live } from "../live.ts";
+import { offerOf } from "../offer.ts";
 import { Execution } from "../replay/execution.ts";
 import { Journal } from "../replay/journal.ts";
 import { type Claim, claimOf } from "./claim.ts";
-import { endRun } from "./endings.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { leasedRun } from "./leased-run.ts";
-import type { Moment, RunClock } from "./run-clock.ts";
+import { announce, claim, type Told } from "./offers.ts";
+import type { RunClock } from "./run-clock.ts";
+import { type StoredOffer, storedOffer } from "./tables/claims-table.ts";
 import type { RunRow } from "./tables/runs-table.ts";
-import type { Tables } from "./tables/tables.ts";
 import type { Watch } from "./watch.ts";
 import type { Writer } from "./writer.ts";
 
@@ -27,14 +29,20 @@ export type WorkerOptions = {
 
 /**
  * A reserved place for one run in this worker: start it once it is accepted for this owner, or
- * while it is, then leave.
+ * while it is, then leave. `body` is the version of the body it begins with.
  */
-export type Seat = { readonly owner: string; begin(claim: Claim): void; leave(): void };
+export type Seat = { readonly owner: string; readonly body: number; begin(claim: Claim): void; leave(): void };
 
 type Held = { readonly execution: Execution } & Pick<Claim, "lease" | "acceptance">;
 
 /** A pool: kinds whose bodies share one limit on concurrency. */
-type Pool = { readonly kinds: Set<string>; concurrency: number; running: number; reserved: number };
+type Pool = {
+  readonly definitions: Map<string, RunDefinition>;
+  offer: StoredOffer;
+  concurrency: number;
+  running: number;
+  reserved: number;
+};
 
 /**
  * Claims runs of its kinds and executes their bodies, each until it ends, parks, or belongs to
@@ -46,8 +54,10 @@ export class Worker {
   readonly #definitions = new Map<string, RunDefinition>();
   readonly #held = new Map<string, Held>();
   readonly #running = new Set<Promise<void>>();
-  readonly #sharedPool: Pool = { kinds: new Set(), concurrency: 0, running: 0, reserved: 0 };
-  readonly #dedicatedPool: Pool = { kinds: new Set(), concurrency: 0, running: 0, reserved: 0 };
+  readonly #sharedPool = emptyPool();
+  readonly #dedicatedPool = emptyPool();
+  /** What other workers know of this one: its id and the keys of its offer. */
+  #announced = "";
   #claiming = false;
   #claimAgain = false;
   #draining = false;
@@ -73,9 +83,11 @@ export class Worker {
     if (this.#draining) throw new AppError("unavailable", "This engine is closed.");
     const pool = dedicatedPool ? this.#dedicatedPool : this.#sharedPool;
     for (const definition of definitions) {
+      assertBodies(definition);
       this.#definitions.set(definition.kind, definition);
-      pool.kinds.add(definition.kind);
+      pool.definitions.set(definition.kind, definition);
     }
+    pool.offer = storedOffer(offerOf(pool.definitions.values()));
     pool.concurrency = concurrency;
     if (this.#stopWatching === undefined) {
       this.#stopWatching = this.#options.watch.need();
@@ -90,14 +102,15 @@ export class Worker {
    */
   reserve(kind: string): Seat | undefined {
     const owner = this.#heartbeat.id;
-    const pool = [this.#sharedPool, this.#dedicatedPool].find(({ kinds }) => kinds.has(kind));
-    if (owner === undefined || pool === undefined || this.#draining || this.#claiming || roomOf(pool) <= 0) {
-      return undefined;
-    }
+    const pool = [this.#sharedPool, this.#dedicatedPool].find(({ definitions }) => definitions.has(kind));
+    const definition = pool?.definitions.get(kind);
+    if (owner === undefined || pool === undefined || definition === undefined) return undefined;
+    if (this.#draining || this.#claiming || roomOf(pool) <= 0) return undefined;
     pool.reserved++;
     let isTaken = false;
     return {
       owner,
+      body: newestBody(definition),
       begin: (claim) => {
         isTaken = true;
         this.#begin(claim, pool);
@@ -191,6 +204,7 @@ export class Worker {
           if (roomOf(pool) <= 0) continue;
           for (const row of await this.#claim(owner, pool)) this.#begin(claimOf(row, owner), pool);
         }
+        await this.#announce(owner);
       }
     } finally {
       this.#claiming = false;
@@ -208,20 +222,37 @@ export class Worker {
   }
 
   async #claim(owner: string, pool: Pool): Promise<readonly RunRow[]> {
-    const { writer, live, clock } = this.#options;
-    const kinds = JSON.stringify([...pool.kinds]);
-    const room = roomOf(pool);
+    const { writer, clock } = this.#options;
+    const { offer, definitions } = pool;
+    const limit = roomOf(pool);
     const any = await writer.read(
       (tables) => {
         this.#nextDue = tables.claims.nextDue();
-        return tables.claims.any(kinds, clock.moment());
+        const now = clock.moment();
+        return tables.claims.any(offer, now) || tables.claims.stranded(offer, now).length > 0;
       },
       { early: true },
     );
     if (!any) return [];
-    const { rows, ended } = await writer.offer((tables) => claim(tables, kinds, owner, room, clock.moment()));
-    for (const { id, seq } of ended) live.committed(id, seq);
+    const request = { owner, limit, definitions };
+    const { rows, told } = await writer.offer((tables) => claim(tables, offer, request, clock.moment()));
+    this.#tell(told);
     return rows;
+  }
+
+  async #announce(owner: string): Promise<void> {
+    const { writer, clock } = this.#options;
+    const offer = storedOffer(offerOf(this.#definitions.values()));
+    const announced = `${owner} ${offer.keys}`;
+    if (this.#announced === announced) return;
+    const resumed = await writer.offer((tables) => announce(tables, owner, offer, clock.moment()));
+    this.#announced = announced;
+    if (resumed.length > 0) this.#claimAgain = true;
+    this.#tell(resumed);
+  }
+
+  #tell(told: readonly Told[]): void {
+    for (const { id, seq } of told) this.#options.live.committed(id, seq);
   }
 
   async #execute(claim: Claim): Promise<void> {
@@ -239,7 +270,9 @@ export class Worker {
       if (this.#draining) execution.drain();
       if (acceptance !== undefined) execution.waitFor(acceptance.settled);
       else if ((await store.standing()) === "canceled") execution.cancel();
-      execution.start(definition, JSON.parse(claim.input));
+      const body = bodyOf(definition, claim.body);
+      if (body === undefined) execution.pause(versionMissing(definition, claim.body));
+      else execution.start(body, JSON.parse(claim.input));
       await execution.done;
     } catch (error) {
       this.#logUnlessStorage(error, "A claimed run could not be executed.");
@@ -254,13 +287,8 @@ export class Worker {
   }
 }
 
-/** Claims runs; those canceled while no worker executed them end here. */
-function claim(tables: Tables, kinds: string, owner: string, limit: number, now: Moment) {
-  const claimed = tables.claims.claim(kinds, owner, limit, now);
-  const ended = claimed
-    .filter((run) => run.cancel_requested === 1)
-    .map((run) => ({ id: run.id, seq: endRun(tables, run.n, { status: "canceled" }, now) }));
-  return { rows: claimed.filter((run) => run.cancel_requested === 0), ended };
+function emptyPool(): Pool {
+  return { definitions: new Map(), offer: storedOffer(offerOf([])), concurrency: 0, running: 0, reserved: 0 };
 }
 
 function roomOf({ concurrency, running, reserved }: Pool): number {

@@ -1,6 +1,6 @@
 import type { Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
-import { within } from "../browser-process/within.ts";
+import { within } from "../../core/within.ts";
 import type { ActOptions } from "./browser.ts";
 import type { Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";

@@ -1,6 +1,7 @@
 import type { Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
-import { answered, within } from "../browser-process/within.ts";
+import { within } from "../../core/within.ts";
+import { answered } from "../browser-process/answered.ts";
 import { actOn } from "./act.ts";
 import type { ActOptions, Browsing } from "./browser.ts";
 import { openSurroundings, type Surroundings, type SurroundingsDeps } from "./surroundings.ts";

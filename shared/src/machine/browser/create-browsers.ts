@@ -1,6 +1,6 @@
+import { abortable, within } from "../../core/within.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
-import { abortable, within } from "../browser-process/within.ts";
 import type { BrowserHost } from "./browser.ts";
 import { type KeptBrowsing, openBrowsing } from "./browsing.ts";
 import { createNotices } from "./notices.ts";

@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
+import { abortable, within } from "../../core/within.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
-import { abortable, within } from "../browser-process/within.ts";
 import type { RenderedPage, RenderOptions } from "./browser.ts";
 import { openBrowsing } from "./browsing.ts";
 import { createNotices } from "./notices.ts";

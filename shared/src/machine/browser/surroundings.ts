@@ -1,8 +1,8 @@
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
+import { within } from "../../core/within.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { RunningBrowser } from "../browser-process/running-browser.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
-import { within } from "../browser-process/within.ts";
 import type { EgressProxy } from "../egress/proxy.ts";
 import { type BrowserEgress, firstHopOnly, throughProxy } from "./browser-egress.ts";
 import { createDialogs, type Dialogs } from "./dialogs.ts";

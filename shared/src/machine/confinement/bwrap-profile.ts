@@ -1,4 +1,5 @@
 import { lstatSync, readlinkSync } from "node:fs";
+import type { SandboxProfile } from "../sandbox/sandbox.ts";
 
 const megabyte = 2 ** 20;
 const temporaryBytes = 256 * megabyte;
@@ -47,8 +48,17 @@ export const readableEtc = [
 
 const devices = ["null", "zero", "full", "random", "urandom", "tty"].map((name) => `/dev/${name}`);
 
+/**
+ * What `no-proc` shows of the machine's /proc: files that say nothing about any process. Those in
+ * `sysvipc` tell each reader of its own namespace.
+ */
+const procFiles = [
+  ...["cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version"],
+  ...["sysvipc/msg", "sysvipc/sem", "sysvipc/shm"],
+].map((name) => `/proc/${name}`);
+
 /** Every place where a view may show something of the system, if the system has it. */
-export const systemPlaces: readonly string[] = ["/usr", ...systemFolders, ...readableEtc, ...devices];
+export const systemPlaces: readonly string[] = ["/usr", ...systemFolders, ...readableEtc, ...devices, ...procFiles];
 
 /**
  * The whole view of a confined process, as arguments of bwrap: system folders read-only, the
@@ -56,14 +66,18 @@ export const systemPlaces: readonly string[] = ["/usr", ...systemFolders, ...rea
  * network namespaces, no capability, no further user namespace, nothing else of the host. `mounts`
  * come after the workspace.
  */
-export function bwrapProfile(workspace: string, mounts: readonly string[]): string[] {
+export function bwrapProfile(workspace: string, mounts: readonly string[], profile: SandboxProfile): string[] {
   return [
-    ...["--unshare-user", "--unshare-all", "--disable-userns"],
+    ...["--unshare-user", "--unshare-all"],
+    // It is set through /proc/sys, which cannot be written where parts of /proc are covered. There
+    // the filter of system calls alone refuses namespaces.
+    ...(profile === "own-proc" ? ["--disable-userns"] : []),
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox"],
     ...["--ro-bind", "/usr", "/usr"],
     ...systemFolderMounts(),
     ...readableEtc.flatMap((path) => ["--ro-bind-try", path, path]),
-    ...["--proc", "/proc", "--dev", "/dev"],
+    ...procMounts(profile),
+    ...["--dev", "/dev"],
     ...sizedFolder("/dev/shm", sharedMemoryBytes),
     ...["--remount-ro", "/dev"],
     ...sizedFolder("/tmp", temporaryBytes),
@@ -76,6 +90,11 @@ export function bwrapProfile(workspace: string, mounts: readonly string[]): stri
     ...["--chdir", workspace],
     "--",
   ];
+}
+
+function procMounts(profile: SandboxProfile): string[] {
+  if (profile === "own-proc") return ["--proc", "/proc"];
+  return ["--perms", "0555", "--dir", "/proc", ...procFiles.flatMap((path) => ["--ro-bind-try", path, path])];
 }
 
 function sizedFolder(path: string, bytes: number): string[] {

@@ -9,7 +9,7 @@ import { findProgram } from "../process/find-program.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
 import { letOwnerIn } from "../sandbox/guarded-names.ts";
 import { prlimitArgv } from "../sandbox/limits.ts";
-import type { SandboxProxy } from "../sandbox/sandbox.ts";
+import type { SandboxProfile, SandboxProxy } from "../sandbox/sandbox.ts";
 import { bwrapProfile, systemPlaces } from "./bwrap-profile.ts";
 import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
 import { admitView, type OrderedView, viewHolds } from "./made-view.ts";
@@ -21,7 +21,7 @@ import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
  * become nobody, so that one unprivileged profile serves both cases and the number of processes is
  * counted per sandbox. `out` is the network access of commands that do not set their own.
  */
-export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
+export function createBwrap(view: SandboxProfile, out: "none" | SandboxProxy = "none"): Confinement {
   const bwrap = findProgram("bwrap");
   const prlimit = findProgram("prlimit");
   const user = unprivilegedUser();
@@ -30,7 +30,8 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
   const filterOfFirst = firstProcessFilter();
   return {
     tier: "bwrap",
-    summary: "own file system view, own namespaces, no network",
+    profile: view,
+    summary: `${viewSummary(view)}, no network`,
     user,
     temporary: () => "/tmp",
     async wrap(command: ConfinedCommand): Promise<WrappedCommand> {
@@ -42,7 +43,7 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
         const shown = [...given, ...names.map((name) => join(workspace, name))];
         return { system: systemPlaces, shown, moved: bridge.moved };
       });
-      const profile = bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guarded.argv]);
+      const profile = bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guarded.argv], view);
       let first: number | undefined;
       return {
         argv: [
@@ -78,6 +79,11 @@ export function createBwrap(out: "none" | SandboxProxy = "none"): Confinement {
     },
     close: async () => {},
   };
+}
+
+/** What a view keeps from a command, in a few words for people. */
+export function viewSummary(view: SandboxProfile): string {
+  return `own file system view, own namespaces${view === "no-proc" ? ", no /proc" : ""}`;
 }
 
 /** The guarded names of one sandbox, and the view that it has with them. */

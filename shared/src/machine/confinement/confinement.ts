@@ -1,6 +1,6 @@
 import type { ControlGroup } from "../memory/control-group.ts";
 import type { SandboxUser } from "../process/step-down.ts";
-import type { SandboxLimits, SandboxPaths, SandboxProxy, SandboxTier } from "../sandbox/sandbox.ts";
+import type { SandboxLimits, SandboxPaths, SandboxProfile, SandboxProxy, SandboxTier } from "../sandbox/sandbox.ts";
 
 /**
  * A command with every optional part resolved: `workspace` contains no symlinks, `limits` are
@@ -49,6 +49,8 @@ export type WrappedCommand = {
  */
 export interface Confinement {
   readonly tier: SandboxTier;
+  /** Undefined on tiers without a view of their own. */
+  readonly profile?: SandboxProfile;
   /** What it prevents, in a few words for people. */
   readonly summary: string;
   readonly user: SandboxUser | undefined;

@@ -6,7 +6,7 @@ import { sandboxEnvironment } from "../process/environment.ts";
 import { unprivilegedUser } from "../process/step-down.ts";
 import { letOwnerIn } from "../sandbox/guarded-names.ts";
 import { defaultLimits } from "../sandbox/limits.ts";
-import type { Sandbox, SandboxCommand, SandboxLimits, SandboxProcess } from "../sandbox/sandbox.ts";
+import type { Sandbox, SandboxCommand, SandboxLimits, SandboxProcess, SandboxProfile } from "../sandbox/sandbox.ts";
 import { createBwrap } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";
 import { createLandlock } from "./landlock.ts";
@@ -41,7 +41,9 @@ export type SandboxOptions = {
 
 type MemoryBounds = { readonly groups: ControlGroups | undefined; readonly watch: ConversationWatch };
 
-type Candidate = { readonly name: string; open(): Promise<Confinement> };
+type Candidate = { readonly name: string; open(profile: SandboxProfile): Promise<Confinement> };
+
+const profiles: readonly SandboxProfile[] = ["own-proc", "no-proc"];
 
 /**
  * Decides once how commands are confined: each tier in turn must run a command and refuse a
@@ -53,30 +55,42 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const reasons = note === undefined ? [] : [note];
   const limits = { ...defaultLimits, ...options.limits };
   for (const { name, open } of candidates(options)) {
-    try {
-      const confinement = await open();
+    for (const profile of profiles) {
       try {
-        const trial = confinement.tier === "off" ? [] : probe(confinement, path);
-        const [groups, notes] = await Promise.all([openControlGroups(limits), trial]);
-        reasons.unshift(...notes);
-        return sandboxOf(confinement, { limits, groups }, reasons);
+        const confinement = await open(profile);
+        try {
+          const trial = confinement.tier === "off" ? [] : probe(confinement, path);
+          const [groups, notes] = await Promise.all([openControlGroups(limits), trial]);
+          reasons.unshift(...notes);
+          return sandboxOf(confinement, { limits, groups }, reasons);
+        } catch (error) {
+          await confinement.close();
+          throw error;
+        }
       } catch (error) {
-        await confinement.close();
-        throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        reasons.push(`${name}: ${reason}`);
+        if (!lacksProc(reason)) break;
       }
-    } catch (error) {
-      reasons.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   return noSandbox(reasons);
+}
+
+/**
+ * Whether bwrap complains about /proc, as it does where a container covers parts of it. Any other
+ * failure is no reason to show commands another view.
+ */
+function lacksProc(reason: string): boolean {
+  return /^bwrap: .*\/proc\b/.test(reason);
 }
 
 function candidates({ mode, network }: SandboxOptions): Candidate[] {
   const allow = network?.allow ?? [];
   if (mode === "off") return [{ name: "off", open: async () => createUnconfined() }];
   const confining: Candidate[] = [
-    { name: "srt", open: () => createSrt(allow) },
-    { name: "bwrap", open: async () => createBwrap() },
+    { name: "srt", open: (profile) => createSrt(profile, allow) },
+    { name: "bwrap", open: async (profile) => createBwrap(profile) },
     { name: "landlock", open: async () => createLandlock() },
   ];
   if (mode !== "auto") return confining.filter(({ name }) => name === mode);
@@ -107,6 +121,7 @@ function sandboxOf(confinement: Confinement, { limits, groups }: Bounds, reasons
     : "memory bounded for all commands of a conversation together by looking four times a second, as no control group can be made here (systemd: Delegate=yes)";
   return {
     tier: confinement.tier,
+    ...(confinement.profile && { profile: confinement.profile }),
     description: [`${confinement.tier}: ${confinement.summary}, ${bound}`, ...reasons].join(" | "),
     user: confinement.user,
     async spawn(command) {

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { errnoOf } from "../../core/errors.ts";
 import { version } from "../../core/release.ts";
 import { sha256Of } from "../../core/sha256.ts";
+import { isWithin, readMounts } from "../kernel/mount-table.ts";
 import { sandboxPath } from "../process/environment.ts";
 
 /** Everything that a tier starts, on the server's PATH. */
@@ -32,6 +33,8 @@ export function confinementFingerprint(folder: string): string {
     process.geteuid?.(),
     process.getegid?.(),
     ...["user", "mnt"].map((name) => readlinkSync(`/proc/self/ns/${name}`)),
+    // What covers parts of /proc decides whether a view can have its own.
+    readMounts("self").filter(({ at }) => isWithin(at, "/proc")),
     statusLines(/^(?:Groups|Cap\w+|NoNewPrivs|Seccomp\w*):.*$/gm),
     ...rules.map(textOf),
     ...programs.map((name) => identityOf(Bun.which(name, { PATH: process.env.PATH ?? "" }))),

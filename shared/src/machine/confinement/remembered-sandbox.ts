@@ -1,36 +1,41 @@
 import { AppError } from "../../core/errors.ts";
 import { lazily } from "../../core/lazy.ts";
 import { unprivilegedUser } from "../process/step-down.ts";
-import type { Sandbox, SandboxTier } from "../sandbox/sandbox.ts";
+import type { Sandbox, SandboxProfile, SandboxTier } from "../sandbox/sandbox.ts";
 
 /** What an earlier start found out about a sandbox. */
-export type RememberedSandbox = { readonly tier: SandboxTier; readonly description: string };
+export type RememberedSandbox = {
+  readonly tier: SandboxTier;
+  readonly profile?: SandboxProfile | undefined;
+  readonly description: string;
+};
 
 /**
  * The sandbox that an earlier start had, as far as it can be described. The first command opens it,
- * so that none runs before this process has tried the tier out. If the tier has become another, no
- * command runs, since the card promises more, and `wrong` is called so that the next start looks
- * again.
+ * so that none runs before this process has tried the tier out. If the tier or its profile has
+ * become another, no command runs, since the card promises more, and `wrong` is called so that the
+ * next start looks again.
  */
 export function rememberedSandbox(
-  { tier, description }: RememberedSandbox,
+  { tier, profile, description }: RememberedSandbox,
   open: () => Promise<Sandbox>,
   wrong: () => Promise<void>,
 ): Sandbox {
   let closed = false;
   const opened = lazily(async () => {
     const sandbox = await open();
-    if (sandbox.tier === tier && !closed) return sandbox;
+    if (sandbox.tier === tier && sandbox.profile === profile && !closed) return sandbox;
     await sandbox.close();
     if (closed) throw new AppError("sandbox_unavailable", "The sandbox has been closed.");
     await wrong();
     throw new AppError(
       "sandbox_unavailable",
-      `This server was started for commands confined by ${tier}, which fails now. Start it again. ${sandbox.description}`,
+      `This server was started for commands confined by ${[tier, profile].join(" ").trim()}, which fails now. Start it again. ${sandbox.description}`,
     );
   });
   return {
     tier,
+    ...(profile && { profile }),
     description,
     user: unprivilegedUser(),
     spawn: async (command) => (await opened.get()).spawn(command),

@@ -2,7 +2,8 @@ import { chownSync } from "node:fs";
 import { AppError } from "../../core/errors.ts";
 import { findProgram } from "../process/find-program.ts";
 import { unprivilegedUser } from "../process/step-down.ts";
-import { createBwrap } from "./bwrap.ts";
+import type { SandboxProfile } from "../sandbox/sandbox.ts";
+import { createBwrap, viewSummary } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";
 
 /**
@@ -17,7 +18,7 @@ const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.
  * names and the addresses they resolve to. The decision record explains why the runtime's whole
  * wrapper is not used. The runtime is one per process, so only one of these can be open at a time.
  */
-export async function createSrt(allow: readonly string[]): Promise<Confinement> {
+export async function createSrt(view: SandboxProfile, allow: readonly string[]): Promise<Confinement> {
   for (const program of ["bwrap", "socat", "rg"]) findProgram(program);
   // Loaded here, because most servers never need it and it would take a tenth of their start time.
   const { SandboxManager } = await import("@anthropic-ai/sandbox-runtime");
@@ -38,7 +39,7 @@ export async function createSrt(allow: readonly string[]): Promise<Confinement> 
   }
   const user = unprivilegedUser();
   if (user) chownSync(proxySocket, user.uid, user.gid);
-  const bwrap = createBwrap({
+  const bwrap = createBwrap(view, {
     socket: proxySocket,
     username: "srt",
     password: SandboxManager.getProxyAuthToken() ?? "",
@@ -46,7 +47,7 @@ export async function createSrt(allow: readonly string[]): Promise<Confinement> 
   return {
     ...bwrap,
     tier: "srt",
-    summary: `own file system view, own namespaces, network only to ${allow.join(", ") || "nothing"}`,
+    summary: `${viewSummary(view)}, network only to ${allow.join(", ") || "nothing"}`,
     async close() {
       await bwrap.close();
       await SandboxManager.reset();

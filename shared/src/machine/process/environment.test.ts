@@ -28,6 +28,19 @@ test("the environment has the base variables and the named ones, and nothing of 
   }
 });
 
+test("programs are found in the system's folders, run no start-up files and leave no compiled files", () => {
+  expect(sandboxEnvironment("/ws", "/tmp")).toEqual({
+    PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
+    HOME: "/ws",
+    LANG: "C.UTF-8",
+    TMPDIR: "/tmp",
+    TERM: "dumb",
+    PYTHONDONTWRITEBYTECODE: "1",
+    GIT_CONFIG_NOSYSTEM: "1",
+    SHLVL: "1",
+  });
+});
+
 test("what is carried arrives unchanged, under no name that acts on the way, and nothing else does", () => {
   const env = { HOME: "/ws", NODE_OPTIONS: "--require /ws/x.js", EMPTY: "" };
   const onTheWay = carried(env);

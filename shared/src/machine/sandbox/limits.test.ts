@@ -130,13 +130,13 @@ describe.each(tiers)("tier %s", (tier) => {
   });
 
   test("a loop ends at its limit of processor time", async () => {
-    const outcome = await attack("while :; do :; done", { cpuSeconds: 1, wallMs: 8000 });
+    const outcome = await attack("while :; do :; done", { cpuSeconds: 1, wallMs: 50_000 });
     expect(outcome.limit).toBe("CPU time 1 s");
   });
 
   test("endless output is cut to head and tail, and costs the server no memory", async () => {
     const before = process.memoryUsage().rss;
-    const outcome: CommandOutcome = await attack("yes", { outputBytes: 20 * megabyte, wallMs: 10_000 });
+    const outcome: CommandOutcome = await attack("yes", { outputBytes: 20 * megabyte, wallMs: 50_000 });
     expect(outcome.limit).toBe("output 20 MB");
     expect(outcome.stdout.length).toBeLessThan(70_000);
     expect(outcome.stdout).toContain("bytes left out");

@@ -4,6 +4,12 @@
  */
 export type SandboxTier = "srt" | "bwrap" | "landlock" | "off" | "none";
 
+/**
+ * How much of /proc a view with its own namespaces has: one of its own, or, where none can be
+ * mounted, a few files about the machine and nothing about processes.
+ */
+export type SandboxProfile = "own-proc" | "no-proc";
+
 /** Bounds of one command. The result's `limit` names the bound that was hit. */
 export type SandboxLimits = {
   /** Wall time in milliseconds; enforced by `runCommand`, and by sessions for each call. */
@@ -107,6 +113,8 @@ export interface SandboxProcess {
  */
 export interface Sandbox {
   readonly tier: SandboxTier;
+  /** Undefined on tiers without a view of their own. */
+  readonly profile?: SandboxProfile;
   /** One line for people: the tier and why no stronger one is in use. */
   readonly description: string;
   /** The user its processes run as, if not our own (when we are root; they never are). */

@@ -1,8 +1,8 @@
-import { link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { link, lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AppError, errnoOf, unlessMissing } from "../../core/errors.ts";
 import { sha256Of } from "../../core/sha256.ts";
-import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
+import type { ArtifactStore, KeptArtifacts, StoredFile, Workspace } from "../../core/workspace.ts";
 import { mediaTypeOf } from "./media-type.ts";
 import { removeStale } from "./remove-stale.ts";
 import { openFile } from "./workspace-file.ts";
@@ -25,7 +25,7 @@ function isStorageFault(error: unknown): boolean {
 export function createArtifactStore(
   folder: string,
   { maxBytes = mostBytes }: { maxBytes?: number } = {},
-): ArtifactStore {
+): KeptArtifacts {
   const arrivals = join(folder, "arriving");
   return {
     async put(content, about) {
@@ -34,7 +34,7 @@ export function createArtifactStore(
       const arriving = join(arrivals, crypto.randomUUID());
       try {
         const { sha256, size } = await receive(content, arriving, maxBytes);
-        await keep(arriving, artifactPath(folder, sha256));
+        await keep(arriving, pathIn(folder, sha256));
         return { sha256, ...described(about), size };
       } catch (error) {
         throw isStorageFault(error)
@@ -49,10 +49,22 @@ export function createArtifactStore(
       return { sha256, ...described(about), size: content.byteLength };
     },
     async get(sha256) {
-      if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined;
-      const file = Bun.file(artifactPath(folder, sha256));
+      if (!isSha256(sha256)) return undefined;
+      const file = Bun.file(pathIn(folder, sha256));
       return (await file.exists()) ? file : undefined;
     },
+    async *old(before) {
+      for (const part of (await readdir(folder).catch(unlessMissing)) ?? []) {
+        if (!/^[0-9a-f]{2}$/.test(part)) continue;
+        const old: string[] = [];
+        for (const name of (await readdir(join(folder, part)).catch(unlessMissing)) ?? []) {
+          const found = isSha256(name) ? await lstat(pathIn(folder, name)).catch(unlessMissing) : undefined;
+          if (found !== undefined && found.mtimeMs < before) old.push(name);
+        }
+        if (old.length > 0) yield old;
+      }
+    },
+    remove: (sha256, notAfter) => removeStored(folder, sha256, notAfter),
   };
 }
 
@@ -65,8 +77,12 @@ export async function storeFile(workspace: Workspace, store: ArtifactStore, path
   return await store.put(file.handle.readableWebStream(), { name: file.place.name });
 }
 
-/** Where a store keeps the content with this hash. */
-export function artifactPath(folder: string, sha256: string): string {
+/** Whether this is the name of stored content. */
+export function isSha256(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name);
+}
+
+function pathIn(folder: string, sha256: string): string {
   return join(folder, sha256.slice(0, 2), sha256);
 }
 
@@ -77,13 +93,13 @@ const removalMs = 60_000;
  * Removes content that was last stored by `notAfter`, and returns whether it is gone. `put` may
  * store the same content meanwhile: it is moved first, looked at, and put back if it is newer.
  */
-export async function removeStored(folder: string, sha256: string, notAfter: number): Promise<boolean> {
+async function removeStored(folder: string, sha256: string, notAfter: number): Promise<boolean> {
   const leaving = join(folder, "leaving");
   await mkdir(leaving, { recursive: true, mode: 0o700 });
   await putBackCutOff(folder, leaving);
   const place = join(leaving, `${sha256}.${crypto.randomUUID()}`);
   try {
-    await rename(artifactPath(folder, sha256), place);
+    await rename(pathIn(folder, sha256), place);
   } catch (error) {
     unlessMissing(error);
     return true;
@@ -107,7 +123,7 @@ async function putBackCutOff(folder: string, leaving: string): Promise<void> {
 
 async function putBack(folder: string, place: string, sha256: string): Promise<void> {
   try {
-    await link(place, artifactPath(folder, sha256));
+    await link(place, pathIn(folder, sha256));
   } catch (error) {
     if (!["EEXIST", "ENOENT"].includes(errnoOf(error) ?? "")) throw error;
   }

@@ -3,19 +3,17 @@ import { chmod, lstat, readdir, rename, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf, unlessMissing } from "../../core/errors.ts";
 import type { HomeFiles } from "../../core/housekeeping.ts";
-import { artifactPath, removeStored } from "./artifact-store.ts";
+import type { KeptArtifacts } from "../../core/workspace.ts";
 import { workspaceKey } from "./open-workspace.ts";
 
 const workspaceName = /^[0-9a-f]{32}$/;
-const sha256Name = /^[0-9a-f]{64}$/;
 
 /**
- * The workspaces and artifacts of a home, for deleting them. The servers of the home may be at
+ * The workspaces of a home, and its artifacts, for deleting them. The servers of the home may be at
  * work: what is put aside is renamed first, so that nobody finds it half deleted.
  */
-export function createHomeFiles(home: string): HomeFiles {
+export function createHomeFiles(home: string, artifacts: KeptArtifacts): HomeFiles {
   const workspaces = join(home, "workspaces");
-  const artifacts = join(home, "artifacts");
   const aside = join(workspaces, ".leaving");
   const putAside = (name: string): string | undefined => {
     mkdirSync(aside, { recursive: true, mode: 0o700 });
@@ -57,18 +55,9 @@ export function createHomeFiles(home: string): HomeFiles {
     async clear() {
       for (const name of (await readdir(aside).catch(unlessMissing)) ?? []) await removeAll(join(aside, name));
     },
-    async *oldArtifacts(before) {
-      for (const folder of (await readdir(artifacts).catch(unlessMissing)) ?? []) {
-        if (!/^[0-9a-f]{2}$/.test(folder)) continue;
-        const old: string[] = [];
-        for (const name of (await readdir(join(artifacts, folder)).catch(unlessMissing)) ?? []) {
-          const at = sha256Name.test(name) ? await changedAt(artifactPath(artifacts, name)) : undefined;
-          if (at !== undefined && at < before) old.push(name);
-        }
-        if (old.length > 0) yield old;
-      }
-    },
-    removeArtifact: (sha256, notAfter) => removeStored(artifacts, sha256, notAfter),
+    oldArtifacts: artifacts.old,
+    removeArtifact: artifacts.remove,
+    dropCopies: async (inUse) => await artifacts.dropCopies?.(inUse),
   };
 }
 

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
-import type { ToolAnnotations } from "@modelcontextprotocol/client";
+import type { Client, ToolAnnotations } from "@modelcontextprotocol/client";
 import type { RiskContext } from "../../core/tool.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
 import type { Connection } from "./connection/connection.ts";
 import { mountTool } from "./mount-tool.ts";
 import { createSuspendedCalls } from "./suspended-calls.ts";
@@ -35,4 +37,33 @@ test("a call is repeated after a crash only if its tool says that this does no h
   const effects = [undefined, {}, { idempotentHint: false }, { idempotentHint: true }, { readOnlyHint: true }];
   const found = effects.map((annotations) => mounted(annotations, "never").effect({}));
   expect(found).toEqual(["once", "once", "once", "idempotent", "pure"]);
+});
+
+test("a tool is told as the server's words, cleaned and bounded, and as a way out to whatever a call names", () => {
+  const connection = { server: { name: "files", approve: "never" } } as unknown as Connection;
+  const described = (more: object) =>
+    mountTool({ name: "x", inputSchema: { type: "object" }, ...more }, connection, createSuspendedCalls());
+  expect(described({ title: "Title", description: "Read\u200bs." })).toMatchObject({
+    name: "files__x",
+    description: "[MCP server files] Reads.",
+    reach: { opens: "named" },
+  });
+  expect(described({ title: "Title" }).description).toBe("[MCP server files] Title");
+  expect(described({ description: "d".repeat(9_000) }).description).toHaveLength("[MCP server files] ".length + 8_000);
+});
+
+test.each([
+  ["text", ["a"], false],
+  ["nothing", undefined, true],
+])("arguments that are %s reach the server: %p", async (_, input, reaches) => {
+  let calls = 0;
+  const callTool = async () => ({ content: [{ type: "text", text: `call ${++calls}` }] });
+  const use: Connection["use"] = (work) => work({ callTool } as unknown as Client);
+  const connection = { server: { name: "files", approve: "never", timeout: 1_000 }, use } as unknown as Connection;
+  const definition = { name: "change", inputSchema: { type: "object" as const } };
+  await using room = await workspaceForTest();
+  const tool = mountTool(definition, connection, createSuspendedCalls());
+  const result = await tool.call(input, contextForTest(room.workspace));
+  expect([calls, result.isError]).toEqual(reaches ? [1, false] : [0, true]);
+  if (!reaches) expect(result.text).toBe("The arguments of files__change must be an object.");
 });

@@ -33,6 +33,8 @@ test("a definition first seen is approved, by any process; a change of text, sch
     { description: "Reads and tells." },
     { inputSchema: { type: "object" as const } },
     { annotations: { readOnlyHint: true } },
+    { title: "Reader" },
+    { outputSchema: { type: "object" as const } },
   ])
     expect(await later.changed(server, [tool("a", over), tool("b"), tool("c")])).toEqual(new Set(["a"]));
   await createPins(file).approve(server, [tool("a", { description: "New." })]);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
+import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
 import { createHomeFiles } from "../../machine/workspace/home-files.ts";
 import { createDeletions } from "../../runs/deletions.ts";
 import { sweep } from "../../runs/sweep.ts";
@@ -11,7 +12,7 @@ import { crashPoint } from "../../server/run-server.ts";
  */
 const [home = "", ...ids] = process.argv.slice(2);
 const engine = createEmbeddedEngine({ path: join(home, "runs.db"), ...crashPoint(process.env.CRASH_AT) });
-const files = createHomeFiles(home);
+const files = createHomeFiles(home, createArtifactStore(join(home, "artifacts")));
 const deletions = createDeletions({ engine, files });
 for (const id of ids) {
   const run = await engine.get(id);

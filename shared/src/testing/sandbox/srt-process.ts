@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { createSrt } from "../../machine/confinement/srt.ts";
 
 const names = process.argv.slice(2);
-const confinement = await createSrt(names);
+const confinement = await createSrt("own-proc", names);
 const { SandboxManager } = await import("@anthropic-ai/sandbox-runtime");
 const socket = SandboxManager.getLinuxHttpSocketPath() ?? "";
 const credentials = Buffer.from(`srt:${SandboxManager.getProxyAuthToken()}`).toString("base64");

@@ -10,8 +10,8 @@ const briefTokens = 160;
 /** Tokens that changes of it may take then. */
 const changesTokens = 60;
 const longestLine = 120;
-/** Rows told of each table or list. */
-const mostRows = 4;
+/** Tokens that the rows of one table or list may take of it. */
+const rowsTokens = 120;
 
 /**
  * What stays of a page in a long conversation: its address, its title and its first facts, without
@@ -56,18 +56,26 @@ const rowLike = /^(?:row|listitem)$/;
  * left out is said, or they would be taken for all there were.
  */
 function factsOf(items: readonly Item[]): string[] {
-  const all = items.filter(({ role }) => rowLike.test(role)).length;
-  let rows = 0;
+  const rows = items.filter(({ role }) => rowLike.test(role));
+  const told = rowsWithin(rows);
   return items.flatMap((item): string[] => {
     if (furniture.test(item.role) || (item.acts && !rowLike.test(item.role))) return [];
     if (rowLike.test(item.role)) {
-      rows += 1;
-      if (rows <= mostRows) return linesWith(wordsOf(item).join(" | "));
-      return rows === all ? [`… ${all - mostRows} more like these`] : [];
+      const row = told.get(item);
+      if (row !== undefined) return linesWith(row);
+      return item === rows.at(-1) ? [`… ${rows.length - told.size} more like these`] : [];
     }
     if (item.role === "heading") return linesWith(item.name);
     return [...linesWith(item.text), ...factsOf(item.children)];
   });
+}
+
+/** The first of these rows, as many as fit, in words; to say that one is left out costs as much. */
+function rowsWithin(rows: readonly Item[]): ReadonlyMap<Item, string> {
+  const words = rows.map((row) => oneLine(wordsOf(row).join(" | ")));
+  const { length } = withinBudget(words, rowsTokens);
+  const told = length === rows.length - 1 ? rows.length : length;
+  return new Map(rows.slice(0, told).map((row, at) => [row, words[at] ?? ""]));
 }
 
 /** All words of a row, including those of its links; field values are not the page's words. */

@@ -1,16 +1,15 @@
 /** The parts of a parsed document that are read here. */
-type Style = { getPropertyValue(property: string): string };
 type Rule = {
   readonly selectorText?: string;
-  readonly style?: Style;
+  readonly style?: { readonly cssText: string };
   readonly media?: { readonly mediaText: string };
   readonly cssRules?: ArrayLike<Rule>;
 };
 type Element = {
   readonly tagName: string;
-  readonly style: Style;
   readonly textContent: string | null;
   readonly sheet?: { readonly cssRules: ArrayLike<Rule> } | null;
+  getAttribute(name: string): string | null;
   matches(selector: string): boolean;
   remove(): void;
 };
@@ -74,13 +73,13 @@ export function removeHidden(document: ParsedDocument): void {
   const rules = Array.from(document.querySelectorAll("style")).flatMap(rulesOf);
   const hidden = new Set<Element>(document.querySelectorAll(byName));
   for (const element of document.querySelectorAll("[style]")) {
-    if (effectOf(element.style).hiding.length > 0) hidden.add(element);
+    if (inlineOf(element).hiding.length > 0) hidden.add(element);
   }
   for (const { selector, hiding } of rules.filter((rule) => rule.hiding.length > 0)) {
     const others = rules.filter(({ showing }) => showing.some((property) => hiding.includes(property)));
     for (const element of answered(() => Array.from(document.querySelectorAll(selector)), [])) {
       const shown = others.filter((other) => answered(() => element.matches(other.selector), false));
-      const showing = [effectOf(element.style), ...shown].flatMap((one) => one.showing);
+      const showing = [inlineOf(element), ...shown].flatMap((one) => one.showing);
       if (hiding.some((property) => !showing.includes(property))) hidden.add(element);
     }
   }
@@ -102,7 +101,7 @@ function rulesOf({ textContent, sheet }: Element): SheetRule[] {
     Array.from(rules).flatMap(({ selectorText, style, cssRules, media }) => {
       if (cssRules !== undefined) return read(cssRules, mayHide && /^(?:all|screen)?$/.test(media?.mediaText ?? "not"));
       if (selectorText === undefined || style === undefined) return [];
-      const { hiding, showing } = effectOf(style);
+      const { hiding, showing } = effectOf(style.cssText);
       return hiding.length + showing.length === 0
         ? []
         : [{ selector: selectorText, showing, hiding: mayHide ? hiding : [] }];
@@ -110,11 +109,41 @@ function rulesOf({ textContent, sheet }: Element): SheetRule[] {
   return read(answered(() => sheet?.cssRules, undefined) ?? [], true);
 }
 
-function effectOf(style: Style): Effect {
-  const of: Values = (property) => (style.getPropertyValue(property) ?? "").trim().toLowerCase();
+function inlineOf(element: Element): Effect {
+  return effectOf(element.getAttribute("style") ?? "");
+}
+
+function effectOf(block: string): Effect {
+  const values = valuesOf(block);
+  const of: Values = (property) => values.get(property) ?? "";
   const set = Object.keys(hiders).filter((property) => of(property) !== "");
   const hiding = set.filter((property) => hiders[property]?.(of));
   return { hiding, showing: set.filter((property) => !hiding.includes(property)) };
+}
+
+/**
+ * The declarations of a block in lower case, as browsers read them: the last of a property counts,
+ * but an important one before any other. The parser knows names and values only as written.
+ */
+function valuesOf(block: string): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  const important = new Set<string>();
+  for (const declaration of withoutComments(block.toLowerCase()).split(";")) {
+    const colon = declaration.indexOf(":");
+    const name = declaration.slice(0, Math.max(0, colon)).trim();
+    const given = declaration.slice(colon + 1).trim();
+    const value = given.replace(/!\s*important$/, "").trimEnd();
+    const isImportant = value.length < given.length;
+    if (name === "" || (important.has(name) && !isImportant)) continue;
+    values.set(name, value);
+    if (isImportant) important.add(name);
+  }
+  return values;
+}
+
+function withoutComments(text: string): string {
+  const [first = "", ...more] = text.split("/*");
+  return first + more.map((part) => (part.includes("*/") ? part.slice(part.indexOf("*/") + 2) : "")).join("");
 }
 
 /**

@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Workspace } from "../../core/workspace.ts";
 import type { CallOptions, CallOutcome, Session } from "../../machine/sandbox/session.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
@@ -9,6 +12,8 @@ const finished: CallOutcome = { state: "finished", payload: "0" } as CallOutcome
 /** A pool whose sessions do what a test says, and what became of them. */
 async function scene(options: { readonly most?: number; readonly idleMs?: number } = {}) {
   const rooms: AsyncDisposable[] = [];
+  const [room, home] = await workspaceForTest().then((each) => [each.workspace, each] as const);
+  rooms.push(home);
   const opened: { root: string; closed: boolean; isAlive: boolean; calls: string[] }[] = [];
   const does = new Map<string, (options: CallOptions) => Promise<CallOutcome>>();
   const open = async (root: string): Promise<Session> => {
@@ -35,7 +40,7 @@ async function scene(options: { readonly most?: number; readonly idleMs?: number
     return { workspace: room.workspace, run, lost: async () => (await run()).restarted };
   };
   return {
-    ...{ pool, make, opened, does, conversation },
+    ...{ room, pool, make, opened, does, conversation },
     async [Symbol.asyncDispose]() {
       await pool.close();
       for (const room of rooms) await room[Symbol.asyncDispose]();
@@ -127,6 +132,39 @@ test("a session is closed when it is idle, not while it works, and its time begi
   for (const deadline = Date.now() + 10_000; it.opened[0]?.closed === false && Date.now() < deadline; )
     await Bun.sleep(10);
   expect(await one.lost()).toBe("it was idle for long");
+});
+
+test("why a session is gone is known to a later process too", async () => {
+  await using it = await scene({ idleMs: 1 });
+  const one = await it.conversation();
+  await one.run();
+  const marker = join(one.workspace.metaRoot, "test-session");
+  for (const end = Date.now() + 10_000; (await readFile(marker, "utf8")) === "" && Date.now() < end; )
+    await Bun.sleep(5);
+  await using later = { pool: it.make(), [Symbol.asyncDispose]: () => later.pool.close() };
+  expect((await one.run("x", undefined, later.pool)).restarted).toBe("it was idle for long");
+  expect((await one.run("x", undefined, later.pool)).restarted).toBeUndefined();
+});
+
+test("nothing is kept of conversations whose session is gone or that never had one", async () => {
+  await using it = await scene();
+  it.does.set("end", async () => ({ state: "ended", exitCode: 0 }) as CallOutcome);
+  const kept: WeakRef<object>[] = [];
+  for (let n = 0; n < 40; n++) {
+    const root = join(it.room.root, `${n}`);
+    const workspace = { root, metaRoot: join(root, "meta") } as Workspace;
+    kept.push(new WeakRef(workspace));
+    const signal = new AbortController().signal;
+    const run = (code: string) =>
+      it.pool.run(contextForTest(workspace), code, { signal, timeoutMs: 1_000, onOutput: () => undefined });
+    if (n % 4 === 0) await run("end");
+    if (n % 4 === 1) await run("x").then(() => it.pool.restart(workspace));
+    if (n % 4 > 1) await it.pool.release(workspace);
+    if (n % 4 === 3) await run("x").then(() => it.pool.release(workspace));
+  }
+  const alive = () => kept.filter((each) => each.deref() !== undefined).length;
+  for (const end = Date.now() + 10_000; alive() > 8 && Date.now() < end; await Bun.sleep(10)) Bun.gc(true);
+  expect(alive()).toBeLessThanOrEqual(8);
 });
 
 test("a session that cannot be opened fails its call alone", async () => {

@@ -1,4 +1,4 @@
-import { mkdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
@@ -27,6 +27,7 @@ export interface SessionPool {
 }
 
 type Slot = {
+  readonly workspace: Workspace;
   session: Session | undefined;
   queue: Promise<unknown>;
   /** Why this process's last session is gone; undefined while one is alive or before the first. */
@@ -40,9 +41,10 @@ const defaultIdleMs = 30 * 60_000;
 const defaultMost = 100;
 
 /**
- * `name` names the marker file that shows a later process that a conversation had a session which
- * was lost with this process; `open` starts an interpreter in a conversation's workspace. Above
- * `most` interpreters, the one that has been without a call the longest is closed.
+ * `name` names the marker file that shows that a conversation had a session, and why it is gone;
+ * nothing stands in it if the session was lost with its process. `open` starts an interpreter in a
+ * conversation's workspace. Above `most` interpreters, the one that has been without a call the
+ * longest is closed.
  */
 export function createSessionPool(options: {
   readonly name: string;
@@ -54,8 +56,10 @@ export function createSessionPool(options: {
   /** In order of use: the most recently used is last. */
   const slots = new Map<string, Slot>();
 
-  function slotOf({ root }: Workspace): Slot {
+  function slotOf(workspace: Workspace): Slot {
+    const { root } = workspace;
     const slot = slots.get(root) ?? {
+      workspace,
       session: undefined,
       queue: Promise.resolve(),
       lost: undefined,
@@ -73,7 +77,27 @@ export function createSessionPool(options: {
     );
     const oldest = others.find(({ calls }) => calls === 0);
     if (others.length < most || oldest === undefined) return;
-    await inTurn(oldest, () => drop(oldest, "too many others were in use"));
+    await inTurn(oldest, () => end(oldest, "too many others were in use"));
+  }
+
+  /** Ends what a slot holds, then forgets the slot. */
+  async function end(slot: Slot, cause: string): Promise<void> {
+    await drop(slot, cause);
+    await forget(slot);
+  }
+
+  /**
+   * Removes a slot that is out of use, in its turn; why its session is gone goes into the marker.
+   */
+  async function forget(slot: Slot): Promise<void> {
+    const { workspace, lost } = slot;
+    const isOver = () => slot.session === undefined && slot.calls === 0 && slots.get(workspace.root) === slot;
+    if (!isOver()) return;
+    // The workspace may have been deleted meanwhile.
+    if (lost !== undefined) await writeFile(markerOf(workspace, name), lost).catch(() => undefined);
+    if (!isOver()) return;
+    clearTimeout(slot.idle);
+    slots.delete(workspace.root);
   }
 
   return {
@@ -88,19 +112,25 @@ export function createSessionPool(options: {
         try {
           return { ...(await callIn(slot, code, callOptions)), ...(restarted === undefined ? {} : { restarted }) };
         } finally {
-          slot.idle = setTimeout(() => void inTurn(slot, () => drop(slot, "it was idle for long")), idleMs);
+          slot.idle = setTimeout(() => void inTurn(slot, () => end(slot, "it was idle for long")), idleMs);
           slot.idle.unref();
         }
       }).finally(() => {
         slot.calls -= 1;
+        void inTurn(slot, () => forget(slot));
       });
       return untilAborted(turn, callOptions.signal);
     },
-    restart: (workspace) => {
-      const slot = slotOf(workspace);
-      return inTurn(slot, () => drop(slot, "a restart was asked for"));
+    async restart({ root }) {
+      const slot = slots.get(root);
+      if (slot !== undefined) await inTurn(slot, () => end(slot, "a restart was asked for"));
     },
-    release: (workspace) => drop(slotOf(workspace), "the task was canceled"),
+    async release({ root }) {
+      const slot = slots.get(root);
+      if (slot === undefined) return;
+      await drop(slot, "the task was canceled");
+      void inTurn(slot, () => forget(slot));
+    },
     async close() {
       const closing = [...slots.values()];
       slots.clear();
@@ -140,8 +170,8 @@ async function ensureSession(
   open: (workspace: string) => Promise<Session>,
 ): Promise<string | undefined> {
   if (slot.session?.alive()) return undefined;
-  const marker = join(context.workspace.metaRoot, `${name}-session`);
-  const lost = slot.session ? "it had ended by itself" : (slot.lost ?? (await leftByOther(marker)));
+  const marker = markerOf(context.workspace, name);
+  const lost = slot.session ? "it had ended by itself" : (slot.lost ?? (await lostEarlier(marker)));
   slot.session = await open(context.workspace.root);
   slot.lost = undefined;
   await mkdir(context.workspace.metaRoot, { recursive: true });
@@ -149,9 +179,14 @@ async function ensureSession(
   return lost;
 }
 
-async function leftByOther(marker: string): Promise<string | undefined> {
-  return stat(marker).then(
-    () => "the server was restarted",
+function markerOf({ metaRoot }: Workspace, name: string): string {
+  return join(metaRoot, `${name}-session`);
+}
+
+/** Why an earlier session is gone that this process knows nothing of, if there was one. */
+async function lostEarlier(marker: string): Promise<string | undefined> {
+  return readFile(marker, "utf8").then(
+    (cause) => cause || "the server was restarted",
     () => undefined,
   );
 }

@@ -14,6 +14,8 @@ export type RunRow = {
   readonly error: string | null;
   readonly owner: string | null;
   readonly epoch: number;
+  /** The version of the body it began with; null until it begins, or if it began before these. */
+  readonly body: number | null;
   readonly cancel_requested: number;
   readonly waiting_signal: string | null;
   readonly waiting_reason: string | null;

@@ -15,6 +15,8 @@ test("the files of a store from before it knew whose they are belong to the prin
   await before.start({ kind: "k", input: null, principal: "local", contextId: "c", events });
   await before.close({ graceMs: 0 });
   using db = new Database(store.path);
+  db.run("ALTER TABLE runs DROP COLUMN body");
+  db.run("ALTER TABLE workers DROP COLUMN bodies");
   db.run("DROP TABLE watchers");
   for (const one of ["TABLE file_runs", "TABLE deletions", "INDEX runs_asker", "INDEX runs_unfinished"])
     db.run(`DROP ${one}`);

@@ -9,10 +9,11 @@ export const askerOf = (table: string) =>
   `substr(CASE WHEN json_valid(${table}dedupe_key) THEN json_extract(${table}dedupe_key, '$[#-1]') END, 1, 36)`;
 
 /**
- * One entry per version; the file's `user_version` counts those applied. Never change a released
- * entry.
+ * One entry per release that changes the schema; the file's `user_version` counts those applied.
+ * The release before must work on it, so an entry only adds: tables, indexes, and columns that may
+ * be left out. Never change a released entry.
  */
-const migrations: readonly string[] = [
+export const migrations: readonly string[] = [
   `
   CREATE TABLE runs (
     n INTEGER PRIMARY KEY,
@@ -148,9 +149,20 @@ const migrations: readonly string[] = [
   CREATE TABLE deletions (last_number INTEGER NOT NULL, unscrubbed INTEGER NOT NULL) STRICT;
   INSERT INTO deletions (last_number, unscrubbed) VALUES (0, 0);
   `,
+  // Flows recorded the version of their body in their first step before runs had one.
+  `
+  ALTER TABLE runs ADD COLUMN body INTEGER;
+  ALTER TABLE workers ADD COLUMN bodies TEXT;
+  UPDATE runs SET body = (SELECT out ->> '$.body' FROM journal
+      WHERE run = runs.n AND path = '0' AND name = 'begin' AND json_type(out, '$.body') = 'integer')
+    WHERE status IN ('queued', 'running', 'waiting', 'paused') AND epoch > 0;
+  `,
 ];
 
-/** Migrates a new or older file; refuses one written by a newer version (`config_invalid`). */
+/**
+ * Migrates a new or older file. One of the next version is opened as it is, since each entry leaves
+ * what the version before it does as it is; anything newer is refused (`config_invalid`).
+ */
 export function migrate(db: Database, path: string): void {
   if (versionOf(db) < migrations.length) {
     db.transaction(() => {
@@ -158,7 +170,7 @@ export function migrate(db: Database, path: string): void {
       db.run(`PRAGMA user_version = ${migrations.length}`);
     }).immediate();
   }
-  if (versionOf(db) > migrations.length) {
+  if (versionOf(db) > migrations.length + 1) {
     throw new AppError(
       "config_invalid",
       `${path} was written by a newer version (schema ${versionOf(db)}, this one knows ${migrations.length}). Upgrade, or use another file.`,

@@ -1,6 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { ListFilter, RunStatus } from "../../../core/engine.ts";
+import { offerOf } from "../../offer.ts";
+import { storedOffer } from "./claims-table.ts";
 import type { RunRow } from "./runs-table.ts";
 import { migrate } from "./schema.ts";
 import { prepareTables } from "./tables.ts";
@@ -39,7 +41,8 @@ function store() {
 }
 
 const at = (steady: number, wall = steady) => ({ wall, steady });
-const kinds = (...names: readonly string[]) => JSON.stringify(names);
+const kinds = (...names: readonly string[]) =>
+  storedOffer(offerOf(names.map((kind) => ({ kind, execute: async () => null }))));
 const idle = { owner: null, due: null, awaited: null, waiting_signal: null, waiting_reason: null };
 const question = { signal: "message", reason: "input-required" };
 
@@ -85,10 +88,10 @@ test("a run is taken at once by a worker that is there, and what a worker holds 
   const { tables, run, row, worker } = store();
   for (const id of ["w", "v"]) worker(id);
   const [one, two] = [run(), run()];
-  expect(tables.claims.take(one, "gone", at(1))).toBeNull();
-  expect(tables.claims.take(one, "w", at(1, 10))).toMatchObject({ n: one, owner: "w", epoch: 1, updated_at: 10 });
+  expect(tables.claims.take(one, "gone", 1, at(1))).toBeNull();
+  expect(tables.claims.take(one, "w", 1, at(1, 10))).toMatchObject({ n: one, owner: "w", epoch: 1, updated_at: 10 });
   expect(row(two)?.owner).toBeNull();
-  tables.claims.take(two, "v", at(1));
+  tables.claims.take(two, "v", 1, at(1));
   tables.states.requestCancel(two, at(1));
   expect(tables.claims.owned("v")).toEqual([{ id: "r2", epoch: 1, cancel_requested: 1 }]);
   tables.claims.handBack("v", at(2));
@@ -108,7 +111,7 @@ test("a run that waits shows for what, belongs to nobody, and is woken by the si
   const { tables, run, row, worker } = store();
   worker("w");
   const n = run();
-  tables.claims.take(n, "w", at(1));
+  tables.claims.take(n, "w", 1, at(1));
   tables.states.park(n, { signals: ["message", "go"], shown: question, wakeAt: 99 }, at(2, 20));
   const waiting = {
     status: "waiting",
@@ -122,7 +125,7 @@ test("a run that waits shows for what, belongs to nobody, and is woken by the si
   expect(row(n)?.status).toBe("waiting");
   tables.states.wake(n, "go", at(3, 30));
   expect(row(n)).toMatchObject({ ...idle, status: "queued", due: 3, updated_at: 30 });
-  tables.claims.take(n, "w", at(4));
+  tables.claims.take(n, "w", 1, at(4));
   tables.states.wake(n, "go", at(5));
   expect(row(n)?.status).toBe("running");
 });
@@ -156,9 +159,9 @@ test("a lease holds for its run, its worker and its claim alone", () => {
   const { tables, run, worker } = store();
   worker("w");
   const [n, other] = [run(), run()];
-  for (const one of [n, other]) tables.claims.take(one, "w", at(1));
+  for (const one of [n, other]) tables.claims.take(one, "w", 1, at(1));
   tables.claims.handBack("w", at(2));
-  tables.claims.take(n, "w", at(3));
+  tables.claims.take(n, "w", 1, at(3));
   const lease = { n, owner: "w", epoch: 2 };
   expect(tables.states.held(lease)).toEqual({ cancel_requested: 0 });
   for (const over of [{ n: other }, { owner: "v" }, { epoch: 1 }, { epoch: 3 }])

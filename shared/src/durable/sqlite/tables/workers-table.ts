@@ -10,6 +10,7 @@ export function workersTable(db: Database) {
   const insert = db.query<null, [string, string, number, string]>(
     "INSERT INTO workers (id, host, pid, process_start) VALUES (?, ?, ?, ?)",
   );
+  const offer = db.query<null, [string, string]>("UPDATE workers SET bodies = ? WHERE id = ?");
   const beat = db.query<{ beat: number }, [string]>("UPDATE workers SET beat = beat + 1 WHERE id = ? RETURNING beat");
   const all = db.query<{ id: string; beat: number; host: string; pid: number; process_start: string }, []>(
     "SELECT id, beat, host, pid, process_start FROM workers",
@@ -20,6 +21,8 @@ export function workersTable(db: Database) {
   const leave = db.query<null, [string]>("DELETE FROM workers WHERE id = ?");
   return {
     insert: (id: string, who: ProcessIdentity) => void insert.run(id, who.host, who.pid, who.processStart),
+    /** Tells what the worker can execute: the keys of its offer, as JSON. */
+    offer: (id: string, keys: string) => void offer.run(keys, id),
     /** False if the worker was declared dead. */
     beat: (id: string) => beat.get(id) !== null,
     all: (): WorkerRow[] => all.all().map(({ process_start, ...row }) => ({ ...row, processStart: process_start })),

@@ -52,3 +52,14 @@ test("a cancelled call ends with the caller's own reason", () => {
   expect(deadline.signal.reason.message).toBe("called off");
   deadline.end();
 });
+
+test("the time that passed is told in seconds, below one in milliseconds", async () => {
+  for (const [ms, told] of [
+    [40, "40 ms"],
+    [1_040, "1 s"],
+  ] as const) {
+    const { signal } = createDeadline("shop", ms, 10_000, new AbortController().signal);
+    for (const end = performance.now() + 20_000; !signal.aborted && performance.now() < end; ) await Bun.sleep(10);
+    expect((signal.reason as Error).message).toBe(`The MCP server shop did not answer within ${told}.`);
+  }
+});

@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { parseServers } from "./read-servers.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseServers, readServers } from "./read-servers.ts";
 
 const parse = (mcpServers: object, env: Record<string, string> = {}) =>
   parseServers(JSON.stringify({ mcpServers }), "mcp.json", env);
@@ -67,4 +70,24 @@ test("paths that start with a dot are relative to the file's folder, wherever th
     read: ["/home/me/team/node_modules", "/home/me/shared", "/usr/share"],
     write: ["/home/me/team"],
   });
+});
+
+test("a file that is not there has no servers, unless the settings name it; a folder is no file", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "read-servers-"));
+  const file = join(folder, "mcp.json");
+  for (const missing of [file, folder]) {
+    expect(await readServers(missing, false, {})).toEqual([]);
+    await expect(readServers(missing, true, {})).rejects.toThrow(`${missing} is not there`);
+  }
+  await Bun.write(file, JSON.stringify({ mcpServers: { s: { command: "x" } } }));
+  for (const named of [true, false]) expect(await readServers(file, named, {})).toMatchObject([{ name: "s" }]);
+  await Bun.write(file, "{");
+  await expect(readServers(file, false, {})).rejects.toMatchObject({ code: "config_invalid" });
+  await rm(folder, { recursive: true });
+});
+
+test("a name has at most 64 characters, and a letter or a digit", () => {
+  expect(parse({ ["s".repeat(64)]: { command: "x" } })).toHaveLength(1);
+  for (const name of ["s".repeat(65), "", "_-_", "é"])
+    expect(() => parse({ [name]: { command: "x" } })).toThrow("a name has a letter or digit in it");
 });

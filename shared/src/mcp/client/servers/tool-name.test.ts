@@ -39,3 +39,11 @@ test("every name is one that providers accept, and no two pairs share one", asyn
     }),
   );
 });
+
+test("a name of exactly 64 characters is kept, one more is shortened; a tool without a name has a hash", () => {
+  const tool = "t".repeat(64 - "files__".length);
+  expect(mountedName("files", tool)).toBe(`files__${tool}`);
+  expect(mountedName("files", `${tool}t`)).toMatch(/_[0-9a-f]{6}$/);
+  expect(mountedName("files", `${tool}t`)).toHaveLength(64);
+  expect(mountedName("files", "")).toMatch(/^files___[0-9a-f]{6}$/);
+});

@@ -5,6 +5,7 @@ import { refOf, startDesk } from "../../../testing/browser/desk.ts";
 
 const desk = await startDesk({
   "/one": '<title>One</title><h1>One</h1><a href="/two">Next</a><a href="/two" target=_blank>New tab</a>',
+  "/steps": `<title>Steps</title><form method=post><button>Go on</button></form>`,
   "/two": "<title>Two</title><h1>Two</h1>",
   "/broken": () => new Response("<h1>Gone</h1>", { status: 404, headers: { "content-type": "text/html" } }),
   "/form": `<form onsubmit="document.title = 'sent ' + new URLSearchParams(new FormData(this)); return false">
@@ -72,6 +73,13 @@ test("going to an address, back, forward and reloading work, and a server's refu
   expect((await desk.call("go_forward")).text).toBe("There is no page to go forward to.");
   expect((await desk.call("refresh")).text).toContain('"One"');
   expect((await desk.call("go_to_url", { url: `${desk.url}/broken` })).text).toContain("The server answered 404.");
+});
+
+test("going back between two steps of a form at one address is told as what it is", async () => {
+  await see("/steps");
+  await desk.call("click_element", { ref: ref('button "Go on"') });
+  expect((await desk.call("go_back")).text).toBe(`The page is now ${desk.url}/steps "Steps".`);
+  expect((await desk.call("go_forward")).text).toBe(`The page is now ${desk.url}/steps "Steps".`);
 });
 
 test("addresses that are not http(s), and hosts that do not answer, are refused with the reason", async () => {

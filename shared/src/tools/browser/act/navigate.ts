@@ -67,8 +67,14 @@ async function travel(
   refusal: string,
 ): Promise<string> {
   const { url } = placeOf(call.browsing);
-  const said = await visit(call, go);
-  return placeOf(call.browsing).url === url && call.browsing.dialog() === undefined ? refusal : said;
+  let response: Response | null = null;
+  const said = await visit(call, async (page) => {
+    response = await go(page);
+    return response;
+  });
+  // The steps of a form may share one address, and a page that was not loaded anew has no response.
+  const isSame = response === null && placeOf(call.browsing).url === url;
+  return isSame && call.browsing.dialog() === undefined ? refusal : said;
 }
 
 async function visit(call: BrowserCall, go: (page: Page) => Promise<Response | null>): Promise<string> {

@@ -1,5 +1,3 @@
-import { AppError } from "../../core/errors.ts";
-
 /**
  * The outcome of work that may hang: undefined if it failed or did not finish in time. Work that
  * did not finish continues unobserved.
@@ -32,18 +30,5 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promi
     return await Promise.race([work, aborted]);
   } finally {
     done.abort();
-  }
-}
-
-/**
- * The outcome of work that the browser should have finished well within the time; rejects with
- * `unavailable` if it has not, or if it failed unexpectedly.
- */
-export async function answered<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  try {
-    return await abortable(work, AbortSignal.timeout(timeoutMs));
-  } catch (cause) {
-    if (cause instanceof AppError) throw cause;
-    throw new AppError("unavailable", "The browser does not answer, or was ended in the meantime.", { cause });
   }
 }
