@@ -25,7 +25,7 @@ export {
 } from "../durable/postgres/postgres-engine.ts";
 export type { RestateEndpointOptions } from "../durable/restate/restate-endpoint.ts";
 export { createRestateEngine, type RestateEngineOptions } from "../durable/restate/restate-engine.ts";
-export type { SyncFile } from "../durable/sqlite/connection.ts";
 export type { CrashPoint } from "../durable/sqlite/crash-point.ts";
 export { createEmbeddedEngine, type EmbeddedEngineOptions } from "../durable/sqlite/embedded-engine.ts";
+export type { SyncFile } from "../durable/sqlite/file-sync.ts";
 export type { MachineClock } from "../durable/sqlite/machine-clock.ts";

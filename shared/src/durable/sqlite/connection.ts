@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
-import { close, closeSync, fdatasync, openSync } from "node:fs";
-import { promisify } from "node:util";
+import { close, closeSync, openSync } from "node:fs";
+import { createFileSync, type SyncFile } from "./file-sync.ts";
 import { migrate } from "./tables/schema.ts";
 import { prepareTables, type Tables } from "./tables/tables.ts";
 
@@ -33,16 +33,11 @@ export type Connection = {
   close(): void;
 };
 
-/** Brings what was written to a file to the disk, off this thread. */
-export type SyncFile = (file: number) => Promise<void>;
-
-const synced: SyncFile = promisify(fdatasync);
-
 /**
  * Opens the store, creating it readable only by its owner. Throws SQLite's error, or
  * `config_invalid` for a newer schema.
  */
-export function openConnection(path: string, syncFile: SyncFile = synced): Connection {
+export function openConnection(path: string, syncFile: SyncFile = createFileSync()): Connection {
   createPrivate(path);
   const db = new Database(path, { create: true, readwrite: true, strict: true });
   try {

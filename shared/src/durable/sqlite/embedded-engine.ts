@@ -1,8 +1,8 @@
 import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { Live } from "../live.ts";
-import type { SyncFile } from "./connection.ts";
 import type { CrashPoint } from "./crash-point.ts";
+import type { SyncFile } from "./file-sync.ts";
 import { follow } from "./follow.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { admit, intake } from "./intake.ts";

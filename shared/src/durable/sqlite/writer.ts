@@ -1,8 +1,9 @@
 import type { EngineHealth, Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import { type Connection, openConnection, type SyncFile } from "./connection.ts";
+import { type Connection, openConnection } from "./connection.ts";
 import { type CrashPoint, crash } from "./crash-point.ts";
 import { DiskSync } from "./disk-sync.ts";
+import type { SyncFile } from "./file-sync.ts";
 import { isBusy, storageFailure, storageUnavailable } from "./storage-error.ts";
 import type { Tables } from "./tables/tables.ts";
 

@@ -1,0 +1,29 @@
+import { fdatasync, fdatasyncSync } from "node:fs";
+import { promisify } from "node:util";
+
+/** Brings what was written to a file to the disk. */
+export type SyncFile = (file: number) => Promise<void>;
+
+/** A sync this quick costs the event loop less than waking another thread and being woken by it. */
+const quickMs = 1;
+/** How much of a slow sync each later one still counts with. */
+const remembered = 15 / 16;
+
+const inThreadPool: SyncFile = promisify(fdatasync);
+
+/**
+ * Syncs on this thread while the disk answers at once, and off it for a while after a sync that
+ * kept the event loop waiting.
+ */
+export function createFileSync(): SyncFile {
+  let expectedMs = 0;
+  return async (file) => {
+    if (expectedMs > quickMs) {
+      expectedMs *= remembered;
+      return await inThreadPool(file);
+    }
+    const begun = performance.now();
+    fdatasyncSync(file);
+    expectedMs = performance.now() - begun;
+  };
+}
