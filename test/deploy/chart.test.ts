@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { basename, join } from "node:path";
+import { agentDefaults } from "manyhands/internal/config/agents";
 import { version } from "manyhands/internal/core/release";
+import { ruleGroups } from "../../deploy/monitoring/alerts.ts";
+import { written } from "../../deploy/monitoring/write.ts";
 import { root } from "./build-root.ts";
 
 const chart = join(root, "deploy/chart/manyhands");
@@ -28,10 +31,10 @@ async function rendered(values: string): Promise<{ text: string; of(kind: string
   return { text: out, of: (kind) => manifests.find((one) => one?.kind === kind) };
 }
 
-test("the chart is of this version and comes with three value files to check it with", async () => {
+test("the chart is of this version and comes with four value files to check it with", async () => {
   const { appVersion } = Bun.YAML.parse(await Bun.file(join(chart, "Chart.yaml")).text()) as { appVersion: string };
   expect(appVersion).toBe(version);
-  expect(valueFiles).toHaveLength(3);
+  expect(valueFiles).toHaveLength(4);
 });
 
 test.skipIf(missing.length > 0).each(valueFiles.map((path) => [basename(path), path]))(
@@ -66,9 +69,59 @@ test.skipIf(missing.length > 0).each(valueFiles.map((path) => [basename(path), p
     });
     expect(container.readinessProbe.httpGet.path).toBe("/readyz");
     expect(of("NetworkPolicy").spec.ingress[0].ports).toEqual([{ protocol: "TCP", port: "http" }]);
-    expect(container.ports).toEqual([{ name: "http", containerPort: 4100 }]);
+    expect(container.livenessProbe.httpGet.path).toBe("/healthz");
+    expect(container.envFrom).toEqual([{ secretRef: { name: "manyhands" } }]);
+    const [own, ...others] = container.ports;
+    expect(own).toEqual({ name: "http", containerPort: 4100 });
+    expect(others.length > 0).toBe(values.includes("watched"));
   },
 );
+
+test.skipIf(missing.length > 0)("monitoring scrapes every server by its port, and nobody else gets there", async () => {
+  const { of } = await rendered(join(chart, "ci/watched-values.yaml"));
+  const ports = of("StatefulSet").spec.template.spec.containers[0].ports;
+  const agents = Object.entries(agentDefaults).map(([name, { port }]) => ({ name, containerPort: port }));
+  expect(ports.toSorted((one: Manifest, other: Manifest) => one.containerPort - other.containerPort)).toEqual([
+    { name: "http", containerPort: 4100 },
+    ...agents,
+  ]);
+  const endpoints: Manifest[] = of("PodMonitor").spec.podMetricsEndpoints;
+  const names = ports.map(({ name }: Manifest) => name).toSorted();
+  expect(endpoints.map(({ port }) => port).toSorted()).toEqual(names);
+  for (const { authorization } of endpoints)
+    expect(authorization.credentials).toEqual({ name: "manyhands-metrics", key: "token" });
+  const [everybody, scraper] = of("NetworkPolicy").spec.ingress;
+  expect(everybody.ports).toEqual([{ protocol: "TCP", port: "http" }]);
+  expect(scraper.ports.map(({ port }: Manifest) => port).toSorted()).toEqual(names);
+  expect(scraper.from).toEqual([
+    { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } },
+  ]);
+});
+
+test.skipIf(missing.length > 0)("the chart carries the dashboard and the alert rules as they are written", async () => {
+  const { text, of } = await rendered(join(chart, "ci/watched-values.yaml"));
+  const map = text.split(/^---$/m).map((one) => Bun.YAML.parse(one) as Manifest);
+  const shown = map.find((one) => one?.kind === "ConfigMap" && one.metadata.name.endsWith("-dashboard"));
+  expect(shown.metadata.labels.grafana_dashboard).toBe("1");
+  expect(shown.data["manyhands.json"]).toBe(written["grafana/manyhands.json"]);
+  expect(of("PrometheusRule").spec).toEqual(ruleGroups());
+  expect(of("PodDisruptionBudget").spec).toMatchObject({
+    maxUnavailable: 0,
+    unhealthyPodEvictionPolicy: "AlwaysAllow",
+  });
+  const plain = await rendered(join(chart, "ci/small-values.yaml"));
+  for (const kind of ["PrometheusRule", "PodMonitor", "PodDisruptionBudget", "HorizontalPodAutoscaler"])
+    expect([kind, plain.of(kind)]).toEqual([kind, undefined]);
+});
+
+test.skipIf(missing.length > 0)("more replicas and autoscaling are refused, saying why", async () => {
+  for (const key of ["replicaCount=2", "replicas=2", "autoscaling.enabled=true"]) {
+    const values = join(chart, "ci/small-values.yaml");
+    const { exitCode, err } = await ended("helm", "template", "test", chart, "-f", values, "--set", key);
+    expect([key, exitCode]).not.toEqual([key, 0]);
+    expect(err).toContain("the embedded engine's store is a file of one machine");
+  }
+});
 
 test.skipIf(missing.length > 0)(
   "a chart without the name of a secret is refused, saying which value to set",

@@ -47,6 +47,13 @@ export function outgoingTrace(): Partial<Trace> {
 }
 
 /**
+ * The current trace as variables of a program, as OpenTelemetry names them; none outside a trace.
+ */
+export function traceVariables(): Record<string, string> {
+  return Object.fromEntries(Object.entries(outgoingTrace()).map(([name, value]) => [name.toUpperCase(), value]));
+}
+
+/**
  * The id of a span, made from what it stands for, so that whoever sends a request and whoever
  * reports the span name the same one, in any process.
  */

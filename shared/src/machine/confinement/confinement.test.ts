@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { withinTrace } from "../../core/trace.ts";
 import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
 import { runCommand } from "../sandbox/run-command.ts";
 
@@ -52,6 +53,14 @@ print(os.geteuid() == 0, libc.prctl(39, 0, 0, 0, 0), asked, *sets)
     expect(await everythingOf("env; cat /proc/*/environ; true")).not.toContain(canary);
     const { stdout } = await run("echo $HOME; pwd; echo $PATH");
     expect(stdout).toStartWith(`${open.workspace}\n${open.workspace}\n/usr/local/bin:`);
+  });
+
+  test("a command is told the trace it is part of, as OpenTelemetry does, and nothing outside one", async () => {
+    const trace = { traceparent: `00-${"1".repeat(32)}-${"2".repeat(16)}-01`, tracestate: "a=b" };
+    const asked = "env | grep ^TRACE | sort";
+    const { stdout } = await withinTrace(trace, () => run(asked));
+    expect(stdout).toBe(`TRACEPARENT=${trace.traceparent}\nTRACESTATE=a=b\n`);
+    expect((await run(asked)).stdout).toBe("");
   });
 
   test("files of the host, of root and of other conversations cannot be read", async () => {

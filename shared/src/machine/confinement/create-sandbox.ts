@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { AppError } from "../../core/errors.ts";
+import { traceVariables } from "../../core/trace.ts";
 import { type ControlGroups, openControlGroups } from "../memory/control-group.ts";
 import { type ConversationWatch, createConversationWatch } from "../memory/conversation-watch.ts";
 import { sandboxEnvironment } from "../process/environment.ts";
@@ -151,7 +152,8 @@ async function start(
   // If that place has become full or disappeared, this process's memory is watched instead.
   const group = await groups?.create(workspace, limits).catch(() => undefined);
   try {
-    const env = sandboxEnvironment(workspace, confinement.temporary(workspace), command.env);
+    const named = { ...traceVariables(), ...command.env };
+    const env = sandboxEnvironment(workspace, confinement.temporary(workspace), named);
     const { argv, paths, network, first } = command;
     const given = { ...(paths && { paths }), ...(network && { network }), ...(first && { first }) };
     return await startProcess(confinement, { argv, workspace, env, limits, group, ...given }, watch);

@@ -64,7 +64,10 @@ export type SandboxCommand = {
    * `sandbox_unavailable` on tiers without such a namespace.
    */
   readonly first?: boolean;
-  /** Variables in addition to the built PATH, HOME, LANG, TMPDIR and TERM; nothing is inherited. */
+  /**
+   * Variables in addition to the built PATH, HOME, LANG, TMPDIR and TERM, and to TRACEPARENT and
+   * TRACESTATE within a trace; nothing is inherited.
+   */
   readonly env?: Readonly<Record<string, string>>;
   readonly limits?: Partial<SandboxLimits>;
 };

@@ -33,11 +33,20 @@ function frameOf(letter: string, bytes: Uint8Array): ProgramFrame {
   return { kind: "ended", exitCode: Buffer.from(bytes).readUInt32LE(0), isClean: letter === "c" };
 }
 
-/** A program for a kept interpreter: its processor time in seconds, its length, itself. */
-export function programRequest(code: string, cpuSeconds: number): Uint8Array {
+/**
+ * A program for a kept interpreter: its processor time in seconds, its length and that of its
+ * variables, itself, and the variables as JSON.
+ */
+export function programRequest(
+  code: string,
+  cpuSeconds: number,
+  variables: Readonly<Record<string, string>>,
+): Uint8Array {
   const source = Buffer.from(code);
-  const header = Buffer.alloc(8);
+  const own = Buffer.from(JSON.stringify(variables));
+  const header = Buffer.alloc(12);
   header.writeUInt32LE(cpuSeconds, 0);
   header.writeUInt32LE(source.length, 4);
-  return Buffer.concat([header, source]);
+  header.writeUInt32LE(own.length, 8);
+  return Buffer.concat([header, source, own]);
 }

@@ -1,3 +1,4 @@
+import { traceVariables } from "../../core/trace.ts";
 import type { Sandbox, SandboxCommand } from "../../machine/sandbox/sandbox.ts";
 import { createSession, type Session } from "../../machine/sandbox/session.ts";
 
@@ -33,7 +34,7 @@ export async function openPythonSession(sandbox: Sandbox, workspace: string): Pr
   return createSession(process, frameCode);
 }
 
-/** One line of JSON; the mark's payload is the exit status. */
+/** One line of JSON, with the call's trace; the mark's payload is the exit status. */
 function frameCode(code: string, token: string): string {
-  return `${JSON.stringify({ token, code: Buffer.from(code).toString("base64") })}\n`;
+  return `${JSON.stringify({ token, code: Buffer.from(code).toString("base64"), variables: traceVariables() })}\n`;
 }

@@ -42,6 +42,7 @@ def serve(requests, module):
             request = json.loads(line)
             token = request["token"]
             count += 1
+            os.environ.update(request["variables"])
             status = run(base64.b64decode(request["code"]).decode(), "<python_execute %d>" % count, module)
         except KeyboardInterrupt:
             if token is None:
@@ -109,11 +110,12 @@ def keep(requests):
     gc.collect()
     gc.freeze()
     while True:
-        header = read_all(requests, 8)
+        header = read_all(requests, 12)
         if header is None:
             return None
         cpu_seconds = int.from_bytes(header[:4], "little")
-        source = read_all(requests, int.from_bytes(header[4:], "little"))
+        source = read_all(requests, int.from_bytes(header[4:8], "little"))
+        variables = read_all(requests, int.from_bytes(header[8:], "little"))
         (output, own_output), (errors, own_errors) = os.pipe(), os.pipe()
         child = os.fork()
         if child == 0:
@@ -125,6 +127,7 @@ def keep(requests):
             signal.signal(signal.SIGINT, signal.default_int_handler)
             set_process(dumpable, 1, 0, 0, 0)
             come_home()
+            os.environ.update(json.loads(variables))
             return source
         os.close(own_output)
         os.close(own_errors)

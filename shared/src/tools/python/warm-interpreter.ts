@@ -1,3 +1,4 @@
+import { traceVariables } from "../../core/trace.ts";
 import { limitFromExitCode } from "../../machine/sandbox/limits.ts";
 import type { RunningCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox, SandboxLimits, SandboxProcess } from "../../machine/sandbox/sandbox.ts";
@@ -53,7 +54,7 @@ export async function openWarmInterpreter(sandbox: Sandbox, workspace: string): 
     async begin(code, bounds) {
       if (!isAlive) return undefined;
       program = createProgram(process, bounds, close);
-      process.stdin.write(programRequest(code, bounds.cpuSeconds));
+      process.stdin.write(programRequest(code, bounds.cpuSeconds, traceVariables()));
       process.stdin.flush();
       const timer = setTimeout(process.kill, beginMs);
       const hasBegun = await program.hasBegun.finally(() => clearTimeout(timer));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { withinTrace } from "../../core/trace.ts";
 import { descendants, isRunning, readProcessTable, sendSignal, startOf } from "../../machine/kernel/process-table.ts";
 import { outcomeOf, runCommand } from "../../machine/sandbox/run-command.ts";
 import { availableTiers, eventually, type OpenTier, openTier } from "../../testing/sandbox/tiers.ts";
@@ -132,6 +133,17 @@ test.skipIf(!hasBwrap)("each program has its own bounds, and the next one runs a
   expect(`${large.stderr} ${large.limit}`).toMatch(/MemoryError|memory 256 MB/);
   expect(await outcome("import os; os.kill(os.getpid(), 11)")).toMatchObject({ exitCode: 139 });
   expect(await python("print('next')")).toBe("next\n");
+});
+
+test.skipIf(!hasBwrap)("each program is told the trace that it belongs to", async () => {
+  const code = "import os; print(os.environ.get('TRACEPARENT'))";
+  const trace = (span: string) => ({ traceparent: `00-${"1".repeat(32)}-${span.repeat(16)}-01` });
+  expect((await outcome(code)).stdout).toBe("None\n");
+  for (const span of ["2", "3"]) {
+    const { stdout } = await withinTrace(trace(span), () => outcome(code));
+    expect(stdout).toBe(`${trace(span).traceparent}\n`);
+  }
+  expect((await outcome(code)).stdout).toBe("None\n");
 });
 
 test.skipIf(!hasBwrap)("after an interpreter was killed the next program starts another", async () => {

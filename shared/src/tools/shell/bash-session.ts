@@ -1,3 +1,4 @@
+import { traceVariables } from "../../core/trace.ts";
 import { guardedFiles } from "../../machine/sandbox/guarded-names.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { createSession, type Session } from "../../machine/sandbox/session.ts";
@@ -53,9 +54,9 @@ export async function openBashSession(sandbox: Sandbox, workspace: string): Prom
 
 /**
  * Lines for the shell. The first evaluates the command, whatever its quoting, in the shell itself
- * with empty input; if the command is interrupted, bash continues with the last line, which writes
- * the mark: `STATUS:FOLDER`. Options that would end the shell at the next failure or fill its
- * output are reset.
+ * with empty input, as part of the call's trace; if the command is interrupted, bash continues with
+ * the last line, which writes the mark: `STATUS:FOLDER`. Options that would end the shell at the
+ * next failure or fill its output are reset.
  */
 function frameCommand(command: string, token: string): string {
   const { stdout, stderr } = outputs;
@@ -64,9 +65,11 @@ function frameCommand(command: string, token: string): string {
     `builtin printf '\\036%s:\\036' ${token} >&${stderr}`,
     "builtin set +exv; PS1= PS2= PROMPT_COMMAND=",
   ].join("; ");
+  const trace = Object.entries(traceVariables()).map(([name, value]) => `${name}=${quoted(value)}`);
+  const joining = trace.length === 0 ? "" : `builtin export ${trace.join(" ")} 2>/dev/null; `;
   // After a syntax error bash discards the rest of what it has read, so an empty line separates the
   // two.
-  return `builtin eval ${quoted(command)} </dev/null >&${stdout} 2>&${stderr}\n\n{ ${mark}; } 2>/dev/null\n`;
+  return `${joining}builtin eval ${quoted(command)} </dev/null >&${stdout} 2>&${stderr}\n\n{ ${mark}; } 2>/dev/null\n`;
 }
 
 /** Removes what bash writes to standard error because it is interactive without a terminal. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { withinTrace } from "../../core/trace.ts";
 import { ending, type OpenShell, openShell } from "../../testing/sandbox/shell.ts";
 import { eventually, processesNamed } from "../../testing/sandbox/tiers.ts";
 import { bashTool, createShellSessions } from "./bash-tool.ts";
@@ -19,6 +20,15 @@ describe("the bash tool", () => {
     expect(await shell.bash("echo only >&2")).toBe(`only\n${ending(0)}`);
     expect(await shell.bash("true")).toBe(ending(0));
     expect(await shell.call({ command: "false" })).toMatchObject({ isError: true });
+  });
+
+  test("each call of a shell is told the trace that it belongs to", async () => {
+    const asked = "env | grep ^TRACE | sort";
+    const first = { traceparent: `00-${"1".repeat(32)}-${"2".repeat(16)}-01`, tracestate: "a='b' $c" };
+    const second = { traceparent: `00-${"1".repeat(32)}-${"3".repeat(16)}-01` };
+    const told = (trace: Parameters<typeof withinTrace>[0]) => withinTrace(trace, () => shell.bash(asked));
+    expect(await told(first)).toStartWith(`TRACEPARENT=${first.traceparent}\nTRACESTATE=a='b' $c\n`);
+    expect(await told(second)).toStartWith(`TRACEPARENT=${second.traceparent}\n`);
   });
 
   test("folder, variables, functions and aliases are kept between calls", async () => {
