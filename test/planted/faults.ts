@@ -3925,7 +3925,7 @@ export const faults: readonly Fault[] = [
     find: "messages.some(isCall)",
     becomes: "messages.every(isCall)",
     harm: "A caller who may only read calls tools by sending a ping along.",
-    tests: mcpServer,
+    tests: ["gateway/src/server/scopes", ...mcpServer],
   },
   {
     id: "tools-of-the-former-server",
