@@ -3898,8 +3898,8 @@ export const faults: readonly Fault[] = [
   {
     id: "judged-beside-the-click",
     file: "shared/src/tools/risk/place-of.ts",
-    find: "y: at.y - (box?.y ?? 0)",
-    becomes: "y: at.y",
+    find: "y: point.y - (box?.y ?? 0) - inset.y",
+    becomes: "y: point.y - inset.y",
     harm: "A click at a point within a frame is judged by another element than the one that is clicked.",
     tests: risk,
   },
