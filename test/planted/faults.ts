@@ -3912,11 +3912,11 @@ export const faults: readonly Fault[] = [
     tests: mcp,
   },
   {
-    id: "old-client-drops-new",
+    id: "waits-for-what-is-gone",
     file: "shared/src/mcp/client/connection/connection-life.ts",
-    find: "      if (live !== one) return;\n      forget();",
-    becomes: "      forget();",
-    harm: "A call that fails late on a connection that was replaced makes the others leave the new one.",
+    find: "        refuseLongWait(server.name, waitMs, health.error);\n",
+    becomes: "",
+    harm: "A call to a server that is known to be away waits up to a minute instead of being told so.",
     tests: mcp,
   },
   {
@@ -3928,11 +3928,11 @@ export const faults: readonly Fault[] = [
     tests: ["gateway/src/server/scopes", ...mcpServer],
   },
   {
-    id: "tools-of-the-former-server",
-    file: "shared/src/mcp/client/remembered-tools.ts",
-    find: "return kept?.server === server.shown ? (kept.definitions as readonly Definition[]) : undefined;",
-    becomes: "return kept?.definitions as readonly Definition[] | undefined;",
-    harm: "An entry with a new command or URL offers the tools of the server that it was before.",
+    id: "no-templates-no-list",
+    file: "shared/src/mcp/client/resource-tools.ts",
+    find: "\n            .catch(() => ({ resourceTemplates: [] }));",
+    becomes: ";",
+    harm: "The resources of an MCP server that has no templates of them cannot be listed.",
     tests: mcp,
   },
   {
