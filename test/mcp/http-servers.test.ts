@@ -125,6 +125,18 @@ test("an unreachable server gives one error, and is retried", async () => {
   expect(it.host.health().servers[0]).toMatchObject({ state: "failed" });
 });
 
+test("a server that has been away for some attempts is not waited for: it is said when the next one is", async () => {
+  const server = startHttpServer();
+  const { url } = server;
+  server[Symbol.dispose]();
+  await using it = await hostForTest({ web: { url } });
+  const web = await it.host.open("web");
+  const told: string[] = [];
+  while (told.length < 6 && !told.at(-1)?.includes("next attempt"))
+    await web.inspect(AbortSignal.timeout(60_000)).catch(({ message }: Error) => told.push(message));
+  expect(told.at(-1)).toMatch(/The MCP server web is not there; the next attempt to reach it is in \d s\. /);
+});
+
 test.each(["sse", "streamableHttp"] as const)(
   "server-everything over %s is detected and used, with progress",
   async (kind) => {

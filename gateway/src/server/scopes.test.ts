@@ -25,6 +25,7 @@ const others: readonly (readonly [string, string, Access, object?])[] = [
   ["get", "/a2a/echo/tasks", "read"],
   ["get", "/a2a/echo/metrics", "read"],
   ["post", "/mcp", "run", { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "x" } }],
+  ["post", "/mcp", "run", ["ping", "tools/call"].map((method, id) => ({ jsonrpc: "2.0", id, method, params: {} }))],
   ["post", "/mcp", "read", { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }],
   ["get", "/healthz", "open"],
   ["get", "/readyz", "open"],

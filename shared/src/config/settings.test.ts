@@ -469,6 +469,20 @@ test("what principals may use is set for all of them and for some by name", asyn
   await expect(wrong).rejects.toThrow(/\[limits\.principals\.alice\] has no key runs/);
 });
 
+test("ended runs, journals, workspaces and files of no run are each kept for their own time", async () => {
+  const toml = '[retention]\nruns = "4d"\njournals = "3d"\nworkspaces = "2d"\nartifacts = "1d"\nevery = "2h"\n';
+  const { retention } = await loadConfig({ cwd: await folderWith(toml), env: {} });
+  const day = 86_400_000;
+  const times = { runsMs: 4 * day, journalsMs: 3 * day, workspacesMs: 2 * day, artifactsMs: day, everyMs: day / 12 };
+  expect(retention).toMatchObject(times);
+});
+
+test("the headers for a collector may have signs of equality in their values, and are percent-decoded", async () => {
+  const env = { OTEL_EXPORTER_OTLP_HEADERS: "authorization=Basic dTpw==,x-key=let%20me" };
+  const { telemetry } = await loadConfig({ cwd: await folderWith(undefined), env });
+  expect(telemetry.otlpHeaders).toEqual({ authorization: "Basic dTpw==", "x-key": "let me" });
+});
+
 test("an agent started alone has its table, by name in the file and in variables, and the next free port", async () => {
   const cwd = await folderWith("[gateway]\nport = 4106\n[agents.other]\nport = 4105\n[agents.same]\nport = 4105\n");
   const alone = await readSettings({ cwd, env: { MANYHANDS_AGENTS_MINE_MODEL: "own" }, agent: "mine" });

@@ -52,6 +52,8 @@ ca = "ca.pem"
 client_ca = "ca.pem"
 [gateway]
 public_url = "https://127.0.0.1:${gateway.url.port}"
+[agents.elsewhere]
+url = "${other.url.origin}"
 [egress]
 allow = [${allowed}]
 `,

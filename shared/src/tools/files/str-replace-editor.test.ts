@@ -66,14 +66,14 @@ test("a file is created with its folders, viewed, edited, and undone step by ste
   expect(await place.exists(path)).toBe(false);
 });
 
-test("a file is replaced on request, keeps its permissions, and an undo restores it", async () => {
+test("a file is replaced on request, keeps its permissions but no setuid bit, and an undo restores it", async () => {
   await using place = await setUp();
   await place.write("run.sh", "old\n");
-  await chmod(join(place.root, "run.sh"), 0o755);
+  await chmod(join(place.root, "run.sh"), 0o4755);
   const replaceAll = { command: "create", path: "run.sh", file_text: "new\n", overwrite: true };
   expect(await place.text(replaceAll)).toBe("The file run.sh has been replaced.");
   expect(await place.read("run.sh")).toBe("new\n");
-  expect((await stat(join(place.root, "run.sh"))).mode & 0o777).toBe(0o755);
+  expect((await stat(join(place.root, "run.sh"))).mode & 0o7777).toBe(0o755);
   await place.text({ command: "undo_edit", path: "run.sh" });
   expect(await place.read("run.sh")).toBe("old\n");
   expect(await place.text({ ...replaceAll, path: "not/yet" })).toBe("File created successfully at: not/yet");

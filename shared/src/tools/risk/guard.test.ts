@@ -46,6 +46,9 @@ const pages: Record<string, string> = {
   "/frame": `<h1>Ours</h1><iframe width=600 height=200></iframe><form action=OTHER/take><label>Mail <input></label><button>Join</button></form>
     <script>document.querySelector('iframe').src = 'OTHER/inner'</script>`,
   "/inner": "<label>Inner <input></label>",
+  "/framing": `<p style="height:60px">Ours</p><iframe src=/framed width=700 height=400></iframe>`,
+  "/framed": `<p style="height:60px">Within</p><button>Order now</button><br><iframe src=/deeper width=500 height=200 style="padding-top:50px"></iframe>`,
+  "/deeper": "<button>Pay now</button>",
   "/echo": "<label>Text <input></label><a href='OTHER/?d=TYPED'>You wrote this</a>",
 };
 
@@ -267,6 +270,21 @@ test("keys, drawing and pointing also carry data to a page that nobody named", a
   const way = { from: "1,1", through: ["2,2"], to: "3,3" };
   expect(await risk({ ...open, said }, "browser_drag", way)).toContain("Draw on");
   expect(await risk(open, "browser_drag", way)).toBeUndefined();
+});
+
+test("a click at a point within frames is judged by the element there, however deep it is", async () => {
+  const open = await conversation("framing", "/framing");
+  const framed = open.browsing.active().page.frameLocator("iframe");
+  for (const [frame, name] of [
+    [framed, "Order now"],
+    [framed.frameLocator("iframe"), "Pay now"],
+  ] as const) {
+    const button = frame.getByRole("button", { name });
+    await button.waitFor();
+    const box = await button.boundingBox();
+    const at = { x: (box?.x ?? 0) + 5, y: (box?.y ?? 0) + 5 };
+    expect(await risk(open, "browser_click_at", at)).toBe(`Click “${name}” on ${site.url.host}`);
+  }
 });
 
 test("clicks at a point and keys are judged by the element there", async () => {

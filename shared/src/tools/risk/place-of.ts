@@ -38,8 +38,9 @@ export function placeAt(page: Page, point: Point): Promise<ActionTarget | undefi
     page.mainFrame(),
     (frame) => frame.evaluateHandle(readAt, at),
     async (frame) => {
-      const box = await frame.boundingBox();
-      at = { x: at.x - (box?.x ?? 0), y: at.y - (box?.y ?? 0) };
+      // From the corner of the window, however deep the frame is.
+      const [box, inset] = await Promise.all([frame.boundingBox(), frame.evaluate(readInset)]);
+      at = { x: point.x - (box?.x ?? 0) - inset.x, y: point.y - (box?.y ?? 0) - inset.y };
     },
   );
 }
@@ -87,7 +88,12 @@ interface Root {
 interface Focusable {
   readonly shadowRoot: Root | null;
 }
+interface Framing {
+  readonly clientLeft: number;
+  readonly clientTop: number;
+}
 declare const document: Root;
+declare function getComputedStyle(element: unknown): { readonly paddingLeft: string; readonly paddingTop: string };
 
 /** Runs in a frame. */
 function readFocused(): unknown {
@@ -104,4 +110,13 @@ function readAt({ x, y }: Point): unknown {
     inner = found.shadowRoot?.elementFromPoint(x, y);
   }
   return found;
+}
+
+/** Runs in a frame: where the document in an inner frame begins, from the corner of its element. */
+function readInset(element: Framing): Point {
+  const { paddingLeft, paddingTop } = getComputedStyle(element);
+  return {
+    x: element.clientLeft + Number.parseFloat(paddingLeft),
+    y: element.clientTop + Number.parseFloat(paddingTop),
+  };
 }

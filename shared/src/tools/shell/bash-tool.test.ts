@@ -115,6 +115,7 @@ describe("the bash tool", () => {
     const whole = await Bun.file(join(shell.tier.workspace, path)).text();
     expect(whole).toContain("\n100000\n100001\n");
     expect(whole).toContain("end\n");
+    expect(await shell.bash("seq 200000 >&2")).toContain("[whole output, 1288895 bytes: ");
   });
 
   test("endless output is stopped at its limit, and the session is kept", async () => {
