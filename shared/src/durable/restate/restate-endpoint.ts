@@ -170,9 +170,12 @@ export class RestateEndpoint {
 
   async #drive(kind: string, runId: string, gone: AbortSignal): Promise<void> {
     const able = [...this.#workers].filter((worker) => worker.serves(kind));
-    const [most] = able.toSorted((one, other) => other.roomFor(kind) - one.roomFor(kind));
-    if (most === undefined) throw new AppError("unavailable", "Nobody here works on this kind any more.");
-    await most.drive(kind, runId, gone);
+    const free = able.filter((worker) => worker.roomFor(kind) > 0);
+    const from = free.length > 0 ? free : able;
+    // Any of them: one that lacks the run's body leaves it to another draw.
+    const worker = from[Math.floor(Math.random() * from.length)];
+    if (worker === undefined) throw new AppError("unavailable", "Nobody here works on this kind any more.");
+    await worker.drive(kind, runId, gone);
   }
 }
 
