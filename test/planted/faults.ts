@@ -1866,8 +1866,8 @@ export const faults: readonly Fault[] = [
   {
     id: "later-file-never-sent",
     file: "flows/src/loop/iterate.ts",
-    find: "parts: goesOn ? fresh : flow.files",
-    becomes: "parts: goesOn ? [] : flow.files",
+    find: "parts: goesOn ? fresh : all",
+    becomes: "parts: goesOn ? [] : all",
     harm: "A file that the user adds while a loop runs never reaches the agent.",
     tests: ["flows/src/loop", "flows/src"],
   },

@@ -22,9 +22,10 @@ async function cutter(url: string, asked: string) {
       upstream.write(data);
     });
     upstream.on("data", (data) => {
-      if (isCut || !isAsked || !data.includes('"answers"')) return client.write(data);
-      isCut = true;
-      client.destroy();
+      const isTime = !isCut && isAsked && data.includes('"answers"');
+      isCut ||= isTime;
+      if (isTime) client.destroy();
+      else client.write(data);
     });
     client.on("close", () => upstream.destroy()).on("error", () => undefined);
     upstream.on("close", () => client.destroy()).on("error", () => undefined);
@@ -74,6 +75,7 @@ else {
           signal.throwIfAborted();
           await Bun.sleep(5);
         }
+        return null;
       });
       return null;
     };
