@@ -53,15 +53,18 @@ test("each notification is signed for its receiver and body, as its bearer token
   const agent = await startAgentServer({ webhooks: open(hook.host), keys: await openHomeKeys(home) });
   try {
     const authentication = { scheme: "Bearer", credentials: "hook-secret" };
+    const basic = { scheme: "Basic", credentials: "aG9vazpzZWNyZXQ=" };
     await send(agent.url, "answer yes", { url: `${hook.url}/own`, authentication });
+    await send(agent.url, "answer yes", { url: `${hook.url}/basic`, authentication: basic }, { messageId: "basic" });
     await send(agent.url, "answer yes", { url: `${hook.url}/free` }, { messageId: "free" });
     const last = (path: string) =>
       hook.received.filter((one) => one.path === path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED");
-    await eventually(() => (last("/hook/own") && last("/hook/free")) || undefined);
+    await eventually(() => (last("/hook/own") && last("/hook/basic") && last("/hook/free")) || undefined);
     const jwks = createRemoteJWKSet(new URL(`${agent.url}/.well-known/jwks.json`));
     for (const { path, headers, body } of hook.received) {
       const jwt = headers.get("X-A2A-Notification-Signature") ?? "";
-      expect(headers.get("Authorization")).toBe(path === "/hook/own" ? "Bearer hook-secret" : `Bearer ${jwt}`);
+      const own = { "/hook/own": "Bearer hook-secret", "/hook/basic": "Basic aG9vazpzZWNyZXQ=" }[path];
+      expect(headers.get("Authorization")).toBe(own ?? `Bearer ${jwt}`);
       const audience = `http://${hook.host}${path}`;
       const { payload } = await jwtVerify(jwt, jwks, { issuer: agent.url, audience, maxTokenAge: "5m" });
       const sha256 = new Bun.CryptoHasher("sha256").update(JSON.stringify(body)).digest("hex");

@@ -110,14 +110,20 @@ test("the model decides in a schema, and corrects an answer that does not fit", 
     });
     return { answer: region };
   });
-  const call = (args: object) => ({ calls: [{ name: "name_region", args }], usage });
-  const script = [call({ place: 1 }), call({ region: "west" }), call({ region: "north" })];
+  const call = (...given: object[]) => ({ calls: given.map((args) => ({ name: "name_region", args })), usage });
+  const script = [call({ place: 1 }, { place: 2 }), call({ region: "west" }), call({ region: "north" })];
   await using flow = await flowForTest(deciding, { agents: { one: say("") }, model: script });
   const { answer, events } = await flow.run({ text: "Which?" });
   expect(answer).toBe("north");
   expect(ofType(events, "model-replied")).toHaveLength(3);
   const told = JSON.stringify(flow.model.requests[2]?.body);
   expect(told).toContain("west is no region");
+  // Providers refuse a conversation with a call that has no result.
+  const messages = flow.model.requests[1]?.body.messages ?? [];
+  const results = messages.flatMap((message) => (message.role === "tool" ? [message.tool_call_id] : []));
+  const asked = messages.flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
+  expect(asked).toHaveLength(2);
+  expect(results).toEqual(asked.map(({ id }) => id));
   expect(flow.model.requests[0]?.body).toMatchObject({ tool_choice: { function: { name: "name_region" } } });
 
   await using other = await flowForTest(deciding, { agents: { one: say("") }, model: () => ({ text: "the north" }) });

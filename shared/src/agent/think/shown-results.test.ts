@@ -73,6 +73,16 @@ test("a file that was changed, by an edit or behind the conversation's back, is 
   expect(resultsOf(agent.model.requests.at(-1)?.body)[4]).toContain("    31\tand more");
 });
 
+test("a file that was changed and changed back since it was shown is shown whole", async () => {
+  const changeBack = edit({ command: "str_replace", path: "a.md", old_str: "LINE 3:", new_str: "line 3:" });
+  await using agent = await agentForTest({
+    script: [create, change(3), view, changeBack, view, done],
+    tools: [createStrReplaceEditor()],
+  });
+  await agent.run("Write it.");
+  expect(resultsOf(agent.model.requests.at(-1)?.body)[4]).toContain("     4\tline 3: a sentence");
+});
+
 test("after a compaction a file is shown whole again", async () => {
   const isSummary = (request: ChatRequest) => JSON.stringify(request.messages[0]).includes("working memory");
   const moves = [create, ...Array.from({ length: 8 }, (_, n) => say(700 + n)), view, done];

@@ -25,10 +25,15 @@ test("chunks are read wherever the stream is cut, with any line ends, and what a
     [{ a: "ü" }, { b: 2 }],
   ]);
   const umlaut = [...new TextEncoder().encode('data: {"a":"ü"}\n\n')];
-  async function* bytes() {
-    for (const byte of umlaut) yield new Uint8Array([byte]);
-  }
-  expect(await Array.fromAsync(readStream(new Response(bytes())))).toEqual([[{ a: "ü" }]]);
+  // A generator's pieces may arrive together; those of a stream that is pulled do not.
+  const bytes = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      const byte = umlaut.shift();
+      if (byte === undefined) controller.close();
+      else controller.enqueue(new Uint8Array([byte]));
+    },
+  });
+  expect(await Array.fromAsync(readStream(new Response(bytes)))).toEqual([[{ a: "ü" }]]);
 });
 
 test("the last chunk counts without the empty line after it, and nothing counts after the end", async () => {
