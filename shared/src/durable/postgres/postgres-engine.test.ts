@@ -11,7 +11,9 @@ import {
 import { engineConformance } from "../conformance.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
 
-/** Stands before a server, and once cuts a connection that sent `asked` when its commit is answered. */
+/**
+ * Stands before a server, and once cuts a connection that sent `asked` when its commit is answered.
+ */
 async function cutter(url: string, asked: string) {
   let isCut = false;
   const proxy = createServer((client) => {
