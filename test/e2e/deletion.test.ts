@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -94,7 +94,16 @@ async function remove({ gateway }: System, path: string): Promise<{ status: numb
 /** The files below a folder whose bytes contain the text. */
 function filesWith(folder: string, text: string): string[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.map((entry) => join(entry.parentPath, entry.name)).filter((path) => readFileSync(path).includes(text));
+  return files
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => {
+      try {
+        return readFileSync(path).includes(text);
+      } catch {
+        // It was deleted since it was listed.
+        return existsSync(path);
+      }
+    });
 }
 
 test("a run that is deleted is nowhere in the home any more: not in rows, logs, artifacts or workspaces", async () => {

@@ -92,6 +92,6 @@ for (const [index, { maker, name }] of makes.entries()) {
     const events = await textAt(`${gateway.url}/runs/${body.id}/events`);
     const asked = events.split("\n").filter((line) => line.includes('"agent-asked"'));
     expect(asked).toHaveLength(2);
-    expect(asked[1]).toContain("builds on what you did in this conversation");
+    expect(asked[1]).toContain("Done: ");
   });
 }

@@ -103,7 +103,7 @@ const restRoutes: Readonly<Record<string, Calls>> = {
   ],
   "GET /tasks": ({ contextId }) => [{ path: `/tasks?contextId=${contextId}&includeArtifacts=true`, headers: one }],
   "GET /tasks/:id": ({ task }) => [{ path: `/tasks/${task}`, headers: one }],
-  "DELETE /tasks/:id": ({ task }) => [{ method: "DELETE", path: `/tasks/${task}`, headers: one }],
+  "DELETE /tasks/:id{[^:/]+}": ({ task }) => [{ method: "DELETE", path: `/tasks/${task}`, headers: one }],
   [`POST ${receivers}`]: ({ task, receiver }) => [
     { method: "POST", path: receiversOf(task), headers: one, body: { id: receiver, url: hook } },
   ],
