@@ -4207,4 +4207,12 @@ export const faults: readonly Fault[] = [
     harm: "A client that missed a piece of a streamed reply gets the rest as if nothing were missing.",
     tests: gateway,
   },
+  {
+    id: "handed-back-unheard",
+    file: "shared/src/durable/postgres/executor.ts",
+    find: "      this.#leave(row.id, execution);\n      if (outcome",
+    becomes: "      if (outcome",
+    harm: "What a process hands back when it is replaced lies idle until others happen to look.",
+    tests: ["shared/src/durable/postgres/postgres-engine.test"],
+  },
 ];

@@ -201,13 +201,21 @@ export class Executor {
       const body = bodyOf(definition, version);
       if (body === undefined) execution.pause(versionMissing(definition, version));
       else execution.start(body, JSON.parse(row.input));
-      if ((await execution.done) === "released") onRunnable(row.id);
+      const outcome = await execution.done;
+      // What is held here is nudged; this is for others now.
+      this.#leave(row.id, execution);
+      if (outcome === "released") onRunnable(row.id);
     } catch (error) {
       if (!(error instanceof AppError)) log.error({ err: error }, "A claimed run could not be executed.");
       await store.release().catch(() => undefined);
     } finally {
-      if (this.#held.get(row.id)?.execution === execution) this.#held.delete(row.id);
+      this.#leave(row.id, execution);
     }
+  }
+
+  /** The run is not held by this execution any more; perhaps by the next one. */
+  #leave(runId: string, execution: Execution | undefined): void {
+    if (this.#held.get(runId)?.execution === execution) this.#held.delete(runId);
   }
 }
 

@@ -32,6 +32,8 @@ export class News {
   readonly #told = new Set<string>();
   #isClaimable = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** What is being told; it would be cut off by closing the connections. */
+  #sending: Promise<unknown> = Promise.resolve();
   #poll: ReturnType<typeof setInterval> | undefined;
   #listening: Promise<void> | undefined;
   #stopListening: (() => Promise<void>) | undefined;
@@ -57,7 +59,7 @@ export class News {
     if (this.#isClosed) return;
     this.#told.add(runId);
     this.#isClaimable ||= isClaimable;
-    this.#timer ??= setTimeout(() => void this.#send(), collectMs);
+    this.#timer ??= setTimeout(() => this.#send(), collectMs);
   }
 
   /** Resolves once this process hears news, or looks for itself because it cannot. */
@@ -74,7 +76,8 @@ export class News {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     clearInterval(this.#poll);
-    await this.#send();
+    this.#send();
+    await this.#sending;
     await this.#stopListening?.().catch(() => undefined);
   }
 
@@ -95,7 +98,11 @@ export class News {
     this.#onNews(changed);
   }
 
-  async #send(): Promise<void> {
+  #send(): void {
+    this.#sending = Promise.all([this.#sending, this.#tellOthers()]);
+  }
+
+  async #tellOthers(): Promise<void> {
     this.#timer = undefined;
     const ids = [...this.#told];
     const isClaimable = this.#isClaimable;
