@@ -569,7 +569,9 @@ test("at the end the results are checked against the whole task: missing ones ar
   const { record, events } = await flow.run({ text: "Draw, write, and name the invoice number" });
   expect(record.status).toBe("completed");
   expect(revised[0]).toContain("no step delivered:\n- the invoice number: no step looked it up");
-  expect(asks(events)).toEqual(["one: Draw", "one: Write", "one: Look it up"]);
+  // The first two begin together.
+  const [first = "", second = "", ...later] = asks(events);
+  expect([[first, second].toSorted(), later]).toEqual([["one: Draw", "one: Write"], ["one: Look it up"]]);
 
   for (const options of [{ replans: 0 }, { replans: 1 }]) {
     await using other = await flowForTest(planning, {
