@@ -197,6 +197,7 @@ test("a flow's run started in a chat is visible through every adapter while it a
   });
   await using seen = await consoleOf(id);
   await seen.page.getByText("Which colour?").first().waitFor();
+  await seen.page.locator(".plan .mark").first().waitFor();
   expect(await seen.page.locator(".plan .mark").allTextContents()).toEqual(["[→]"]);
   const events = await fetch(`${gateway.url}/runs/${id}/events`);
 
