@@ -8,6 +8,7 @@ import type { Journal } from "./journal.ts";
 import { type Ending, type JournalRow, LeaseLost, type OperationKind } from "./run-store.ts";
 import { Scope } from "./scope.ts";
 import { scopedRun } from "./scoped-run.ts";
+import { standingOf } from "./standing.ts";
 import { Waiting } from "./waiting.ts";
 import { ProgressOrder, WriteBehindBuffer } from "./write-behind-buffer.ts";
 
@@ -38,9 +39,7 @@ export class Execution implements ExecutionContext {
   /** Steps and writes in progress anywhere in the run, including abandoned branches. */
   #inFlight = 0;
   #checkScheduled = false;
-  /** The newest question whether the run is still ours, and the one that follows it. */
-  #standing: Promise<string> = Promise.resolve("held");
-  #nextStanding: Promise<string> | undefined;
+  readonly #standing: ReturnType<typeof standingOf>;
 
   constructor(journal: Journal, options: ExecutionOptions) {
     this.options = options;
@@ -48,6 +47,7 @@ export class Execution implements ExecutionContext {
     this.progress = new ProgressOrder(options.progress, () => options.store.hurry());
     this.root = new Scope("", { sealed: false, stopMs: options.stopMs, emitted: journal.emitted });
     this.#waiting = new Waiting(this);
+    this.#standing = standingOf(options.store);
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     this.done = promise;
     this.#leave = resolve;
@@ -103,24 +103,10 @@ export class Execution implements ExecutionContext {
   }
 
   async assertHeld(scope: Scope): Promise<void> {
-    const standing = await this.#askStanding();
+    const standing = await this.#standing();
     if (standing === "canceled") this.cancel();
     else if (standing === "lost") this.lose();
     scope.signal.throwIfAborted();
-  }
-
-  /**
-   * One question to the store for all that ask in one turn, and one after the other: steps begin in
-   * the order in which they asked, though a store of another process may answer in any order.
-   */
-  #askStanding(): Promise<string> {
-    this.#nextStanding ??= this.#standing.then(() => {
-      this.#nextStanding = undefined;
-      const standing = this.options.store.standing().catch(() => "held");
-      this.#standing = standing;
-      return standing;
-    });
-    return this.#nextStanding;
   }
 
   record(scope: Scope, row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {

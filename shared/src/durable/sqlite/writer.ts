@@ -4,15 +4,12 @@ import { type Connection, openConnection } from "./connection.ts";
 import { type CrashPoint, crash } from "./crash-point.ts";
 import { DiskSync } from "./disk-sync.ts";
 import type { SyncFile } from "./file-sync.ts";
-import { isBusy, storageFailure, storageUnavailable } from "./storage-error.ts";
+import { isBusy, storageFailure } from "./storage-error.ts";
+import { busyPatienceMs, firstRetryMs, StorageWatch } from "./storage-watch.ts";
 import type { Tables } from "./tables/tables.ts";
 
-/** How long another process may hold the lock before that counts as a storage failure. */
-const busyPatienceMs = 5000;
-const firstRetryMs = 5;
 /** How long a patient write waits for another write to share its commit. */
 const patienceMs = 10;
-const longestRetryMs = 2000;
 
 type Entry = {
   readonly run: (tables: Tables) => unknown;
@@ -52,15 +49,12 @@ export class Writer {
       if (this.#connection === undefined) throw new Error("The store is closed.");
       await this.#connection.sync();
     },
-    (error) => this.#failed(error),
+    (error) => this.#storage.failed(error),
   );
   #transactions = 0;
   /** The data version before which everything is on disk. */
   #syncedVersion: number | undefined;
-  #failure: { readonly reason: string; readonly cause: unknown } | undefined;
-  #busySince: number | undefined;
-  #retryMs = firstRetryMs;
-  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #storage: StorageWatch;
   #patienceTimer: ReturnType<typeof setTimeout> | undefined;
 
   /**
@@ -69,11 +63,16 @@ export class Writer {
    */
   constructor(options: WriterOptions) {
     this.#options = options;
+    this.#storage = new StorageWatch({
+      ...options,
+      onRetry: () => this.#retry(),
+      onRefusing: () => this.#refuseQueued(),
+    });
     try {
       this.#open();
     } catch (error) {
       if (error instanceof AppError) throw error;
-      this.#failed(error);
+      this.#storage.failed(error);
     }
   }
 
@@ -93,7 +92,7 @@ export class Writer {
 
   /** Like `write`, but rejects with `storage_unavailable` if the storage fails now. */
   offer<T>(run: (tables: Tables) => T): Promise<T> {
-    if (this.#failure !== undefined) return Promise.reject(this.#unavailable());
+    if (this.#storage.isFailing) return Promise.reject(this.#storage.refusal());
     return this.#enqueue(run, false, false);
   }
 
@@ -110,8 +109,8 @@ export class Writer {
         return value;
       } catch (error) {
         if (storageFailure(error) === undefined) throw error;
-        if (!isBusy(error)) this.#failed(error);
-        if (!isBusy(error) || performance.now() - start > busyPatienceMs) throw this.#unavailable(error);
+        if (!isBusy(error)) this.#storage.failed(error);
+        if (!isBusy(error) || performance.now() - start > busyPatienceMs) throw this.#storage.refusal(error);
       }
       await Bun.sleep(firstRetryMs);
     }
@@ -129,7 +128,7 @@ export class Writer {
 
   /** Reads committed data at once; undefined while the storage fails or is busy. */
   readNow<T>(run: (tables: Tables) => T): T | undefined {
-    if (this.#failure !== undefined) return undefined;
+    if (this.#storage.isFailing) return undefined;
     try {
       return run(this.#open().tables);
     } catch (error) {
@@ -143,13 +142,13 @@ export class Writer {
     try {
       return this.#connection?.dataVersion();
     } catch (error) {
-      if (!isBusy(error)) this.#failed(error);
+      if (!isBusy(error)) this.#storage.failed(error);
       return undefined;
     }
   }
 
   health(): EngineHealth {
-    return this.#failure === undefined ? { ok: true } : { ok: false, reason: this.#unavailable().message };
+    return this.#storage.health();
   }
 
   /** Commits the queue, retrying for at most `withinMs` if the storage fails; rejects the rest. */
@@ -158,10 +157,10 @@ export class Writer {
     while (this.#queue.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
     while (this.#disk.isBusy) await Bun.sleep(1);
     this.#closed = true;
-    clearTimeout(this.#retryTimer);
+    this.#storage.close();
     clearTimeout(this.#patienceTimer);
-    for (const entry of this.#queue.splice(0)) entry.reject(this.#unavailable());
-    this.#disk.close(this.#unavailable());
+    for (const entry of this.#queue.splice(0)) entry.reject(this.#storage.refusal());
+    this.#disk.close(this.#storage.refusal());
     this.#connection?.close();
     this.#connection = undefined;
   }
@@ -176,11 +175,11 @@ export class Writer {
   }
 
   #scheduleFlush(): void {
-    if (this.#flushScheduled || this.#retryTimer !== undefined) return;
+    if (this.#flushScheduled || this.#storage.isPausing) return;
     this.#flushScheduled = true;
     setImmediate(() => {
       this.#flushScheduled = false;
-      if (this.#retryTimer === undefined && !this.#closed) this.#flush();
+      if (!this.#storage.isPausing && !this.#closed) this.#flush();
     });
   }
 
@@ -194,11 +193,11 @@ export class Writer {
       settle = this.#commit(batch);
     } catch (error) {
       this.#connection?.rollback();
-      this.#failed(error);
+      this.#storage.failed(error);
       return;
     }
     this.#queue = [];
-    this.#worked();
+    this.#storage.worked();
     this.#disk.committed().then(settle, (error) => {
       for (const entry of batch) entry.reject(error);
     });
@@ -206,7 +205,7 @@ export class Writer {
 
   /** Waits for what was just read: commits of this process, and perhaps of another. */
   async #onDisk(connection: Connection): Promise<void> {
-    if (this.#disk.hasFailed) throw this.#unavailable();
+    if (this.#disk.hasFailed) throw this.#storage.refusal();
     const version = connection.dataVersion();
     if (version === this.#syncedVersion) return await this.#disk.reached();
     await this.#disk.committed();
@@ -255,27 +254,11 @@ export class Writer {
     return connection;
   }
 
-  #failed(error: unknown): void {
-    const busy = isBusy(error);
-    this.#busySince = busy ? (this.#busySince ?? performance.now()) : undefined;
-    if (!busy || performance.now() - (this.#busySince ?? 0) > busyPatienceMs) this.#refuse(error);
-    if (this.#retryTimer !== undefined || this.#closed) return;
-    this.#retryTimer = setTimeout(() => this.#retry(), this.#retryMs);
-    if (!busy) this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
-  }
-
-  /**
-   * Accepts nothing new until the storage works again; writes that must not be lost stay queued.
-   */
-  #refuse(error: unknown): void {
-    const reason = storageFailure(error) ?? (error instanceof Error ? error.message : String(error));
-    if (this.#failure?.reason !== reason) {
-      this.#options.log.error({ path: this.#options.path, reason, err: error }, "The run store is unavailable.");
-    }
-    this.#failure = { reason, cause: error };
+  /** Writes that must not be lost stay queued. */
+  #refuseQueued(): void {
     const refused = this.#queue.filter((entry) => !entry.keep);
     this.#queue = this.#queue.filter((entry) => entry.keep);
-    for (const entry of refused) entry.reject(this.#unavailable());
+    for (const entry of refused) entry.reject(this.#storage.refusal());
   }
 
   /**
@@ -283,8 +266,7 @@ export class Writer {
    * size to succeed.
    */
   #retry(): void {
-    this.#retryTimer = undefined;
-    if (this.#failure !== undefined) {
+    if (this.#storage.isFailing) {
       try {
         this.#connection?.close();
         this.#connection = undefined;
@@ -294,24 +276,11 @@ export class Writer {
           this.#disk.done();
         }
       } catch (error) {
-        this.#failed(error);
+        this.#storage.failed(error);
         return;
       }
     }
     if (this.#queue.length > 0) this.#flush();
-    else this.#worked();
-  }
-
-  #worked(): void {
-    this.#busySince = undefined;
-    this.#retryMs = firstRetryMs;
-    if (this.#failure === undefined) return;
-    this.#failure = undefined;
-    this.#options.log.warn({ path: this.#options.path }, "The run store works again.");
-    this.#options.onRecovered();
-  }
-
-  #unavailable(cause: unknown = this.#failure?.cause): AppError {
-    return storageUnavailable(this.#failure?.reason ?? storageFailure(cause) ?? "it failed", cause);
+    else this.#storage.worked();
   }
 }
