@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bodiesOf, bodyOf, loadedBodies, mapBodies, newestBody } from "./bodies.ts";
+import { bodiesOf, bodyFault, bodyOf, loadedBodies, mapBodies, newestBody } from "./bodies.ts";
 import type { RunDefinition } from "./run.ts";
 
 const saying =
@@ -35,4 +35,17 @@ test("a kind that is loaded late has the versions that were named, each with its
   expect(await said(late)).toEqual(["3 3", "2 2"]);
   const wrong = loadedBodies("k", [4], load);
   await expect(wrong.execute({} as never, null)).rejects.toMatchObject({ code: "version_missing" });
+});
+
+test.each([
+  [undefined, [], undefined],
+  [3, [2, 1], undefined],
+  [4, [3, 2, 1], "has 3 former bodies; 2 are the most"],
+  [3, [3], "needs its bodies in order, the newest first, each with its own version"],
+  [2, [1, 3], "needs its bodies in order, the newest first, each with its own version"],
+  [0, [], "needs whole numbers from 1 as versions of its body"],
+  [2, [1.5], "needs whole numbers from 1 as versions of its body"],
+])("a kind with the body %p and the former ones %j has this fault: %p", (body, former, fault) => {
+  const versions = former.map((version) => ({ body: version }));
+  expect(bodyFault(body, versions)).toBe(fault);
 });

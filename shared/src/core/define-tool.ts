@@ -26,20 +26,23 @@ export function defineTool<Input extends z.ZodObject>(
     readonly run: (input: z.output<Input>, context: ToolContext) => Promise<string | ToolResult>;
     /** As `Tool.risk`, with the parsed input. */
     readonly risk?: (input: z.output<Input>, context: RiskContext) => Promise<string | undefined>;
+    /** As `Tool.sameKind`, with the parsed input. */
+    readonly sameKind?: (input: z.output<Input>, risk: string | undefined) => string | undefined;
     /** As `Tool.reach`, with the parsed input. */
     readonly reach?: Reach<z.output<Input>>;
     /** As `Tool.edits`, with the parsed input. */
     readonly edits?: true | ((input: z.output<Input>) => readonly string[]);
     /** As `Tool.callDurably`, with the parsed input. */
     readonly runDurably?: (input: z.output<Input>, run: Run, context: DurableContext) => Promise<string | ToolResult>;
-  } & Pick<Tool, "family" | "opens" | "parallel" | "endsTask" | "release" | "brings">,
+  } & Pick<Tool, "family" | "opens" | "neededFor" | "parallel" | "endsTask" | "release" | "brings">,
 ): Tool {
   const fault = faultIn(spec);
   if (fault !== undefined) refuseSpec(fault);
-  const { name, description, input, effect, run, risk, reach, edits, runDurably, ...rest } = spec;
+  const { name, description, input, effect, run, risk, sameKind, reach, edits, runDurably, ...rest } = spec;
   return {
     ...rest,
     ...(risk && { risk: onInput(name, input, risk, Promise.resolve(undefined)) }),
+    ...(sameKind && { sameKind: onInput(name, input, sameKind, undefined) }),
     ...(reach && { reach: reachOfAny(name, input, reach) }),
     ...(edits && { edits: edits === true ? edits : onInput(name, input, edits, []) }),
     ...(runDurably && { callDurably: waiting(name, input, runDurably) }),

@@ -1,3 +1,4 @@
+import type { Conversations } from "./conversations.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import type { Json } from "./json.ts";
@@ -44,6 +45,9 @@ export type StoredEvent = {
   readonly at: number;
   readonly event: RunEvent;
 };
+
+/** A run that is over, with all of its events. */
+export type EndedRun = { readonly run: RunRecord; readonly events: readonly StoredEvent[] };
 
 /**
  * What a live follower gets: stored events in order, interleaved with progress that is not stored.
@@ -110,6 +114,13 @@ export type ListFilter = {
   readonly asked?: false;
   /** Only runs whose `updatedAt` is at or after this. */
   readonly updatedSince?: number;
+  /**
+   * Leaves out runs of which the index of words can tell that neither they nor any that they asked
+   * for says all these words. What is left need not say them: `search` looks.
+   */
+  readonly words?: readonly string[];
+  /** Counts no further than this: a `total` of as much means that there may be more. */
+  readonly countAtMost?: number;
   readonly limit: number;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string;
@@ -126,9 +137,12 @@ export type EngineHealth = { readonly ok: true } | { readonly ok: false; readonl
 export interface Engine extends Housekeeping {
   /**
    * Accepts a run, which starts as soon as a worker is free; `created` is false if `dedupe` found
-   * it.
+   * it. The run is as it was accepted; `ended` is what became of it, if it was over as soon as it
+   * was stored.
    */
-  start(request: StartRequest): Promise<{ readonly run: RunRecord; readonly created: boolean }>;
+  start(
+    request: StartRequest,
+  ): Promise<{ readonly run: RunRecord; readonly created: boolean; readonly ended?: EndedRun }>;
   /**
    * Rejects with `quota_exceeded` if the principal may use nothing more now: for a run to start, as
    * `start` would; without `starts` for more of a run it has.
@@ -183,6 +197,17 @@ export interface Engine extends Housekeeping {
   list(
     filter: ListFilter,
   ): Promise<{ readonly runs: readonly RunRecord[]; readonly nextCursor?: string; readonly total: number }>;
+  /**
+   * The first event that says all these words, whatever their case, in a run or in those of its
+   * principal that its steps asked for in this store. Reads their events, so it takes as long as
+   * they are many.
+   */
+  search(runId: string, words: readonly string[]): Promise<StoredEvent | undefined>;
+  /**
+   * Enters the words of some runs that have ended into the index of words; resolves with how many
+   * runs, 0 if there are none to enter now.
+   */
+  indexWords(): Promise<number>;
   /** Whether an event of one of the principal's runs refers to a file with this content. */
   hasFile(principal: string, sha256: string): Promise<boolean>;
   /** Stored events with `seq` greater than `after`, up to `last`, in order. */
@@ -194,6 +219,12 @@ export interface Engine extends Housekeeping {
    */
   follow(runId: string, options: { readonly after?: number; readonly signal: AbortSignal }): Following;
   /**
+   * Yields soon after runs of this store have changed, whichever process changed them: once for all
+   * that changed since the reader asked last, and now and then without cause. Ends when `signal`
+   * aborts or the engine closes.
+   */
+  changes(signal: AbortSignal): AsyncIterable<void>;
+  /**
    * Starts executing runs of these kinds in this process, at most `concurrency` bodies at once.
    * With `dedicatedPool` these kinds have a pool to themselves and never keep others from starting;
    * meant for runs that watch other runs.
@@ -202,6 +233,8 @@ export interface Engine extends Housekeeping {
     definitions: readonly RunDefinition[],
     options?: { readonly concurrency?: number; readonly dedicatedPool?: boolean },
   ): void;
+  /** Left out where all processes that share the store have one home. */
+  readonly conversations?: Conversations;
   health(): EngineHealth;
   /**
    * Stops claiming runs, aborts the steps still in flight after `graceMs`, hands the runs back so

@@ -58,7 +58,9 @@ const toolCall = record({ id: text, name: text, arguments: text });
  * A call that a person is asked to allow: `id` names it, as its arguments and risk are, in this run
  * and in the answer; `risk` says what it would do.
  */
-const approval = record({ id: text, callId: text, name: text, arguments: text, risk: text.exactOptional() });
+/** What a call would do, and what allowing it for its task allows. */
+const judged = { risk: text.exactOptional(), forTask: text.exactOptional() };
+const approval = record({ id: text, callId: text, name: text, arguments: text, ...judged });
 /** Continues the observation marked `since`, if given; `brief` is what stays of it in the end. */
 const observation = record({
   text,
@@ -120,7 +122,8 @@ export const eventTypes = {
   }),
   /** A tool asked the model something during one of its calls. */
   "model-asked": event(1, { callId: text, ...modelCall }),
-  "tool-started": event(1, { callId: text, name: text, arguments: text }),
+  /** `forTask`: what a person has allowed for the rest of the task, if that is why it is made. */
+  "tool-started": event(1, { callId: text, name: text, arguments: text, forTask: text.exactOptional() }),
   /**
    * `takenIn`: what the result brought into the task, if that is not just the tool's name. `shows`:
    * what later results may show anew (`Shown`), for the conversation to be shortened.

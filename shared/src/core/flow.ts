@@ -187,6 +187,11 @@ export type FlowDefinition = {
   /** What a caller can set; every option has a default. JSON in, the same JSON out. */
   readonly options: z.ZodObject;
   readonly example: FlowExample;
+  /**
+   * What is set where a caller sets nothing: these agents if it names none, and the options it
+   * leaves out. Recorded with each run.
+   */
+  readonly settings?: FlowSettings;
   /** Whether a message without a text can start it, with files or data alone. */
   readonly textless?: true;
   /** The names of the only agents it asks, whose entries are all that a run has to record. */

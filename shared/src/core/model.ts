@@ -39,6 +39,10 @@ export type ModelRequest = {
   /** Upper bound for this answer; the model's own bound when left out. */
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
+  /**
+   * What the whole answer has to be, as JSON; endpoints that cannot hold a model to it ignore it.
+   */
+  readonly answerSchema?: JsonSchema;
 };
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { checkQuota, type Quota, QuotaError, type QuotaUse } from "./quota.ts";
+import { checkQuota, isLimited, type Quota, QuotaError, type QuotaUse } from "./quota.ts";
 
 const noon = Date.parse("2026-03-01T12:00:00.000Z");
 const use: QuotaUse = { day: "2026-03-01", runs: 2, tokens: 100, usd: 1.5 };
@@ -46,4 +46,11 @@ test("the wait for another day ends with its first moment, and never before", ()
   expect(waits("2026-03-01T00:00:00.000Z")).toBe(86_400);
   expect(waits("2026-03-01T23:59:58.999Z")).toBe(2);
   expect(waits("2026-03-01T23:59:59.001Z")).toBe(1);
+});
+
+test("a start is held against each limit but that of requests, which are counted before", () => {
+  const one = ["runsAtOnce", "tokensPerDay", "usdPerDay", "requestsPerMinute"].filter((name) =>
+    isLimited({ [name]: 0 }),
+  );
+  expect([one, isLimited({})]).toEqual([["runsAtOnce", "tokensPerDay", "usdPerDay"], false]);
 });

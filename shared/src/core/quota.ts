@@ -37,6 +37,11 @@ export class QuotaError extends AppError {
   }
 }
 
+/** Whether what a principal uses decides whether its runs may start. */
+export function isLimited({ runsAtOnce, tokensPerDay, usdPerDay }: Quota): boolean {
+  return runsAtOnce !== undefined || tokensPerDay !== undefined || usdPerDay !== undefined;
+}
+
 /** Seconds after which to try again where nobody knows when a run will end. */
 const runEndsSeconds = 5;
 

@@ -38,8 +38,9 @@ export interface StepContext {
    */
   emit(event: RunEvent): void;
   /**
-   * Shows something to current watchers in this process (token deltas, live output). Never stored
-   * or replayed.
+   * Shows something to current watchers (token deltas, live output): to those in this process, and,
+   * where several machines share the store, to others as far as it gets there. Never stored or
+   * replayed.
    */
   progress(event: RunEvent): void;
 }

@@ -8,6 +8,10 @@ test("control sequences, invisible characters and direction overrides are remove
   expect(sanitize("x\u200dy\u200c\u200d\u200cz")).toBe("xyz");
 });
 
+test("every way to end a line ends one", () => {
+  expect(sanitize("a\rb\r\nc\nd\r\r\ne")).toBe("a\nb\nc\nd\n\ne");
+});
+
 test("a line is one line, and cut", () => {
   expect(sanitizeLine("a\n  b\tc", 10)).toBe("a b c");
   expect(sanitizeLine("abcdef", 4)).toBe("abc…");

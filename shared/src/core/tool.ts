@@ -112,6 +112,8 @@ export interface ToolContext {
    * that can choose what to omit stays below the limit.
    */
   readonly resultCharacters: number;
+  /** Whether the agent's model sees images; undefined if that is not known. */
+  readonly vision?: boolean;
   /** Present if the call asked a question before. */
   readonly answer?: PersonAnswer;
   /** Shows live output to current watchers. Never stored. */
@@ -205,6 +207,12 @@ export interface Tool {
    */
   readonly opens?: string;
   /**
+   * Whether words of the conversation call for the tool: of the user (`user`, and the names of
+   * files they sent), or of a tool's result. Its family is offered only once some do, or a tool of
+   * it was called. Must be fast and deterministic.
+   */
+  readonly neededFor?: (text: string, from: "user" | "result") => boolean;
+  /**
    * Whether a call may be repeated after a crash; may depend on the input, which may be invalid.
    */
   effect(input: unknown): Effect;
@@ -223,6 +231,15 @@ export interface Tool {
    * when the model requests the call and again right before it is made. The input may be invalid.
    */
   risk?(input: unknown, context: RiskContext): Promise<string | undefined>;
+  /**
+   * What calls like this one have in common, for a permission that holds for the rest of a task:
+   * `with pages of example.com`. Two calls with the same text are alike. Written by code, and
+   * narrow: a person allows all that it covers without seeing it. `risk` is that of the call; a
+   * text must not cover calls with another. Undefined: the call can only be allowed once, as where
+   * its input means something else at another time. Left out: only calls with the same input and
+   * the same risk are alike.
+   */
+  sameKind?(input: unknown, risk: string | undefined): string | undefined;
   /** What its calls reach outside; nothing if left out. */
   readonly reach?: Reach;
   /**

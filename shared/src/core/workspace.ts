@@ -22,6 +22,8 @@ export interface Workspace {
    * processes run as.
    */
   adopt(path: string): Promise<void>;
+  /** What happened to the files that a model does not know of, said once. */
+  takeNotice?(): string | undefined;
 }
 
 /** A file kept by the SHA-256 of its content. */

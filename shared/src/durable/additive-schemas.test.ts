@@ -15,11 +15,15 @@ function statementsOf(migration: string): readonly string[] {
 function hindrances(migration: string): readonly string[] {
   const statements = statementsOf(migration);
   const all = statements.join(";");
-  const isNew = (table: string | undefined) => all.includes(`CREATE TABLE ${table} `);
+  const isNew = (table: string | undefined) =>
+    [`CREATE TABLE ${table} `, `CREATE VIRTUAL TABLE ${table} `].some((made) => all.includes(made));
   const isAdded = (table: string | undefined, column: string | undefined) =>
     all.includes(`ALTER TABLE ${table} ADD COLUMN ${column} `);
   return statements.filter((statement) => {
-    if (/^CREATE (?:TABLE|INDEX|FUNCTION|OR REPLACE FUNCTION|OR REPLACE VIEW) /.test(statement)) return false;
+    // An index makes no difference to what a statement does; a unique one refuses some.
+    if (/^DROP INDEX /.test(statement)) return false;
+    if (/^CREATE (?:TABLE|VIRTUAL TABLE|INDEX|SEQUENCE|FUNCTION|OR REPLACE FUNCTION|OR REPLACE VIEW) /.test(statement))
+      return false;
     if (/^ALTER TABLE \w+ ADD COLUMN /.test(statement))
       return / NOT NULL/.test(statement) && !/ DEFAULT /.test(statement);
     const [, table, column] =

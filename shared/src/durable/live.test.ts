@@ -43,3 +43,14 @@ test("a reader that leaves, aborts or whose engine closes waits for nothing, whe
   live.progress("a", { type: "delta" });
   expect(gone.takeProgress(9)).toEqual([]);
 });
+
+test("progress of another process is dropped once its event is here, and waits for one that is not", () => {
+  const live = new Live();
+  const reader = live.follow("run");
+  reader.reached(5);
+  live.progress("run", { type: "text-delta", text: "late" }, 4);
+  expect(reader.takeProgress(6)).toEqual([]);
+  live.progress("run", { type: "text-delta", text: "early" }, 6);
+  expect(reader.takeProgress(6)).toEqual([]);
+  expect(reader.takeProgress(7)).toHaveLength(1);
+});

@@ -7,6 +7,7 @@ const progressKept = 1000;
 /** Notifies the followers in this process of news, and passes progress on to them. */
 export class Live {
   readonly #followers = new Map<string, Set<Follower>>();
+  readonly #ofAll = new Set<Follower>();
 
   follow(runId: string): Follower {
     const follower = new Follower(() => {
@@ -19,23 +20,38 @@ export class Live {
     return follower;
   }
 
+  /** A follower that is woken by every run, and gets no progress. */
+  followAll(): Follower {
+    const follower = new Follower(() => this.#ofAll.delete(follower));
+    this.#ofAll.add(follower);
+    return follower;
+  }
+
   /** Events up to `seq` of this run are committed. */
   committed(runId: string, seq: number): void {
     for (const follower of this.#followers.get(runId) ?? []) follower.wake(seq);
+    for (const follower of this.#ofAll) follower.wake(0);
   }
 
   /** Any run may have changed. */
   anyChanged(): void {
-    for (const all of this.#followers.values()) for (const follower of all) follower.wake(0);
+    for (const all of this.#everyone()) for (const follower of all) follower.wake(0);
   }
 
-  progress(runId: string, event: RunEvent): void {
-    for (const follower of this.#followers.get(runId) ?? []) follower.show(event);
+  /**
+   * Shows progress; `after` is the number of the event it came after, if another process says it.
+   */
+  progress(runId: string, event: RunEvent, after?: number): void {
+    for (const follower of this.#followers.get(runId) ?? []) follower.show(event, after);
   }
 
   /** Ends every follower. */
   close(): void {
-    for (const all of this.#followers.values()) for (const follower of all) follower.end();
+    for (const all of this.#everyone()) for (const follower of all) follower.end();
+  }
+
+  #everyone(): readonly Set<Follower>[] {
+    return [...this.#followers.values(), this.#ofAll];
   }
 }
 
@@ -63,9 +79,11 @@ export class Follower {
     this.#resume?.();
   }
 
-  show(event: RunEvent): void {
+  show(event: RunEvent, after = this.#lastSeq): void {
+    // Its step has ended by now, so that what it says is void or said in full.
+    if (after < this.#lastSeq) return;
     if (this.#progress.length === progressKept) this.#progress.shift();
-    this.#progress.push({ after: this.#lastSeq, event });
+    this.#progress.push({ after, event });
     this.#resume?.();
   }
 
@@ -91,6 +109,11 @@ export class Follower {
     }
     this.#changed = false;
     return !this.#ended && !signal.aborted;
+  }
+
+  /** Whether the engine was closed. */
+  get hasEnded(): boolean {
+    return this.#ended;
   }
 
   end(): void {

@@ -15,6 +15,7 @@ import { sha256Of } from "../core/sha256.ts";
 import { type AgentInput, type FlowSettings, flowSettingsKey } from "../core/task.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { ownRun } from "./own-run.ts";
+import { applyEvent, emptyProjection } from "./projection.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
 
 /** What accepting runs of one kind needs. */
@@ -27,6 +28,8 @@ export type Intake = {
    * out, every message is accepted and sets nothing.
    */
   readonly admit?: ((message: UserMessage) => FlowSettings) | undefined;
+  /** Where a run that was over at once is kept for those who read it then. */
+  readonly projections?: ProjectionCache | undefined;
 };
 
 /** Who sends a message, and when its messageId stands for the message that had it before. */
@@ -49,7 +52,7 @@ export type Sender = {
  * different message under the same id, and with `quota_exceeded`.
  */
 export async function startRun(
-  { engine, kind, artifacts, admit }: Intake,
+  { engine, kind, artifacts, admit, projections }: Intake,
   { message: incoming, ...input }: Omit<AgentInput, "flow" | "message"> & { readonly message: IncomingMessage },
   { contextId, principal, dedupeMs, quota }: Sender & { readonly contextId: string },
 ): Promise<RunRecord> {
@@ -63,15 +66,16 @@ export async function startRun(
   // `start` checks the same again, in the transaction that stores the run.
   if (contents.length > 0) await engine.admit({ principal, contextId, dedupe, quota: quota ?? {}, starts: true });
   await storeContents(contents, artifacts);
-  const { run } = await engine.start({
+  const { run, ended } = await engine.start({
     kind,
     input: { ...input, message, ...(flow && { flow }) } satisfies Json,
     principal,
-    contextId: contextId || crypto.randomUUID(),
+    contextId: contextId || Bun.randomUUIDv7(),
     dedupe,
     quota,
     events: [messageReceived(message)],
   });
+  if (ended !== undefined) projections?.keep(run.id, ended.events.reduce(applyEvent, emptyProjection), ended.run);
   return run;
 }
 
@@ -90,7 +94,7 @@ export async function runOfMessage(
     kind,
     input: { message, hops: 0 } satisfies AgentInput,
     principal,
-    contextId: crypto.randomUUID(),
+    contextId: Bun.randomUUIDv7(),
     dedupe: { key: messageKey(kind, principal, messageId) },
     events: [messageReceived(message)],
     canceled: true,

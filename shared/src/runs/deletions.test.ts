@@ -68,10 +68,13 @@ test("the runs that notified a task's receivers or cancelled its children go wit
     engine.start({ ...request, kind: "manus/push", contextId: taskId, input: { taskId, config: { url: "x" } } });
   const { run: receiver } = await push(run.id);
   const { run: elsewhere } = await push("another");
+  const { run: over } = await push(run.id);
+  await engine.deliver(over.id, "never", null);
+  while ((await engine.get(over.id))?.status !== "completed") await Bun.sleep(5);
   const recall = await ended({ kind: "manus/recall", input: { runId: run.id, why: "ending" } });
   await deletions().run(run);
   const left = (await engine.list({ limit: 9 })).runs.map(({ id }) => id);
-  expect([receiver.id, recall.id, run.id].filter((id) => left.includes(id))).toEqual([]);
+  expect([receiver.id, over.id, recall.id, run.id].filter((id) => left.includes(id))).toEqual([]);
   expect(left).toEqual([elsewhere.id]);
 });
 
@@ -150,4 +153,11 @@ test("an unfinished run of a conversation keeps all of it", async () => {
   await engine.start(request);
   await expect(deletions(["manus"]).conversation("c", "ann")).rejects.toThrow("has not ended. Cancel it first.");
   expect([existsSync(root), (await engine.list({ limit: 9 })).total]).toEqual([true, 2]);
+});
+
+test("the audit is told who deleted which run", async () => {
+  const audited: object[] = [];
+  const run = await ended();
+  await createDeletions({ engine, audit: (record) => void audited.push(record) }).run(run);
+  expect(audited).toEqual([{ principal: "ann", runs: [run.id] }]);
 });

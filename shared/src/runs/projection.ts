@@ -31,6 +31,8 @@ export type TaskProjection = {
   readonly started: boolean;
   readonly history: readonly HistoryEntry[];
   readonly artifacts: readonly ProjectedArtifact[];
+  /** The agents it asked, each once, in the order of their first ask. */
+  readonly agents: readonly string[];
   /**
    * The kind of the open question, until an answer, the next step, or the end of the ask it came
    * from.
@@ -55,6 +57,7 @@ export const emptyProjection: TaskProjection = {
   started: false,
   history: [],
   artifacts: [],
+  agents: [],
   paused: false,
   count: noCount,
 };
@@ -117,6 +120,10 @@ function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): T
         artifacts: [...projection.artifacts.filter((a) => a.artifactId !== artifact.artifactId), artifact],
       };
     }
+    case "agent-asked":
+      return projection.agents.includes(event.agent)
+        ? projection
+        : { ...projection, agents: [...projection.agents, event.agent] };
     case "agent-answered":
       return projection.asker === event.askId ? withoutQuestion(projection) : projection;
     case "run-paused":
@@ -134,7 +141,6 @@ function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): T
     case "tool-started":
     case "tool-ended":
     case "context-compacted":
-    case "agent-asked":
     case "agent-accepted":
     case "agent-progressed":
     case "notice-given":

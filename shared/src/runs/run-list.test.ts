@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import type { Engine, ListFilter, RunRecord, StoredEvent } from "../core/engine.ts";
+import type { RunFilter } from "./list-runs.ts";
 import { createProjectionCache } from "./projection-cache.ts";
 import { createQuotas } from "./quotas.ts";
+import type { RunView } from "./run-view.ts";
 import type { Runnable } from "./runnable.ts";
-import { openRuns, type RunFilter, type Runs } from "./runs.ts";
+import { openRuns, type Runs } from "./runs.ts";
 
 const runnable = (name: string, ownKind?: string): Runnable => ({
   type: "agent",
@@ -61,7 +63,7 @@ function runsOf(letters: string): { runs: Runs; asked: ListFilter[] } {
 /** Every page of a list: the ids on it, and the total it names. */
 async function pages(letters: string, filter: RunFilter) {
   const { runs } = runsOf(letters);
-  const found: (readonly [string, number])[] = [];
+  const found: (readonly [string, number | undefined])[] = [];
   let cursor: string | undefined;
   do {
     const page = await runs.list({ ...filter, ...(cursor !== undefined && { cursor }) }, "ann");
@@ -71,7 +73,7 @@ async function pages(letters: string, filter: RunFilter) {
   return found;
 }
 
-test.each<readonly [RunFilter["status"], readonly string[]]>([
+test.each<readonly [RunView["status"], readonly string[]]>([
   ["running", ["0r 4r", "7r"]],
   ["waiting", ["1w"]],
   ["input-required", ["2q 5q", "6q"]],
@@ -82,7 +84,7 @@ test.each<readonly [RunFilter["status"], readonly string[]]>([
   async (status, listed) => {
     const letters = "rwqarqqrc";
     const count = listed.join(" ").split(" ").length;
-    const found = await pages(letters, { status: status as never, limit: 2 });
+    const found = await pages(letters, { statuses: [status], limit: 2 });
     expect(found.filter(([ids]) => ids !== "")).toEqual(listed.map((ids) => [ids, count] as const));
   },
 );
@@ -98,7 +100,7 @@ test("a list without a status has the runs of every runnable that no other run a
 test("the runs of one runnable are those started here and, if they share a home, at the agent itself", async () => {
   const { runs, asked } = runsOf("rc");
   await runs.list({ of: swe, limit: 9 }, "ann");
-  await runs.list({ of: manus, limit: 9, status: "paused" }, "ann");
+  await runs.list({ of: manus, limit: 9, statuses: ["paused"] }, "ann");
   expect(asked.map(({ kinds, statuses }) => [kinds, statuses])).toEqual([
     [["swe-runs", "swe"], undefined],
     [["manus-runs"], ["paused"]],
@@ -106,6 +108,6 @@ test("the runs of one runnable are those started here and, if they share a home,
 });
 
 test("more than two hundred runs under way are all counted", async () => {
-  const [page] = await pages("rq".repeat(205), { status: "running", limit: 3 });
+  const [page] = await pages("rq".repeat(205), { statuses: ["running"], limit: 3 });
   expect(page).toEqual(["0r 2r 4r", 205]);
 });

@@ -87,6 +87,7 @@ test("a view has the whole run: what was asked, how far it is, what came of it a
       { name: "a.md", mediaType: "text/markdown", size: 7, sha256, url: `http://a.example/artifacts/${sha256}/a.md` },
     ],
     usage: { tokens: 7, outputTokens: 4, usd: 0, unpriced: false },
+    agents: [],
   });
 });
 
@@ -101,4 +102,44 @@ test("a partial answer is shown until there is an answer, and the error is that 
   expect(view(at(received), changed)).toMatchObject({ error: changed, files: [] });
   for (const field of ["error", "answer", "data", "progress", "question"])
     expect(view(at(received))).not.toHaveProperty(field);
+});
+
+test("a question about a call comes with the call, exactly, and with the agent that asks", () => {
+  const call = {
+    id: "a1b2c3",
+    callId: "c1",
+    name: "bash",
+    arguments: '{"command": "rm -r build"}',
+    risk: "Deletes build.",
+  };
+  const from = { agent: "swe", taskId: "t", contextId: "c" };
+  const asked = {
+    type: "question-asked",
+    question: "Allow this call?",
+    kind: "approval",
+    askId: "q",
+    from,
+    approval: call,
+  };
+  const { approval, asker } = runView(
+    { ...run, status: "waiting" } as RunRecord,
+    at(received, asked),
+    "planning",
+    "http://a.example",
+  );
+  expect(approval).toEqual({
+    id: "a1b2c3",
+    name: "bash",
+    arguments: '{"command": "rm -r build"}',
+    risk: "Deletes build.",
+  });
+  expect(asker).toBe("swe");
+  const heard = { type: "step-started", step: 2, maxSteps: 9 };
+  const goesOn = runView(
+    { ...run, status: "running" } as RunRecord,
+    at(received, asked, heard),
+    "planning",
+    "http://a.example",
+  );
+  expect(goesOn).not.toHaveProperty("approval");
 });

@@ -2,6 +2,7 @@ import type { RunRecord } from "../core/engine.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { Part } from "../core/message.ts";
+import type { AgentInput } from "../core/task.ts";
 import type { TaskUsage } from "../core/usage.ts";
 import { type HistoryEntry, type ProjectedArtifact, projectedUsage, type TaskProjection } from "./projection.ts";
 
@@ -31,12 +32,36 @@ export type RunView = {
   readonly progress?: string;
   /** Its question, while it waits for an answer. */
   readonly question?: string;
+  /** The call that its question is about, if it asks for an approval. */
+  readonly approval?: Approval;
+  /** The agent whose question it is, if another agent asked it. */
+  readonly asker?: string;
   readonly answer?: string;
   readonly data?: Json;
   readonly files: readonly FileView[];
   /** Tokens and dollars it used, agents included; `unpriced` if some of it had no known price. */
   readonly usage: TaskUsage;
+  /** The agents it asked, in the order of their first ask. */
+  readonly agents: readonly string[];
+  /** What it may use, agents included, as far as its caller limited that. */
+  readonly budget?: NonNullable<AgentInput["budget"]>;
   readonly error?: { readonly code: ErrorCode; readonly message: string };
+};
+
+/**
+ * A call that a run asks to be allowed, as the person decides about it: "yes " and `id` as the
+ * answer allows it once, the same and " for this task" allows what `forTask` says, anything else
+ * refuses it.
+ */
+export type Approval = {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text, exactly as the call would be made. */
+  readonly arguments: string;
+  /** What the call would do. */
+  readonly risk?: string;
+  /** What the person may allow for the rest of the task; left out, only this call. */
+  readonly forTask?: string;
 };
 
 /** The view of a record and its events together. */
@@ -49,6 +74,7 @@ export function runView(run: RunRecord, projection: TaskProjection, name: string
   const question =
     status === "input-required" || status === "auth-required" ? questionOf(projection.history) : undefined;
   const error = projection.end?.error ?? run.error;
+  const { budget } = (run.input ?? {}) as Partial<AgentInput>;
   return {
     id: run.id,
     name,
@@ -59,11 +85,13 @@ export function runView(run: RunRecord, projection: TaskProjection, name: string
     updatedAt: new Date(run.updatedAt).toISOString(),
     lastEvent: run.lastEvent,
     ...(projection.status && { progress: projection.status.text }),
-    ...(question !== undefined && { question }),
+    ...(question !== undefined && { question, ...askedOf(projection) }),
     ...(answer && { answer: partsText(answer.parts) }),
     ...(data?.type === "data" && { data: data.data }),
     files: projection.artifacts.flatMap((artifact) => filesOf(artifact, publicUrl)),
     usage: projectedUsage(projection),
+    agents: projection.agents,
+    ...(budget && { budget }),
     ...(error && { error }),
   };
 }
@@ -76,6 +104,12 @@ export function statusOf(run: RunRecord, projection: TaskProjection): RunView["s
   if (run.status !== "running" && run.status !== "waiting") return run.status;
   if (projection.question === "authorization") return "auth-required";
   return projection.question === undefined ? run.status : "input-required";
+}
+
+/** What the open question is about, and whose it is. */
+function askedOf({ approval, from }: TaskProjection): Pick<RunView, "approval" | "asker"> {
+  const { callId: _, ...call } = approval ?? { callId: "" };
+  return { ...("id" in call && { approval: call }), ...(from && { asker: from.agent }) };
 }
 
 function questionOf(history: readonly HistoryEntry[]): string | undefined {

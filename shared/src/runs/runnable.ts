@@ -1,5 +1,6 @@
 import type { Skill } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
+import type { FlowExample } from "../core/flow.ts";
 import type { UserMessage } from "../core/message.ts";
 import type { JsonSchema } from "../core/model.ts";
 import type { FlowSettings } from "../core/task.ts";
@@ -21,6 +22,8 @@ export type Runnable = {
   readonly skills: readonly Skill[];
   /** What may be set for a run besides the task, if anything. */
   readonly options?: JsonSchema;
+  /** A request that shows what it is for, with agents that are here. */
+  readonly example?: FlowExample;
   /** The agents to use if the caller cannot name any, for a flow that needs agents to be named. */
   readonly team?: readonly string[];
   /** The flow settings of a first message. Throws `invalid_input` if no run can start with it. */

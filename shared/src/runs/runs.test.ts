@@ -98,15 +98,15 @@ test("a run that is canceled says so, and only its principal can cancel it", asy
 });
 
 test("starting and answering count as requests of the principal who makes them", async () => {
-  const before = quotas.requests("carl");
+  const before = await quotas.requests("carl");
   const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text: "sleep" }] } as const;
   const { id } = await runs.start(echo, { message }, "carl");
-  expect(quotas.requests("carl")).toBe(before + 1);
+  expect(await quotas.requests("carl")).toBe(before + 1);
   const more = { messageId: crypto.randomUUID(), parts: [{ type: "text", text: "sleep" }] } as const;
   await runs.answer(id, more, "carl");
-  expect(quotas.requests("carl")).toBe(before + 2);
+  expect(await quotas.requests("carl")).toBe(before + 2);
   await expect(runs.answer(id, { ...more, messageId: "m" }, "dan")).rejects.toMatchObject({ code: "not_found" });
-  expect(quotas.requests("dan")).toBe(0);
+  expect(await quotas.requests("dan")).toBe(0);
   const [one, other] = [
     { messageId: "q1", parts: more.parts },
     { messageId: "q2", parts: more.parts },

@@ -1,15 +1,16 @@
-import type { Engine, ListFilter, RunRecord } from "../core/engine.ts";
+import type { Engine, RunRecord } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 import type { IncomingMessage } from "../core/message.ts";
 import type { AgentInput } from "../core/task.ts";
 import { isAnswerSchema } from "../core/tool-input.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { continueRun, startRun } from "./accept-message.ts";
+import { listRuns, type RunFilter, type RunPage } from "./list-runs.ts";
 import { ownRun } from "./own-run.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
 import type { Quotas } from "./quotas.ts";
-import { type RunView, runView, statusOf } from "./run-view.ts";
-import { kindsOf, type Runnable, type Runnables } from "./runnable.ts";
+import { type RunView, runView } from "./run-view.ts";
+import type { Runnable, Runnables } from "./runnable.ts";
 import { cancelRun, untilSettled } from "./settle.ts";
 
 /** What `openRuns` needs. */
@@ -32,15 +33,6 @@ export type NewRun = Omit<AgentInput, "hops" | "flow" | "message"> & {
 };
 
 /**
- * Which runs to list: those of one runnable, with one status as callers see it, in one
- * conversation.
- */
-export type RunFilter = Pick<ListFilter, "contextId" | "limit" | "cursor"> & {
-  readonly of?: Runnable;
-  readonly status?: RunView["status"];
-};
-
-/**
  * The runs of this gateway, through whichever adapter they came. Everything rejects with an
  * AppError; another principal's run looks like one that never existed.
  */
@@ -55,7 +47,7 @@ export interface Runs {
   /**
    * Leaves out runs that another run of this gateway asked for, since they are part of that run.
    */
-  list(filter: RunFilter, principal: string): ReturnType<Engine["list"]>;
+  list(filter: RunFilter, principal: string): Promise<RunPage>;
   view(run: RunRecord): Promise<RunView>;
   /**
    * Sends a message to a run that has not ended: the answer to its question, or a message that it
@@ -89,27 +81,19 @@ export function openRuns(deps: RunsDeps): Runs {
     async start(runnable, { contextId = "", hops = 0, ...input }, principal) {
       if (input.outputSchema !== undefined && !isAnswerSchema(input.outputSchema))
         throw new AppError("invalid_input", "outputSchema: not a JSON Schema that answers can be checked against.");
-      const quota = quotas.admit({ principal });
+      const quota = await quotas.admit({ principal });
       return startRun(
-        { engine, kind: runnable.kind, artifacts, admit: runnable.admit },
+        { engine, kind: runnable.kind, artifacts, admit: runnable.admit, projections },
         { ...input, hops },
         { contextId, principal, quota },
       );
     },
-    async list({ of, status, ...filter }, principal) {
-      // The store also holds runs that are not a runnable's: push deliveries and cancellations.
-      const kinds = of === undefined ? runnables.all().flatMap(kindsOf) : kindsOf(of);
-      const all = { ...filter, kinds, principal, asked: false } as const;
-      if (status === undefined) return engine.list(all);
-      if (!underWay.has(status)) return engine.list({ ...all, statuses: [status as RunRecord["status"]] });
-      const isSo = async (run: RunRecord) => statusOf(run, await projections.current(run)) === status;
-      return listWhere(engine, { ...all, statuses: ["running", "waiting"] }, isSo);
-    },
+    list: (filter, principal) => listRuns(deps, filter, principal),
     view: async (run) =>
       runView(run, await projections.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),
     async answer(id, message, principal) {
       const { kind } = await own(id, principal);
-      const quota = quotas.admit({ principal });
+      const quota = await quotas.admit({ principal });
       const intake = { engine, kind, artifacts, projections };
       return continueRun(intake, { id, contextId: "" }, message, { principal, quota });
     },
@@ -125,42 +109,4 @@ export function openRuns(deps: RunsDeps): Runs {
       return own(id, principal);
     },
   };
-}
-
-/** Statuses that only a run's journal distinguishes, not its record. */
-const underWay: ReadonlySet<RunView["status"]> = new Set(["running", "waiting", "input-required", "auth-required"]);
-
-type Page = Awaited<ReturnType<Engine["list"]>>;
-
-const countedAtOnce = 200;
-
-/**
- * A page of the runs that satisfy a condition on their events. Counting them reads every run of the
- * filter, so the filter should match few runs, such as those under way.
- */
-async function listWhere(
-  engine: Pick<Engine, "list">,
-  filter: ListFilter,
-  holds: (run: RunRecord) => Promise<boolean>,
-): Promise<Page> {
-  const fitting = async (runs: readonly RunRecord[]) => {
-    const kept = await Promise.all(runs.map(holds));
-    return runs.filter((_, at) => kept[at]);
-  };
-  const found: RunRecord[] = [];
-  let cursor = filter.cursor;
-  do {
-    // Reads only as many as are missing, so that the page ends at its last run.
-    const page = await engine.list({ ...filter, limit: filter.limit - found.length, ...(cursor && { cursor }) });
-    found.push(...(await fitting(page.runs)));
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && found.length < filter.limit);
-  const { cursor: _, ...all } = filter;
-  let total = 0;
-  for (let next: string | undefined | null = null; next !== undefined; ) {
-    const page: Page = await engine.list({ ...all, limit: countedAtOnce, ...(next !== null && { cursor: next }) });
-    total += (await fitting(page.runs)).length;
-    next = page.nextCursor;
-  }
-  return { runs: found, total, ...(cursor !== undefined && { nextCursor: cursor }) };
 }

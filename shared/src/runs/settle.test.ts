@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Engine, FollowItem, RunRecord } from "../core/engine.ts";
+import type { Engine, FollowItem, Following, RunRecord } from "../core/engine.ts";
 import type { RunEvent } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { scratch } from "../testing/durable/scratch.ts";
@@ -39,6 +39,14 @@ const message = { type: "message-received", messageId: "m", parts: [] };
 const asked = { type: "question-asked", question: "Which?", kind: "question" };
 const ended = { type: "run-ended", status: "completed" };
 
+/** What an engine's `follow` returns, with a page for each item. */
+function following(items: AsyncGenerator<FollowItem>): Following {
+  async function* pages() {
+    for await (const item of items) yield [item];
+  }
+  return { pages, [Symbol.asyncIterator]: () => items };
+}
+
 /**
  * An engine whose run has these events and is then silent; `seen.read` is how many of them were
  * read.
@@ -52,7 +60,7 @@ function watching(...events: readonly RunEvent[]) {
       else yield { kind: "event", runId: "r", seq: at + 1, at: 0, event };
     }
   }
-  const engine = { follow, cancel: async () => undefined, events: async () => [] } as unknown as Engine;
+  const engine = { follow: () => following(follow()), cancel: async () => undefined } as unknown as Engine;
   return { engine, projections: createProjectionCache(engine), seen };
 }
 const idle = { id: "r", status: "running", lastEvent: 0 } as RunRecord;
@@ -138,7 +146,10 @@ test("a caller who waits while nothing happens is answered when its time is over
       yield { kind: "event", runId: "r", seq: 1, at: 0, event: heard };
     if (signal === undefined) throw new Error("for ever");
   }
-  const engine = { follow } as unknown as Engine;
-  await whileQuiet({ engine }, idle, never, 5);
-  await whileQuiet({ engine }, idle, AbortSignal.timeout(5), 60_000);
+  const engine = {
+    follow: (id: string, options: { signal?: AbortSignal }) => following(follow(id, options)),
+  } as unknown as Engine;
+  const watched = { engine, projections: createProjectionCache(engine) };
+  await whileQuiet(watched, idle, never, 5);
+  await whileQuiet(watched, idle, AbortSignal.timeout(5), 60_000);
 });

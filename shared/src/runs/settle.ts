@@ -1,5 +1,5 @@
-import { type Engine, type RunRecord, terminalStatuses } from "../core/engine.ts";
-import { applyEvent, type TaskProjection } from "./projection.ts";
+import { type Engine, type FollowItem, type RunRecord, terminalStatuses } from "../core/engine.ts";
+import { applyEvent, emptyProjection, type TaskProjection } from "./projection.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
 
 /** What watching a run needs. */
@@ -23,33 +23,45 @@ function isSettled({ end, question, paused }: TaskProjection, run?: RunRecord): 
 }
 
 /** Waits until the run has ended, is paused or waits for its caller, or until `signal` aborts. */
-export async function untilSettled(
-  { engine, projections }: Watched,
-  run: RunRecord,
-  signal: AbortSignal,
-): Promise<void> {
-  let projection = await projections.current(run);
-  if (isSettled(projection, run)) return;
-  for await (const item of engine.follow(run.id, { after: projection.seq, signal })) {
-    if (item.kind === "progress") continue;
-    projection = applyEvent(projection, item);
-    if (isSettled(projection)) return;
-  }
+export async function untilSettled(watched: Watched, run: RunRecord, signal: AbortSignal): Promise<void> {
+  const known = watched.projections.known(run.id);
+  if (isSettled(known.seq < run.lastEvent ? emptyProjection : known, run)) return;
+  await watchUntil(watched, run, known, signal, () => false);
 }
 
 /**
  * Like `untilSettled`, but returns as soon as there is something to watch, and after `waitMs` at
  * the latest.
  */
-export async function whileQuiet(
-  { engine }: Pick<Watched, "engine">,
-  run: RunRecord,
-  caller: AbortSignal,
-  waitMs: number,
-): Promise<void> {
+export function whileQuiet(watched: Watched, run: RunRecord, caller: AbortSignal, waitMs: number): Promise<void> {
   const signal = AbortSignal.any([caller, AbortSignal.timeout(waitMs)]);
-  for await (const item of engine.follow(run.id, { signal }))
-    if (item.kind === "progress" || !quiet.has(item.event.type)) return;
+  return watchUntil(
+    watched,
+    run,
+    emptyProjection,
+    signal,
+    (item) => item.kind === "progress" || !quiet.has(item.event.type),
+  );
+}
+
+/** What it has seen of the run is in the cache afterwards, for those who read it then. */
+async function watchUntil(
+  { engine, projections }: Watched,
+  run: RunRecord,
+  from: TaskProjection,
+  signal: AbortSignal,
+  isEnough: (item: FollowItem) => boolean,
+): Promise<void> {
+  let projection = from;
+  for await (const page of engine.follow(run.id, { after: projection.seq, signal }).pages()) {
+    let isOver = false;
+    for (const item of page) {
+      if (item.kind === "event") projection = applyEvent(projection, item);
+      isOver ||= (projection.seq >= run.lastEvent && isSettled(projection)) || isEnough(item);
+    }
+    projections.keep(run.id, projection);
+    if (isOver) return;
+  }
 }
 
 /**

@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { chmod, mkdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine } from "../core/engine.ts";
+import type { Engine, RunStatus } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 import type { HomeFiles } from "../core/housekeeping.ts";
+import type { Json } from "../core/json.ts";
+import type { Run } from "../core/run.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
@@ -52,6 +55,12 @@ const workspace = (contextId: string) => openWorkspace({ home, principal: "manus
 function sweepIn(inMs: number, retention: Partial<Retention>, more: object = {}): Promise<Swept> {
   const deps = { engine, files, retention: { ...never, everyMs: hour, ...retention }, dedupeMs: 0 };
   return sweep({ ...deps, now: () => Date.now() + inMs, ...more });
+}
+
+/** Resolves once a run has this status; fails after half a minute. */
+async function untilIs(id: string, status: RunStatus): Promise<void> {
+  for (const end = Date.now() + 30_000; (await engine.get(id))?.status !== status; await Bun.sleep(5))
+    if (Date.now() > end) throw new Error(`The run is not ${status}.`);
 }
 
 /** Makes everything in a folder as old as if it was last changed then. */
@@ -128,8 +137,7 @@ test("journals go before their runs, of however many, and never an unfinished ru
   const open = (await start("open")).run;
   const done = await Promise.all(Array.from({ length: 45 }, () => start(null)));
   for (const { run } of done) for await (const _ of engine.follow(run.id, { signal: AbortSignal.timeout(30_000) }));
-  for (const end = Date.now() + 30_000; (await engine.get(open.id))?.status !== "waiting" && Date.now() < end; )
-    await Bun.sleep(5);
+  await untilIs(open.id, "waiting");
   expect((await sweepIn(day - hour, { journalsMs: day })).journals).toBe(0);
   const deps = { engine, files, retention: { ...never, everyMs: hour, journalsMs: 0 }, dedupeMs: 0 };
   for (const _ of [1, 2])
@@ -186,6 +194,29 @@ test("a workspace stays while one of very many unfinished runs is of its convers
   expect(existsSync(root)).toBe(true);
 });
 
+test("a workspace stays while a run of its conversation runs, waits or is paused", async () => {
+  let awaited = "go"; // A body that then waits for something else pauses.
+  const execute = async (run: Run, input: Json) => {
+    if (input !== "running") return run.signal(input === "paused" ? awaited : "go");
+    await once(run.abortSignal, "abort");
+    throw run.abortSignal.reason;
+  };
+  engine.work([{ kind: "manus", execute }]);
+  const ids = new Map<string, string>();
+  for (const name of ["running", "waiting", "paused"] as const) {
+    await age(join((await workspace(name)).root, ".."), 10 * day);
+    const { run } = await engine.start({ ...request, input: name, contextId: name });
+    ids.set(name, run.id);
+    await untilIs(run.id, name === "running" ? "running" : "waiting");
+  }
+  awaited = "another";
+  await engine.deliver(ids.get("paused") ?? "", "go", null);
+  await untilIs(ids.get("paused") ?? "", "paused");
+  expect((await sweepIn(0, { workspacesMs: day })).workspaces).toEqual([]);
+  for (const id of ids.values()) await engine.cancel(id).then(() => untilIs(id, "canceled"));
+  expect((await sweepIn(0, { workspacesMs: day })).workspaces).toHaveLength(3);
+});
+
 test("a file goes once no run refers to it; one that is stored again meanwhile stays", async () => {
   const file = await artifacts.put(new TextEncoder().encode("x"), { name: "a.txt" });
   const again = await artifacts.put(new TextEncoder().encode("y"), { name: "b.txt" });
@@ -199,6 +230,22 @@ test("a file goes once no run refers to it; one that is stored again meanwhile s
   expect(await artifacts.get(file.sha256)).toBeDefined();
   await engine.delete({ runIds: [id] });
   expect((await sweepIn(2 * hour, { artifactsMs: 0 })).artifacts).toEqual([file.sha256]);
+});
+
+test("files go within a pass's bound, which says that there are more, and copies with them unless it is a dry run", async () => {
+  const hashes: string[] = [];
+  // Files are looked at by the start of their names.
+  for (let n = 0; new Set(hashes.map((hash) => hash.slice(0, 2))).size < 3; n++)
+    hashes.push((await artifacts.put(new TextEncoder().encode(`${n}`), { name: "a.txt" })).sha256);
+  let looks = 0;
+  const counting = { ...files, dropCopies: async () => void looks++ };
+  const planned = { engine, files: counting, dedupeMs: 0, retention: { ...never, everyMs: hour, artifactsMs: 0 } };
+  await sweep({ ...planned, now: () => Date.now() + 2 * hour }, { dryRun: true });
+  const first = await sweepIn(2 * hour, { artifactsMs: 0 }, { limit: 1, files: counting });
+  expect([first.artifacts.length < hashes.length, first.more, looks]).toEqual([true, true, 1]);
+  const rest = await sweepIn(2 * hour, { artifactsMs: 0 }, { files: counting });
+  expect([...first.artifacts, ...rest.artifacts].toSorted()).toEqual(hashes.toSorted());
+  expect([rest.more, looks]).toEqual([false, 2]);
 });
 
 test("a file that another process is removing is left to it", async () => {

@@ -46,6 +46,80 @@ export function listingCases(cases: Cases): void {
       expect(await ids({ principal: "ann", kind: "other" })).toEqual([]);
     });
 
+    test("a count goes no further than asked", async () => {
+      const engine = cases.open();
+      for (let n = 0; n < 5; n++) await start(engine, { input: n });
+      expect((await engine.list({ limit: 2, countAtMost: 3 })).total).toBe(3);
+      expect((await engine.list({ limit: 2, countAtMost: 9 })).total).toBe(5);
+    });
+
+    test("words are found in what a run and those it asked for say, never in the keys of events", async () => {
+      const engine = cases.open();
+      const say = (messageId: string, text: string, principal = "ann") =>
+        engine.start({
+          ...request,
+          principal,
+          dedupe: { key: JSON.stringify(["kind", principal, messageId]), hash: "" },
+          events: [{ type: "message-received", messageId, parts: [{ type: "text", text }] }],
+        });
+      const { run: asker } = await say("of a caller", 'Ship 100% of "it_all"\nto Oslo');
+      const { run: asked } = await say(`${asker.id}/3`, "Weigh the PARCEL");
+      await say(`${asker.id}/4`, "another's secret", "bob");
+      const found = async (...words: string[]) => (await engine.search(asker.id, words))?.runId;
+      expect(await found("oslo", "ship")).toBe(asker.id);
+      expect(await found('100% of "it_all"\nto')).toBe(asker.id);
+      expect(await found("parcel")).toBe(asked.id);
+      for (const words of [["type"], ["messageId"], ["ship", "parcel"], ["1009 of"], ["itXall"], ["secret"]])
+        expect(await engine.search(asker.id, words)).toBeUndefined();
+      expect(await engine.search("none", ["oslo"])).toBeUndefined();
+    });
+
+    test("a list of those that say some words has no other that has ended, nor a deleted one, but the one that asked for such", async () => {
+      const engine = cases.open();
+      const say = (messageId: string, text: string, canceled = true) =>
+        engine.start({
+          ...{ ...request, canceled },
+          dedupe: { key: JSON.stringify(["kind", "ann", messageId]), hash: "" },
+          events: [{ type: "message-received", messageId, parts: [{ type: "text", text }] }],
+        });
+      const { run: asker } = await say("of a caller", "Ship it to Oslo");
+      const { run: asked } = await say(`${asker.id}/3`, "Weigh the PARCEL");
+      const { run: chinese } = await say("second", "销售数据的分析");
+      const { run: other } = await say("third", "nothing of it");
+      const { run: open } = await say("fourth", "not yet", false);
+      const idsOf = async (...words: string[]) =>
+        (await engine.list({ principal: "ann", words, limit: 10 })).runs.map(({ id }) => id).toSorted();
+      const all = [asker, asked, chinese, other, open].map(({ id }) => id).toSorted();
+      expect(await idsOf("parcel")).toEqual(all);
+      while ((await engine.indexWords()) > 0);
+      const with_ = (...runs: { id: string }[]) => [...runs, open].map(({ id }) => id).toSorted();
+      expect(await idsOf("arce", "WEIGH")).toEqual(with_(asker, asked));
+      expect(await idsOf("数据")).toEqual(with_(chinese));
+      expect(await idsOf("据数")).toEqual(with_());
+      expect(await idsOf("parcel", "nowhere")).toEqual(with_());
+      expect(await idsOf("it")).toEqual(all);
+      await engine.delete({ runIds: [asker.id], thorough: true });
+      expect(await idsOf("parcel")).toEqual(with_());
+      await engine.cancel(open.id);
+      expect(await engine.indexWords()).toBe(1);
+      expect(await idsOf("parcel")).toEqual([]);
+      expect(await idsOf("yet")).toEqual([open.id]);
+    });
+
+    test("a run is found by its last words, however much it said before", async () => {
+      const engine = cases.open();
+      const said = [...Array.from({ length: 300 }, (_, n) => `number ${n}`), "and on to Oslo"];
+      const events = said.map((text, n) => ({
+        type: "message-received",
+        messageId: `${n}`,
+        parts: [{ type: "text", text }],
+      }));
+      const { run } = await engine.start({ ...request, events, canceled: true });
+      while ((await engine.indexWords()) > 0);
+      const { runs } = await engine.list({ principal: "ann", words: ["oslo"], limit: 10 });
+      expect(runs.map(({ id }) => id)).toEqual([run.id]);
+    });
+
     test("runs that another run asked for can be left out, from the count and from every page", async () => {
       const engine = cases.open();
       const under = (messageId: string) =>

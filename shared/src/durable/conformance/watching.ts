@@ -81,5 +81,31 @@ export function watchingCases(cases: Cases): void {
       ] as const)
         expect(await codeOf(engine.watch(id, { after: 9, watcher: other, signal: "s" }))).toBe("not_found");
     });
+
+    test("a reader of all changes hears that a run is started, told something and ended, here and elsewhere", async () => {
+      const [here, elsewhere] = [cases.open(), cases.open()];
+      const stop = new AbortController();
+      const changes = here.changes(stop.signal)[Symbol.asyncIterator]();
+      const seen = async (isSeen: () => Promise<boolean>) => {
+        while (!(await isSeen())) if ((await changes.next()).done === true) throw new Error("It ended.");
+      };
+      for (const engine of [here, elsewhere]) {
+        const next = changes.next();
+        const run = await start(engine);
+        await next;
+        await seen(async () => (await here.get(run.id)) !== undefined);
+        for (const act of [
+          () => engine.deliver(run.id, "s", 1, { events: [{ type: "told" }] }),
+          () => engine.cancel(run.id),
+        ]) {
+          const before = (await here.get(run.id))?.lastEvent ?? 0;
+          const news = seen(async () => ((await here.get(run.id))?.lastEvent ?? 0) > before);
+          await act();
+          await news;
+        }
+      }
+      stop.abort();
+      for (let next = await changes.next(); next.done !== true; ) next = await changes.next();
+    });
   });
 }

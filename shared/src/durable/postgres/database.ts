@@ -2,6 +2,7 @@ import { SQL } from "bun";
 import type { EngineHealth, Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import { StoreUnavailable } from "../replay/run-store.ts";
 
 /** Where the runs are. */
 export type DatabaseOptions = {
@@ -146,7 +147,7 @@ export class Database {
 
   #unavailable(cause?: unknown): AppError {
     const reason = this.#failure ?? (cause instanceof Error ? cause.message : "it failed");
-    return new AppError("storage_unavailable", `The run store is unavailable: ${reason}.`, { cause });
+    return new StoreUnavailable(reason, cause);
   }
 }
 

@@ -27,6 +27,8 @@ export type Seat = { readonly owner: string; readonly body: number; begin(row: R
  * correct whatever it does, since each claim of a run has an epoch and only the newest may write.
  */
 export interface Dispatcher {
+  /** The name under which this process may own runs; undefined while others may think it dead. */
+  readonly owner: string | undefined;
   /** Whether nothing is being claimed or executed on its account. */
   readonly isIdle: boolean;
   /** Reserves a place for a run that is about to be accepted; undefined if others come first. */

@@ -7,10 +7,12 @@ import { type Offer, offerOf } from "../offer.ts";
 import { Execution } from "../replay/execution.ts";
 import { Journal } from "../replay/journal.ts";
 import { claimedRun } from "./claimed-run.ts";
+import type { HeldConversations } from "./conversations.ts";
 import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import type { News } from "./news.ts";
 import type { RunRow } from "./run-row.ts";
+import type { SharedProgress } from "./shared-progress.ts";
 
 /** A pool: kinds whose bodies share one limit on concurrency. */
 export type Pool = {
@@ -31,6 +33,8 @@ export type ExecutorOptions = {
   readonly database: Database;
   readonly clock: DatabaseClock;
   readonly live: Live;
+  readonly shared: Pick<SharedProgress, "show">;
+  readonly conversations: Pick<HeldConversations, "enter" | "leave">;
   readonly news: News;
   readonly log: Log;
   readonly stopMs: number;
@@ -95,12 +99,19 @@ export class Executor {
   async execute(row: RunRow, owner: string, pool: Pool): Promise<void> {
     pool.running++;
     this.#running++;
+    this.#options.conversations.enter(row);
     try {
       await this.#execute(row, owner);
     } finally {
+      await this.#options.conversations.leave(row);
       pool.running--;
       this.#running--;
     }
+  }
+
+  /** Whether this run is executed here. */
+  holds(runId: string): boolean {
+    return this.#held.has(runId);
   }
 
   /** Signals may have arrived for this run, if it is held here. */
@@ -164,15 +175,18 @@ export class Executor {
   }
 
   async #execute(row: RunRow, owner: string): Promise<void> {
-    const { database, clock, live, news, log, stopMs, onRunnable } = this.#options;
+    const { database, clock, live, shared, news, log, stopMs, onRunnable } = this.#options;
     const definition = this.#definitions.get(row.kind);
     if (definition === undefined) throw new Error(`Claimed a run of kind ${row.kind}.`);
     const [n, epoch] = [String(row.n), String(row.epoch)];
     let execution: Execution | undefined;
+    /** The number of its last event. */
+    let told = Number(row.last_event);
     const store = claimedRun({
       claim: { n, owner, epoch },
       database,
       onCommitted(last, signaled) {
+        told = Math.max(told, last);
         if (last > 0) news.tell(row.id, { last });
         for (const id of signaled) onRunnable(id);
       },
@@ -189,7 +203,10 @@ export class Executor {
         log,
         clock: () => clock.now(),
         stopMs,
-        progress: (event) => live.progress(row.id, event),
+        progress(event) {
+          live.progress(row.id, event);
+          shared.show(row.id, told, event);
+        },
       });
       this.#held.set(row.id, { execution, n, epoch });
       if (this.#isDraining) execution.drain();

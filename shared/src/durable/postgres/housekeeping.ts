@@ -26,6 +26,12 @@ export function housekeeping({ database, news, log }: HousekeepingDeps): Houseke
           ]);
           const deletion: Deletion = JSON.parse(row?.answer ?? "null");
           emptied?.(deletion.emptied);
+          for (const { kind, principal, contextId } of deletion.emptied)
+            await run(
+              `WITH gone AS (DELETE FROM conversations WHERE kind = $1 AND principal = $2 AND context_id = $3
+                 RETURNING folder) INSERT INTO gone_folders SELECT folder FROM gone ON CONFLICT DO NOTHING`,
+              [kind, principal, contextId],
+            );
           return deletion;
         })
         .catch((error) => {

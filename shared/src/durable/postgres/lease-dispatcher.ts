@@ -24,6 +24,10 @@ export class LeaseDispatcher implements Dispatcher {
     this.#presence = new Presence({ ...options, onChange: () => this.#wake() });
   }
 
+  get owner(): string | undefined {
+    return this.#presence.owner;
+  }
+
   get isIdle(): boolean {
     return !this.#isClaiming && [...this.#pools].every(({ reserved }) => reserved === 0);
   }

@@ -3,6 +3,7 @@ import type { Engine, ListFilter } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Database } from "./database.ts";
 import { type RunRow, recordOf } from "./run-row.ts";
+import { candidates } from "./word-index.ts";
 
 /** The last run of a page: the next page starts after it. */
 const cursorSchema = z.tuple([z.int(), z.string()]);
@@ -18,7 +19,9 @@ const askedHere = `EXISTS (SELECT 1 FROM runs AS asker
 export async function list(database: Database, filter: ListFilter): ReturnType<Engine["list"]> {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = conditionsOf(filter, bind, (items) => database.sql.array([...items], "TEXT"));
+  let where = conditionsOf(filter, bind, (items) => database.sql.array([...items], "TEXT"));
+  const among = filter.words && (await candidates(database, filter.words));
+  if (among !== undefined) where += ` AND n = ANY (${bind(database.sql.array([...among], "INT8"))})`;
   const counted = [...values];
   const { limit, cursor } = filter;
   let below = "";
@@ -26,19 +29,26 @@ export async function list(database: Database, filter: ListFilter): ReturnType<E
     const [updatedAt, id] = decodeCursor(cursor);
     below = ` AND (updated_at, id) < (${bind(updatedAt)}::bigint, ${bind(id)})`;
   }
-  const rows = await database.query<RunRow>(
-    `SELECT * FROM run_rows WHERE ${where}${below} ORDER BY updated_at DESC, id DESC LIMIT ${bind(limit + 1)}`,
-    values,
-  );
+  const newest = `ORDER BY updated_at DESC, id DESC LIMIT ${bind(limit + 1)}`;
+  const pages = partsOf(filter).map((part) => `(SELECT * FROM run_rows WHERE ${part} AND ${where}${below} ${newest})`);
+  const rows = await database.query<RunRow>(`SELECT * FROM (${pages.join(" UNION ALL ")}) AS pages ${newest}`, values);
   const last = rows[limit - 1];
   const isWhole = cursor === undefined && rows.length <= limit;
-  const count = `SELECT count(*) AS total FROM run_rows WHERE ${where}`;
+  const most = filter.countAtMost === undefined ? "" : ` LIMIT $${counted.push(filter.countAtMost)}`;
+  const count = `SELECT count(*) AS total FROM (SELECT 1 FROM run_rows WHERE ${where}${most}) AS counted`;
   const total = isWhole ? rows.length : (await database.query<{ total: string }>(count, counted))[0]?.total;
   return {
     runs: rows.slice(0, limit).map(recordOf),
     total: Number(total),
     ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor(last) } : {}),
   };
+}
+
+/**
+ * Parts of a principal's list: those that ended have an index in its order, and the others are few.
+ */
+function partsOf({ principal, contextId }: ListFilter): readonly string[] {
+  return principal === undefined || contextId !== undefined ? ["true"] : ["has_ended(status)", "NOT has_ended(status)"];
 }
 
 function conditionsOf(

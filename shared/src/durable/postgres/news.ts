@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Log } from "../../core/engine.ts";
 import type { Live } from "../live.ts";
 import type { Database } from "./database.ts";
+import { type Followed, followedSchema } from "./shared-progress.ts";
 
 /** How long news is collected before other processes are told. */
 const collectMs = 3;
@@ -14,7 +15,11 @@ export type Changed = {
   readonly isClaimable: boolean;
 };
 
-const message = z.object({ runIds: z.array(z.string()), isClaimable: z.boolean() });
+const message = z.object({
+  runIds: z.array(z.string()),
+  isClaimable: z.boolean(),
+  followed: followedSchema.exactOptional(),
+});
 
 const anything: Changed = { runIds: "any", isClaimable: true };
 
@@ -29,6 +34,7 @@ export class News {
   readonly #log: Log;
   readonly #pollMs: number;
   readonly #onNews: (changed: Changed) => void;
+  readonly #onFollowed: (followed: Followed) => void;
   readonly #told = new Set<string>();
   #isClaimable = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,12 +51,15 @@ export class News {
     log: Log;
     pollMs: number;
     onNews: (changed: Changed) => void;
+    /** Another process follows these runs. */
+    onFollowed: (followed: Followed) => void;
   }) {
     this.#database = options.database;
     this.#live = options.live;
     this.#log = options.log;
     this.#pollMs = options.pollMs;
     this.#onNews = options.onNews;
+    this.#onFollowed = options.onFollowed;
   }
 
   /** A run has changed: it has events up to `last`, or something else of it did. */
@@ -72,6 +81,20 @@ export class News {
     return this.#listening;
   }
 
+  /** Runs that were left to this process may be claimed by any. */
+  freed(): void {
+    if (this.#isClosed) return;
+    this.#isClaimable = true;
+    this.#timer ??= setTimeout(() => this.#send(), collectMs);
+  }
+
+  /** Tells the other processes which runs this one follows. */
+  async follows(followed: Followed): Promise<void> {
+    if (this.#isClosed) return;
+    const text = JSON.stringify({ runIds: [], isClaimable: false, followed });
+    await this.#database.query("SELECT pg_notify($1, $2)", [this.#channel, text]).catch(() => undefined);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -84,7 +107,11 @@ export class News {
   async #listen(): Promise<void> {
     const listening = await this.#database.sql.listen(
       this.#channel,
-      (text: string) => this.#heard(message.parse(JSON.parse(text))),
+      (text: string) => {
+        const { followed, ...changed } = message.parse(JSON.parse(text));
+        if (followed === undefined) this.#heard(changed);
+        else this.#onFollowed(followed);
+      },
       () => this.#heard(anything),
     );
     this.#stopListening = () => listening.unlisten();
@@ -108,7 +135,8 @@ export class News {
     const isClaimable = this.#isClaimable;
     this.#told.clear();
     this.#isClaimable = false;
-    for (let at = 0; at < ids.length; at += idsPerMessage) {
+    // Even without ids there may be something to claim.
+    for (let at = 0; at < Math.max(ids.length, isClaimable ? 1 : 0); at += idsPerMessage) {
       const text = JSON.stringify({ runIds: ids.slice(at, at + idsPerMessage), isClaimable } satisfies Changed);
       await this.#database.query("SELECT pg_notify($1, $2)", [this.#channel, text]).catch(() => undefined);
     }

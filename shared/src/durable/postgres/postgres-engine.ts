@@ -1,17 +1,19 @@
 import { type Engine, type Log, silentLog } from "../../core/engine.ts";
+import { changes, follow } from "../follow.ts";
 import { Live } from "../live.ts";
+import { HeldConversations } from "./conversations.ts";
 import { Database } from "./database.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import type { Dispatcher, DispatcherDeps } from "./dispatcher.ts";
 import { Executor } from "./executor.ts";
-import { eventsOf, follow } from "./follow.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { intake } from "./intake.ts";
 import { LeaseDispatcher } from "./lease-dispatcher.ts";
-import { list } from "./listing.ts";
+import { logOf } from "./log.ts";
 import { News } from "./news.ts";
-import { type RunRow, recordOf } from "./run-row.ts";
+import { reading } from "./reading.ts";
 import { migrate } from "./schema/migrate.ts";
+import { SharedProgress } from "./shared-progress.ts";
 
 /** Where an engine on PostgreSQL stores its runs, and its times in milliseconds. */
 export type PostgresEngineOptions = {
@@ -61,7 +63,7 @@ export async function postgresVersion({ url }: Pick<PostgresEngineOptions, "url"
 
 /**
  * The engine for several machines: runs, journal, events and signals in a PostgreSQL schema that
- * `migratePostgres` made. Progress reaches the followers in the process that executes the run.
+ * `migratePostgres` made.
  */
 export function createPostgresEngine(options: PostgresEngineOptions): Engine {
   return engineOn(options, (deps) => new LeaseDispatcher(deps));
@@ -83,9 +85,20 @@ export function engineOn(
       executor.catchUp(runIds).catch(() => undefined);
       if (isClaimable) dispatcher.news();
     },
+    onFollowed: (followed) => shared.heard(followed),
+  });
+  const shared: SharedProgress = new SharedProgress({
+    ...{ database, live },
+    isHere: (runId) => executor.holds(runId),
+    say: (followed) => news.follows(followed),
+  });
+  const conversations: HeldConversations = new HeldConversations({
+    ...{ database, log },
+    worker: () => dispatcher.owner,
+    onFree: () => news.freed(),
   });
   const executor: Executor = new Executor({
-    ...{ database, clock, live, news, log, stopMs },
+    ...{ database, clock, live, shared, conversations, news, log, stopMs },
     onRunnable(runId, due) {
       if (due !== undefined || !executor.nudge(runId)) dispatcher.runnable(runId, due);
     },
@@ -95,44 +108,26 @@ export function engineOn(
 
   return {
     ...intake({ database, news, executor, dispatcher }),
-    async get(runId, principal) {
-      const rows =
-        principal === undefined
-          ? await database.query<RunRow>("SELECT * FROM run_rows WHERE id = $1", [runId])
-          : await database.query<RunRow>("SELECT * FROM run_rows WHERE id = $1 AND principal = $2", [runId, principal]);
-      return rows[0] === undefined ? undefined : recordOf(rows[0]);
-    },
-    list: (filter) => list(database, filter),
-    async spend(principal, { tokens, usd }) {
-      await database.query("SELECT spend($1, $2::bigint, $3::float8)", [principal, tokens, usd], { keep: true });
-    },
-    async usage(principal) {
-      const [row] = await database.query<{ use: string }>("SELECT usage_of($1)::text AS use", [principal]);
-      const { now: _, ...use } = JSON.parse(row?.use ?? "null");
-      return use;
-    },
-    async hasFile(principal, sha256) {
-      const rows = await database.query("SELECT 1 FROM files WHERE principal = $1 AND sha256 = $2", [
-        principal,
-        sha256,
-      ]);
-      return rows.length > 0;
-    },
-    events: (runId, after = 0, last = Number.MAX_SAFE_INTEGER) => eventsOf(database, runId, after, last),
-    follow: (runId, { after = 0, signal }) => follow({ database, live, news }, runId, after, signal),
+    ...reading(database),
+    follow: (runId, { after = 0, signal }) =>
+      follow(live, logOf({ database, news, shared }, runId), runId, after, signal),
+    changes: (signal) => changes(live, () => news.listen().then(() => () => undefined), signal),
     work(definitions, { concurrency = defaultConcurrency, dedicatedPool = false } = {}) {
       const pool = executor.add(definitions, { concurrency, dedicatedPool });
       void news.listen();
       dispatcher.serve(pool);
     },
     ...housekeeping({ database, news, log }),
+    conversations,
     health: () => database.health(),
     async close({ graceMs = defaultGraceMs } = {}) {
       if (isClosing) return;
       isClosing = true;
+      conversations.close();
       await executor.drain(graceMs, () => dispatcher.isIdle);
       await dispatcher.close();
       live.close();
+      await shared.close();
       await news.close();
       await database.close();
     },

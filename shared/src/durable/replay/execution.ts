@@ -61,7 +61,8 @@ export class Execution implements ExecutionContext {
     void stored.then((isOurs) => {
       if (!isOurs) this.lose();
     });
-    this.progress.after(stored);
+    // Whoever has the run started begins to follow it when it is stored.
+    this.progress.after(stored.then(() => new Promise(setImmediate)));
     void this.buffer.add(stored);
   }
 

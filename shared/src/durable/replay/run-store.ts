@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../core/errors.ts";
+import { AppError, type ErrorCode } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunEvent } from "../../core/run.ts";
 
@@ -99,4 +99,11 @@ export interface RunStore {
 /** Another worker owns the run, so nothing this worker does to it counts. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
+}
+
+/** The store of the runs is away; what needs it may succeed later. */
+export class StoreUnavailable extends AppError {
+  constructor(reason: string, cause?: unknown) {
+    super("storage_unavailable", `The run store is unavailable: ${reason}.`, { cause });
+  }
 }

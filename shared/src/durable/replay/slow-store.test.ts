@@ -4,10 +4,17 @@ import type { Run } from "../../core/run.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
 import { Execution } from "./execution.ts";
 import { Journal } from "./journal.ts";
-import type { WaitAnswer, WaitRequest } from "./run-store.ts";
+import { StoreUnavailable, type WaitAnswer, type WaitRequest } from "./run-store.ts";
 
 /** Executes the body on a store of another machine, whose answers take a while. */
 async function outputOn(store: MemoryRunStore, execute: (run: Run) => Promise<never>) {
+  expect(await outcomeOn(store, execute)).toBe("ended");
+  const { ending } = store.state;
+  return ending?.status === "completed" ? ending.output : ending;
+}
+
+/** How the execution of the body ends. */
+async function outcomeOn(store: MemoryRunStore, execute: (run: Run) => Promise<never>) {
   const execution = new Execution(await Journal.load(store), {
     runId: "r",
     principal: "p",
@@ -19,9 +26,7 @@ async function outputOn(store: MemoryRunStore, execute: (run: Run) => Promise<ne
     progress: () => undefined,
   });
   execution.start({ execute }, null);
-  expect(await execution.done).toBe("ended");
-  const { ending } = store.state;
-  return ending?.status === "completed" ? ending.output : ending;
+  return execution.done;
 }
 
 const anyJson = (value: unknown) => value as never;
@@ -75,4 +80,28 @@ test("steps that begin in one turn ask once whether they may, and those of later
         .map((answer) => answer()).length;
   }
   expect(await outcome).toEqual(["a", "b", "c", "d", "e"]);
+});
+
+test("a step that found the store away begins again only if the run is still its own", async () => {
+  let standing: "held" | "lost" = "held";
+  class TakenOver extends MemoryRunStore {
+    override standing() {
+      return Promise.resolve(standing as "held");
+    }
+  }
+  const begun: string[] = [];
+  const store = new TakenOver(emptyState());
+  const execute = (run: Run) =>
+    run.step(
+      "ask",
+      async () => {
+        begun.push("asked");
+        if (begun.length > 1) return "answer";
+        standing = "lost";
+        throw new StoreUnavailable("it was restarted");
+      },
+      { effect: "pure" },
+    );
+  expect(await outcomeOn(store, async (run) => anyJson(await execute(run)))).toBe("lost");
+  expect(begun).toEqual(["asked"]);
 });

@@ -3,17 +3,34 @@ import type { RunStore } from "./run-store.ts";
 type Standing = Awaited<ReturnType<RunStore["standing"]>>;
 
 /**
+ * A process that waits longer for an answer may have hung meanwhile, and the answer be of before.
+ */
+const freshMs = 1_000;
+/** A store that answers late each time is slow, and this process did not hang. */
+const mostQuestions = 4;
+
+/**
  * Asks the store whether a run is still ours: one question for all that ask in one turn, and one
  * after the other. So steps begin in the order in which they asked, though a store of another
  * process may answer in any order. A store that cannot say counts as `held`: the next write tells.
  */
-export function standingOf(store: Pick<RunStore, "standing">): () => Promise<Standing> {
+export function standingOf(
+  store: Pick<RunStore, "standing">,
+  now: () => number = () => performance.now(),
+): () => Promise<Standing> {
   let newest: Promise<Standing> = Promise.resolve("held");
   let next: Promise<Standing> | undefined;
+  const ask = async () => {
+    for (let questions = 1; ; questions++) {
+      const asked = now();
+      const standing = await store.standing().catch(() => "held" as const);
+      if (standing !== "held" || now() - asked < freshMs || questions === mostQuestions) return standing;
+    }
+  };
   return () => {
     next ??= newest.then(() => {
       next = undefined;
-      newest = store.standing().catch(() => "held");
+      newest = ask();
       return newest;
     });
     return next;

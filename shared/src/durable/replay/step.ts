@@ -3,8 +3,12 @@ import type { Json } from "../../core/json.ts";
 import type { Effect, RunEvent, StepContext } from "../../core/run.ts";
 import { never } from "./aborts.ts";
 import type { ExecutionContext } from "./execution-context.ts";
-import type { JournalRow, RecordedError } from "./run-store.ts";
+import { type JournalRow, type RecordedError, StoreUnavailable } from "./run-store.ts";
 import type { Scope } from "./scope.ts";
+
+/** So long a step may find the store away before that is its failure. */
+const storeBackWithinMs = 60_000;
+const againMs = 100;
 
 type StepFunction = (step: StepContext) => Promise<Json | undefined>;
 
@@ -36,10 +40,26 @@ export async function runStep(
     if (effect === "once") await execution.record(scope, started);
     else if (effect === "idempotent") await execution.buffer.written();
     await execution.assertHeld(scope);
-    const { row: done, events, cause } = await attempt(execution, scope, started, fn);
+    const trying = effect === "once" ? attempt : attemptWithStore;
+    const { row: done, events, cause } = await trying(execution, scope, started, fn);
     await execution.recordBehind(scope, done, events);
     return replayed(done, cause);
   });
+}
+
+/**
+ * Runs the function again while it fails because the store of the runs is away. That failure could
+ * not be recorded before the store is back either, and would then end a run that nothing is wrong
+ * with.
+ */
+async function attemptWithStore(execution: ExecutionContext, scope: Scope, started: JournalRow, fn: StepFunction) {
+  for (const deadline = performance.now() + storeBackWithinMs; ; ) {
+    const attempted = await attempt(execution, scope, started, fn);
+    if (!(attempted.cause instanceof StoreUnavailable) || performance.now() > deadline) return attempted;
+    await Bun.sleep(againMs);
+    // While it was away others may have come to believe that this process is dead.
+    await execution.assertHeld(scope);
+  }
 }
 
 /** Runs the function; an error becomes part of the row, except an abort, which is rethrown. */
@@ -63,7 +83,7 @@ async function attempt(execution: ExecutionContext, scope: Scope, started: Journ
     const value = await scope.watch(async () => fn(context));
     scope.signal.throwIfAborted();
     const out = JSON.stringify(value);
-    return { row: out === undefined ? done : { ...done, out }, events };
+    return { row: out === undefined ? done : { ...done, out }, events, cause: undefined };
   } catch (error) {
     scope.signal.throwIfAborted();
     return { row: { ...done, error: recordable(execution, started, error) }, events, cause: error };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect, createServer } from "node:net";
 import type { Engine } from "../../core/engine.ts";
 import type { RunDefinition } from "../../core/run.ts";
 import { freePort } from "../../http/free-port.ts";
@@ -8,7 +9,8 @@ import {
   postgresPrograms,
   startPostgres,
 } from "../../testing/durable/postgres-process.ts";
-import { noRestate, type RestateProcess, restateProgram, startRestate } from "../../testing/durable/restate-process.ts";
+import { noRestate, restateProgram } from "../../testing/durable/restate-node.ts";
+import { type RestateProcess, startRestate } from "../../testing/durable/restate-process.ts";
 import { until as happened } from "../../testing/durable/until.ts";
 import { request, until } from "../conformance/cases.ts";
 import { migratePostgres } from "../postgres/postgres-engine.ts";
@@ -109,4 +111,71 @@ else
       },
       serversMs,
     );
+
+    test(
+      "behind a balancer of connections gives runs to a replica that comes later, since connections end after some calls",
+      async () => {
+        const done = [0, 0, 0];
+        const ports = done.map(() => freePort());
+        await using balancer = balanceConnections(ports);
+        const open = (n: number) => {
+          const { restate: settings, ...rest } = settingsOf("spread");
+          const publicUrl = balancer.url;
+          const engine = createRestateEngine({ ...rest, restate: { ...settings, port: ports[n] ?? 0, publicUrl } });
+          const count = async () => {
+            done[n] = (done[n] ?? 0) + 1;
+            return n;
+          };
+          engine.work([{ kind: "counted", execute: (run) => run.step("count", count) }]);
+          return engine;
+        };
+        let started = 0;
+        const work = async (engine: Engine, runs: number) => {
+          for (let left = runs; left > 0; left -= 8) {
+            const some = Array.from({ length: 8 }, () =>
+              engine.start({ ...request, kind: "counted", contextId: `${left}` }),
+            );
+            started += (await Promise.all(some)).length;
+            await happened(async () => done.reduce((sum, each) => sum + each) === started);
+          }
+        };
+        const first = open(0);
+        const second = open(1);
+        await work(first, 24);
+        const third = open(2);
+        await work(first, 120);
+        expect(Math.min(...done)).toBeGreaterThan(8);
+        await close(first, second, third);
+      },
+      serversMs,
+    );
   });
+
+/** Passes each connection on to the next of these ports, as the Service of a cluster does. */
+function balanceConnections(ports: readonly number[]): AsyncDisposable & { readonly url: string } {
+  let turn = 0;
+  const server = createServer((client) => {
+    client.on("error", () => undefined);
+    // Whoever does not listen gets none.
+    const attempt = (tries: number) => {
+      const backend = connect(ports[turn++ % ports.length] ?? 0, "127.0.0.1");
+      let isOpen = false;
+      backend.once("connect", () => {
+        isOpen = true;
+        client.pipe(backend).pipe(client);
+      });
+      backend.on("error", () => (isOpen || tries === 0 ? client.destroy() : attempt(tries - 1)));
+      backend.on("close", () => isOpen && client.destroy());
+      client.on("close", () => backend.destroy());
+    };
+    attempt(ports.length);
+  });
+  const port = freePort();
+  server.listen(port, "127.0.0.1");
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+    },
+  };
+}

@@ -67,6 +67,10 @@ export class RestateDispatcher implements Dispatcher, DrivenWorker {
     this.#presence = new Presence({ ...options, onChange: () => this.#offer() });
   }
 
+  get owner(): string | undefined {
+    return this.#presence.owner;
+  }
+
   get isIdle(): boolean {
     return [...this.#drives.values()].every(({ isBusy }) => !isBusy);
   }

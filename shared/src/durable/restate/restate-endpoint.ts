@@ -31,6 +31,12 @@ export interface DrivenWorker {
 
 type Handler = Parameters<typeof createServer>[1] & {};
 
+/**
+ * Restate keeps a connection for each of its partitions. Where connections are balanced and not
+ * calls, a replica that comes later would never get any.
+ */
+const callsPerConnection = 16;
+
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
 const flushWithinMs = 500;
@@ -145,6 +151,11 @@ export class RestateEndpoint {
       server.on("session", (session) => {
         this.#sessions.add(session);
         session.on("close", () => this.#sessions.delete(session));
+        let calls = 0;
+        session.on("stream", () => {
+          // The calls it has go on; the next ones come by a new connection.
+          if (++calls === callsPerConnection) session.close();
+        });
       });
       this.#server = server;
       const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -6,7 +6,8 @@ import {
   postgresPrograms,
   startPostgres,
 } from "../../testing/durable/postgres-process.ts";
-import { noRestate, type RestateProcess, restateProgram, startRestate } from "../../testing/durable/restate-process.ts";
+import { noRestate, restateProgram } from "../../testing/durable/restate-node.ts";
+import { type RestateProcess, startRestate } from "../../testing/durable/restate-process.ts";
 import { engineConformance } from "../conformance.ts";
 import { migratePostgres } from "../postgres/postgres-engine.ts";
 import { RestateEndpoint } from "./restate-endpoint.ts";
@@ -18,12 +19,18 @@ else {
   let server: PostgresProcess;
   let restate: RestateProcess;
   let made: string;
+  // Its engines are replicas behind one address, which Restate learns of once and not with each
+  // case.
+  let endpoint: RestateEndpoint;
+  const prefix = "conformance";
   beforeAll(async () => {
     [server, restate] = await Promise.all([startPostgres(), startRestate()]);
     made = await server.createDatabase();
     await migratePostgres({ url: made });
+    endpoint = new RestateEndpoint({ admin: restate.admin, prefix });
   }, 60_000);
   afterAll(async () => {
+    await endpoint.close();
     await restate[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();
   }, 60_000);
@@ -31,9 +38,6 @@ else {
   engineConformance("the engine on Restate and PostgreSQL", async () => {
     const url = await server.createDatabase(made);
     const { ingress, admin } = restate;
-    const prefix = `t${crypto.randomUUID().slice(0, 8)}`;
-    // Its engines are replicas behind one address.
-    const endpoint = new RestateEndpoint({ admin, prefix });
     const opened: Engine[] = [];
     return {
       isFile: false,
@@ -46,7 +50,6 @@ else {
       async dispose() {
         await Promise.all(opened.map((engine) => engine.close({ graceMs: 0 })));
         await restate.forget(prefix);
-        await endpoint.close();
         await server.dropDatabase(url);
       },
     };

@@ -76,3 +76,91 @@ test("a message whose acceptance is refused leaves nothing, and does nothing wit
   expect([acts, db.query("SELECT count(*) AS n FROM runs").get()]).toEqual([1, { n: 2 }]);
   await engine.close();
 });
+
+test.each([
+  ["to nothing", undefined, 2],
+  ["to limits that none of its uses decides", { requestsPerMinute: 9 }, 2],
+  ["to as many runs at once", { runsAtOnce: 9 }, 3],
+])(
+  "what a run computes at first is stored in the commit that accepts it, if its principal is held %s",
+  async (_, quota, syncs) => {
+    using store = scratch();
+    let synced = 0;
+    const engine = createEmbeddedEngine({ path: store.path, leaseMs: 60_000, syncFile: async () => void synced++ });
+    engine.work([
+      {
+        kind: "k",
+        async execute(run) {
+          await run.step("compute", async () => 1, { effect: "pure" });
+          return await run.step("ask", async () => 2, { effect: "idempotent" });
+        },
+      },
+    ]);
+    const start = () => engine.start({ kind: "k", input: null, principal: "p", contextId: "c", quota });
+    await ended(engine, (await start()).run.id);
+    synced = 0;
+    await ended(engine, (await start()).run.id);
+    expect(synced).toBe(syncs);
+    await engine.close();
+  },
+);
+
+/** A body that emits an event and is over at once. */
+const brief = async (run: Run) => {
+  run.emit({ type: "notice-given", kind: "budget", text: run.id });
+  return null;
+};
+
+test("a run that is over at once is stored whole by one commit, and told whole to whoever started it", async () => {
+  using store = scratch();
+  const engine = await working(store.path, brief);
+  using db = new Database(store.path);
+  const message = { type: "message-received", messageId: "m1", parts: [] };
+  const { run, ended: over } = await engine.start({ ...request, events: [message] });
+  // Whoever follows it from there misses nothing.
+  expect(run).toMatchObject({ status: "running", lastEvent: 1 });
+  expect(over?.run).toMatchObject({ status: "completed", output: null, lastEvent: 3 });
+  expect(over?.events.map(({ event }) => event.type)).toEqual(["message-received", "notice-given", "run-ended"]);
+  expect([await engine.get(run.id), await engine.events(run.id)]).toEqual([over?.run, [...(over?.events ?? [])]]);
+  const rows = db.query("SELECT path, state FROM journal JOIN runs ON n = run WHERE id = ?").all(run.id);
+  expect(rows).toEqual([{ path: "-.0", state: "done" }]);
+  const again = await engine.start({ ...request, events: [message] });
+  expect([again.created, again.run, again.ended]).toEqual([false, over?.run, undefined]);
+  expect(await engine.events(run.id)).toHaveLength(3);
+  await engine.close();
+});
+
+test("a message is accepted although what its run began with cannot be stored: the run pauses, and goes on later", async () => {
+  using store = scratch();
+  const engine = await working(store.path, brief);
+  using db = new Database(store.path);
+  db.run("CREATE TRIGGER refuse BEFORE INSERT ON journal BEGIN SELECT RAISE(ABORT, 'refused'); END");
+  const { run, created, ended: over } = await engine.start(request);
+  expect([created, run.status, over]).toEqual([true, "queued", undefined]);
+  const { promise: paused, resolve } = Promise.withResolvers<void>();
+  const read = (async () => {
+    for await (const item of engine.follow(run.id, { signal: AbortSignal.timeout(10_000) }))
+      if (item.kind === "event" && item.event.type === "run-paused") resolve();
+  })();
+  await paused;
+  db.run("DROP TRIGGER refuse");
+  await engine.resume(run.id);
+  await read;
+  const types = (await engine.events(run.id)).map(({ event }) => event.type);
+  expect(types).toEqual(["run-paused", "run-resumed", "notice-given", "run-ended"]);
+  await engine.close();
+});
+
+test("a run that is accepted by a worker declared dead meanwhile is executed by one that is there", async () => {
+  using store = scratch();
+  const engine = await working(store.path, brief);
+  using db = new Database(store.path);
+  db.run("DELETE FROM workers");
+  const { run, ended: over } = await engine.start(request);
+  expect([run.status, over]).toEqual(["queued", undefined]);
+  const other = createEmbeddedEngine({ path: store.path });
+  other.work([{ kind: "k", execute: brief }]);
+  await ended(other, run.id);
+  expect((await other.events(run.id)).map(({ event }) => event.type)).toEqual(["notice-given", "run-ended"]);
+  await Promise.all([engine, other].map((one) => one.close()));
+});

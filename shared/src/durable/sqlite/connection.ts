@@ -10,6 +10,12 @@ import { prepareTables, type Tables } from "./tables/tables.ts";
  */
 const busyMs = 200;
 
+/**
+ * The pages of the log with which a commit itself brings it into the file, if `checkpoint` was not
+ * called before or others were in its way.
+ */
+const longestLog = 4_000;
+
 /** One open connection to the store: its statements, and the transaction they run in. */
 export type Connection = {
   readonly tables: Tables;
@@ -25,6 +31,8 @@ export type Connection = {
   probe(): void;
   /** Resolves when everything committed before this call, by any process, is on disk. */
   sync(): Promise<void>;
+  /** Moves what no reader is in the way of from the log into the file, which is then begun anew. */
+  checkpoint(): void;
   /**
    * Moves everything from the log into the file and empties the log. False if a reader or writer is
    * in the way.
@@ -45,6 +53,7 @@ export function openConnection(path: string, syncFile: SyncFile = createFileSync
     db.run("PRAGMA journal_mode = WAL");
     // A commit is synced by `sync`; what SQLite itself must sync, around checkpoints, it does.
     db.run("PRAGMA synchronous = NORMAL");
+    db.run(`PRAGMA wal_autocheckpoint = ${longestLog}`);
     // What is deleted or replaced is overwritten.
     db.run("PRAGMA secure_delete = ON");
     migrate(db, path);
@@ -60,7 +69,8 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): Connectio
   let syncing: Promise<void> = Promise.resolve();
   const [begin, commit, rollback] = [db.query("BEGIN IMMEDIATE"), db.query("COMMIT"), db.query("ROLLBACK")];
   const [save, release, undo] = [db.query("SAVEPOINT part"), db.query("RELEASE part"), db.query("ROLLBACK TO part")];
-  const checkpoint = db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)");
+  const checkpoint = db.query("PRAGMA wal_checkpoint(PASSIVE)");
+  const empty = db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)");
   const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
   return {
     tables: prepareTables(db),
@@ -90,7 +100,8 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): Connectio
       commit.run();
       db.run("DELETE FROM probe");
     },
-    emptyLog: () => checkpoint.get()?.busy === 0,
+    checkpoint: () => void checkpoint.get(),
+    emptyLog: () => empty.get()?.busy === 0,
     sync() {
       if (log !== undefined) syncing = syncFile(log);
       return syncing;

@@ -1,11 +1,13 @@
 import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { changes, follow } from "../follow.ts";
 import { Live } from "../live.ts";
 import type { CrashPoint } from "./crash-point.ts";
 import type { SyncFile } from "./file-sync.ts";
-import { follow } from "./follow.ts";
 import { housekeeping } from "./housekeeping.ts";
+import { indexWords } from "./index-words.ts";
 import { admit, intake } from "./intake.ts";
+import { logOf } from "./log.ts";
 import { type MachineClock, machineClock } from "./machine-clock.ts";
 import { RunClock } from "./run-clock.ts";
 import { recordOf } from "./tables/runs-table.ts";
@@ -86,12 +88,17 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
       return row === null ? undefined : recordOf(row);
     },
     list: async (filter) => {
-      const { rows, ...page } = await writer.read((tables) => tables.listing.page(filter));
+      const { rows, ...page } = await writer.read((tables) => {
+        const among = filter.words && tables.search.candidates(filter.words);
+        return tables.listing.page(filter, among);
+      });
       return { runs: rows.map(recordOf), ...page };
     },
     admit: (request) => writer.read((tables) => admit(tables, request, clock.moment())),
     spend: (principal, used) => writer.write((tables) => tables.usage.spend(principal, used, clock.moment().wall)),
     usage: (principal) => writer.read((tables) => tables.usage.of(principal, clock.moment().wall)),
+    search: (runId, words) => writer.read((tables) => tables.search.first(runId, words)),
+    indexWords: () => indexWords(writer),
     hasFile: (principal, sha256) => writer.read((tables) => tables.files.has(principal, sha256)),
     events: (runId, after = 0, last = Number.MAX_SAFE_INTEGER) =>
       writer.read((tables) => {
@@ -99,7 +106,8 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
         if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
         return tables.events.after(run, after, Math.max(0, last - after));
       }),
-    follow: (runId, { after = 0, signal }) => follow({ writer, live, watch }, runId, after, signal),
+    follow: (runId, { after = 0, signal }) => follow(live, logOf({ writer, watch }, runId), runId, after, signal),
+    changes: (signal) => changes(live, async () => watch.need(), signal),
     work: (definitions, { concurrency = defaultConcurrency, dedicatedPool = false } = {}) =>
       worker.add(definitions, { concurrency, dedicatedPool }),
     health: () => writer.health(),

@@ -2,6 +2,7 @@ import type { RunEnded } from "../../core/events.ts";
 import type { RunEvent } from "../../core/run.ts";
 import type { Ending } from "../replay/run-store.ts";
 import type { Moment } from "./run-clock.ts";
+import type { Result } from "./tables/runs-table.ts";
 import type { Tables } from "./tables/tables.ts";
 
 /**
@@ -9,10 +10,22 @@ import type { Tables } from "./tables/tables.ts";
  * may end now.
  */
 export function endRun(tables: Tables, n: number, ending: Ending, now: Moment): number {
-  const error = ending.status === "failed" ? { error: ending.error } : {};
-  const ended: RunEnded = { type: "run-ended", status: ending.status, ...error };
-  const seq = tables.events.append(n, [ended satisfies RunEvent], now);
-  const output = ending.status === "completed" ? { output: JSON.stringify(ending.output) } : {};
-  tables.states.end(n, ending.status, { ...output, ...error }, now);
+  const seq = tables.states.end(n, resultOf(ending), now);
+  tables.events.last(n, endedEvent(ending), seq, now);
   return seq;
+}
+
+/** The last event of a run that ends so. */
+export function endedEvent(ending: Ending): RunEnded & RunEvent {
+  const error = ending.status === "failed" ? { error: ending.error } : {};
+  return { type: "run-ended", status: ending.status, ...error };
+}
+
+/** An ending as a run's row has it: output and error are JSON texts. */
+export function resultOf(ending: Ending): Result {
+  return {
+    status: ending.status,
+    output: ending.status === "completed" ? JSON.stringify(ending.output) : null,
+    error: ending.status === "failed" ? JSON.stringify(ending.error) : null,
+  };
 }

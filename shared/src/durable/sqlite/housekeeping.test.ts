@@ -52,6 +52,27 @@ test("no word of a deleted run is left in the store's files, in rows of any size
   for (const one of [engine, other]) await one.close({ graceMs: 0 });
 }, 60_000);
 
+test("only a thorough deletion rewrites the store, at once where it is small and when that is asked for where it is large", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  using db = new Database(store.path);
+  const ended = async () => {
+    const { run } = await engine.start({ ...request, input: "x".repeat(500_000), canceled: true });
+    return run.id;
+  };
+  const freePages = () => db.query<{ freelist_count: number }, []>("PRAGMA freelist_count").get()?.freelist_count ?? 0;
+  await engine.delete({ runIds: [await ended()] });
+  expect([await engine.scrub(), freePages() > 100]).toEqual([true, true]);
+  await engine.delete({ runIds: [await ended()], thorough: true });
+  expect([await engine.scrub(), freePages()]).toEqual([true, 0]);
+  db.run("CREATE TABLE ballast (data)");
+  db.run("INSERT INTO ballast VALUES (zeroblob(68000000))");
+  await engine.delete({ runIds: [await ended()], thorough: true });
+  expect([await engine.scrub(), freePages() > 100]).toEqual([false, true]);
+  expect([await engine.scrub({ evenLarge: true }), freePages()]).toEqual([true, 0]);
+  await engine.close({ graceMs: 0 });
+}, 60_000);
+
 test("of a deleted run no table has a row any more, and of another every row stays", async () => {
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path });

@@ -1,9 +1,10 @@
-import { type Engine, type StartRequest, terminalStatuses } from "../../core/engine.ts";
+import { type Engine, type StartRequest, type StoredEvent, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import { checkQuota } from "../../core/quota.ts";
+import { checkQuota, isLimited } from "../../core/quota.ts";
 import type { Live } from "../live.ts";
-import { Acceptance, claimOf } from "./claim.ts";
-import { endRun } from "./endings.ts";
+import { Acceptance, type Beginning } from "./acceptance.ts";
+import { claimOf } from "./claim.ts";
+import { endedEvent, endRun, resultOf } from "./endings.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
 import { type RunRow, recordOf } from "./tables/runs-table.ts";
 import type { Tables } from "./tables/tables.ts";
@@ -35,12 +36,15 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "wa
       if (isAlone) accepting.add(key);
       const place = worker.reserve(request.kind);
       try {
-        const acceptance = key === undefined || isAlone ? acceptanceOf(writer, request, place) : undefined;
-        const { row, created } = await store(deps, request, place, acceptance);
-        if (acceptance === undefined && place !== undefined && isClaimed({ row, created }))
-          place.begin(claimOf(row, place.owner));
-        else if (created && place === undefined) worker.wake();
-        return { run: recordOf(row), created };
+        const acceptance = key === undefined || isAlone ? acceptanceOf(request, place) : undefined;
+        const { row, created, isOurs, ended } = await store(deps, request, place, acceptance);
+        if (acceptance === undefined && place !== undefined && isOurs) place.begin(claimOf(row, place.owner));
+        else if (created && !isOurs) worker.wake();
+        if (created) live.committed(row.id, row.last_event);
+        const run = recordOf(isOurs ? asAccepted(row, request) : row);
+        if (ended === undefined) return { run, created };
+        const events = ended.map((text, at) => storedEvent(row, text, at + 1));
+        return { run, created, ended: { run: recordOf(row), events } };
       } finally {
         if (isAlone) accepting.delete(key);
         place?.leave();
@@ -91,13 +95,12 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "wa
 
 /**
  * The acceptance of a run that is executed meanwhile, so that both share one commit: if there is
- * room for it and nothing speaks against it. Only another process could still have it refused.
+ * room for it and no limit speaks against it. Whether it repeats another request, its insert says:
+ * what the body has computed by then is dropped.
  */
-function acceptanceOf(writer: Writer, request: StartRequest, place: Seat | undefined): Acceptance | undefined {
-  const { principal, dedupe, id, quota, canceled } = request;
-  if (place === undefined || id !== undefined || quota !== undefined || canceled === true) return undefined;
-  const isNew = writer.readNow(({ runs }) => dedupe === undefined || runs.byKey(principal, dedupe.key) === null);
-  return isNew === true ? new Acceptance(place.owner) : undefined;
+function acceptanceOf({ id, quota, canceled }: StartRequest, place: Seat | undefined): Acceptance | undefined {
+  if (place === undefined || id !== undefined || canceled === true) return undefined;
+  return quota !== undefined && isLimited(quota) ? undefined : new Acceptance(place.owner);
 }
 
 /** Stores the run, which begins meanwhile if it has an acceptance. */
@@ -110,68 +113,114 @@ async function store(
   const { kind, principal, contextId, id = Bun.randomUUIDv7() } = request;
   const input = JSON.stringify(request.input);
   const lease = acceptance?.lease;
-  const stored = writer.offer((tables) => {
-    if (lease !== undefined) lease.n = 0;
-    const accepted = accept(tables, { ...request, id }, input, clock.moment(), place);
-    if (lease !== undefined && isClaimed(accepted)) lease.n = accepted.row.n;
-    return accepted;
-  });
+  const offer = (seat: Seat | undefined, beginning: () => Beginning | undefined) =>
+    writer.offer((tables) => {
+      if (lease !== undefined) lease.n = 0;
+      const accepted = accept(tables, request, { id, input, seat, beginning: beginning() }, clock.moment());
+      if (lease !== undefined && accepted.isOurs) lease.n = accepted.row.n;
+      return accepted;
+    });
+  const stored = offer(place, () => acceptance?.beginning());
   if (acceptance !== undefined && place !== undefined)
     place.begin({ id, kind, principal, contextId, input, body: place.body, lease: acceptance.lease, acceptance });
   try {
     const accepted = await stored;
-    acceptance?.settle(isClaimed(accepted));
+    acceptance?.settle(accepted.isOurs);
     return accepted;
   } catch (error) {
     acceptance?.settle(false);
-    throw error;
+    if (error instanceof AppError || acceptance === undefined || isEmpty(acceptance.beginning())) throw error;
+    // What it has made of it cannot be stored, which is no reason to refuse the run.
+    return offer(undefined, () => undefined);
   }
-}
-
-type Accepted = { readonly row: RunRow; readonly created: boolean };
-
-/** Whether the run is new and belongs to the worker for which it was accepted. */
-function isClaimed({ row, created }: Accepted): boolean {
-  return created && row.owner !== null;
 }
 
 /**
- * Stores a run and assigns it to the place's worker, which saves the query and commit of a claim.
+ * `isOurs` if the run is new and the worker for which it was accepted has it; `ended` are its
+ * events, as JSON texts, if it is over already.
  */
-function accept(
-  tables: Tables,
-  request: StartRequest & { readonly id: string },
-  input: string,
-  now: Moment,
-  place: Seat | undefined,
-): Accepted {
-  const { dedupe } = request;
-  const known = dedupe === undefined ? null : tables.runs.byKey(request.principal, dedupe.key);
+type Accepted = {
+  readonly row: RunRow;
+  readonly created: boolean;
+  readonly isOurs: boolean;
+  readonly ended?: readonly string[];
+};
+
+/** How to accept a run: for the worker of a seat, with what that has made of it. */
+type Acceptable = {
+  readonly id: string;
+  readonly input: string;
+  readonly seat: Seat | undefined;
+  readonly beginning: Beginning | undefined;
+};
+
+/**
+ * Stores a run and assigns it to the seat's worker, which saves the query and commit of a claim;
+ * what that has made of it meanwhile is stored in the same rows.
+ */
+function accept(tables: Tables, request: StartRequest, acceptable: Acceptable, now: Moment): Accepted {
+  const { principal, dedupe, id, quota, canceled } = request;
+  const limit = quota !== undefined && isLimited(quota) ? quota : undefined;
+  const { beginning = nothing, seat } = acceptable;
+  // Whether its key is new, the insert itself says.
+  const isPlain = limit === undefined && id === undefined && canceled !== true;
+  const at =
+    isPlain && seat !== undefined ? insert(tables, request, { ...acceptable, seat, beginning }, now) : undefined;
+  if (at !== undefined) return at;
+  const known = dedupe === undefined ? null : tables.runs.byKey(principal, dedupe.key);
   if (known !== null) {
-    if (isRepeated(known, request, now)) return { row: known, created: false };
+    if (isRepeated(known, request, now)) return { row: known, created: false, isOurs: false };
     tables.runs.releaseKey(known.n);
   }
-  const { quota, id } = request;
-  if (quota !== undefined) checkQuota(quota, tables.usage.of(request.principal, now.wall), now.wall, true);
-  if (tables.runs.byId(id) !== null) throw new AppError("conflict", `There is a run ${id} already.`);
-  const n = tables.runs.insert({
-    id,
-    kind: request.kind,
-    principal: request.principal,
-    contextId: request.contextId,
-    input,
-    dedupeKey: dedupe?.key ?? null,
-    dedupeHash: dedupe?.hash ?? null,
+  if (limit !== undefined) checkQuota(limit, tables.usage.of(principal, now.wall), now.wall, true);
+  if (id !== undefined && tables.runs.byId(id) !== null)
+    throw new AppError("conflict", `There is a run ${id} already.`);
+  const mine = canceled === true ? undefined : insert(tables, request, { ...acceptable, beginning }, now);
+  const accepted = mine ?? insert(tables, request, { ...acceptable, seat: undefined, beginning: nothing }, now);
+  if (accepted === undefined) throw new Error("A new run was not stored.");
+  if (canceled !== true) return accepted;
+  endRun(tables, accepted.row.n, { status: "canceled" }, now);
+  return { ...accepted, row: find(tables, accepted.row.id) };
+}
+
+const nothing: Beginning = { records: [], ending: undefined };
+
+/** Undefined if the seat's worker was declared dead or the request's key is taken. */
+function insert(
+  tables: Tables,
+  { kind, principal, contextId, dedupe, quota, events = [] }: StartRequest,
+  { id, input, seat, beginning: { records, ending } }: Acceptable & { readonly beginning: Beginning },
+  now: Moment,
+): Accepted | undefined {
+  const all = [...events, ...records.flatMap((record) => record.events), ...(ending ? [endedEvent(ending)] : [])];
+  const row = tables.runs.insert({
+    ...{ id, kind, principal, contextId, input },
+    ...{ dedupeKey: dedupe?.key ?? null, dedupeHash: dedupe?.hash ?? null },
     counted: quota === undefined ? 0 : 1,
+    lastEvent: all.length,
+    owner: seat?.owner ?? null,
+    body: seat?.body ?? null,
+    result: ending && resultOf(ending),
     ...now,
   });
-  tables.events.append(n, request.events ?? [], now);
-  if (request.canceled === true) {
-    endRun(tables, n, { status: "canceled" }, now);
-    return { row: find(tables, id), created: true };
-  }
-  const taken = place === undefined ? null : tables.claims.take(n, place.owner, place.body, now);
-  return { row: taken ?? find(tables, id), created: true };
+  if (row === undefined) return undefined;
+  const texts = tables.events.first(row.n, all, now);
+  for (const record of records) tables.journal.put(row.n, record.row);
+  return { row, created: true, isOurs: seat !== undefined, ...(ending && { ended: texts }) };
+}
+
+function isEmpty({ records, ending }: Beginning): boolean {
+  return records.length === 0 && ending === undefined;
+}
+
+/** A run's row as it was before its worker made anything of it. */
+function asAccepted(row: RunRow, { events = [] }: StartRequest): RunRow {
+  return { ...row, status: "running", output: null, error: null, last_event: events.length };
+}
+
+/** As it is read from the store. */
+function storedEvent({ id, created_at }: RunRow, text: string, seq: number): StoredEvent {
+  return { runId: id, seq, at: created_at, event: JSON.parse(text) };
 }
 
 /** Throws QuotaError if the principal may use nothing more, unless the request repeats another. */

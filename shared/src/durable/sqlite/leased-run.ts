@@ -8,7 +8,7 @@ import {
   type WaitAnswer,
   type WaitRequest,
 } from "../replay/run-store.ts";
-import type { Acceptance } from "./claim.ts";
+import type { Acceptance } from "./acceptance.ts";
 import { endRun } from "./endings.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
 import { storageFailure } from "./storage-error.ts";
@@ -40,6 +40,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
     entry: (tables: Tables, now: Moment, canceled: boolean) => { value: T; seq: number },
     how?: { readonly patient?: boolean; readonly afterFault?: boolean },
   ): Promise<T> {
+    acceptance?.close();
     const { value, seq } = await writer.write((tables) => {
       const held = tables.states.held(lease);
       if (held === null) throw new LeaseLost("Another worker owns the run.");
@@ -65,6 +66,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
       return held.cancel_requested === 1 ? "canceled" : "held";
     },
     record: (row, events) =>
+      acceptance?.record(row, events ?? []) ??
       write((tables, now) => ({ value: undefined, seq: record(tables, lease.n, row, events ?? [], now) }), {
         // The run waits for neither: they only have to be written before later writes.
         patient: row.kind === "emit" || row.kind === "poll",
@@ -85,6 +87,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
         return { value: undefined, seq: 0 };
       }),
     end: (ending: Ending) =>
+      acceptance?.end(ending) ??
       write((tables, now, canceled) => ({
         value: undefined,
         seq: endRun(tables, lease.n, canceled ? { status: "canceled" } : ending, now),

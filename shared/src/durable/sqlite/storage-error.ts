@@ -1,4 +1,5 @@
-import { AppError, errnoOf } from "../../core/errors.ts";
+import { type AppError, errnoOf } from "../../core/errors.ts";
+import { StoreUnavailable } from "../replay/run-store.ts";
 
 /**
  * SQLite's error codes (and their extensions) that concern the storage, not the statement, each
@@ -34,5 +35,5 @@ export function isBusy(error: unknown): boolean {
 
 /** The error for callers while the storage fails. */
 export function storageUnavailable(reason: string, cause?: unknown): AppError {
-  return new AppError("storage_unavailable", `The run store is unavailable: ${reason}.`, { cause });
+  return new StoreUnavailable(reason, cause);
 }

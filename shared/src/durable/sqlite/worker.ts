@@ -4,7 +4,7 @@ import { AppError } from "../../core/errors.ts";
 import type { RunDefinition, RunEvent } from "../../core/run.ts";
 import type { Live } from "../live.ts";
 import { offerOf } from "../offer.ts";
-import { Execution } from "../replay/execution.ts";
+import { Execution, type Outcome } from "../replay/execution.ts";
 import { Journal } from "../replay/journal.ts";
 import { type Claim, claimOf } from "./claim.ts";
 import { Heartbeat } from "./heartbeat.ts";
@@ -42,6 +42,8 @@ type Pool = {
   concurrency: number;
   running: number;
   reserved: number;
+  /** Whether runs may be claimable for which there was no room. */
+  mayHaveMore: boolean;
 };
 
 /**
@@ -56,6 +58,8 @@ export class Worker {
   readonly #running = new Set<Promise<void>>();
   readonly #sharedPool = emptyPool();
   readonly #dedicatedPool = emptyPool();
+  /** What both pools offer. */
+  #offer = storedOffer(offerOf([]));
   /** What other workers know of this one: its id and the keys of its offer. */
   #announced = "";
   #claiming = false;
@@ -88,6 +92,7 @@ export class Worker {
       pool.definitions.set(definition.kind, definition);
     }
     pool.offer = storedOffer(offerOf(pool.definitions.values()));
+    this.#offer = storedOffer(offerOf(this.#definitions.values()));
     pool.concurrency = concurrency;
     if (this.#stopWatching === undefined) {
       this.#stopWatching = this.#options.watch.need();
@@ -201,8 +206,10 @@ export class Worker {
         const owner = this.#heartbeat.id;
         if (this.#draining || owner === undefined) return;
         for (const pool of [this.#sharedPool, this.#dedicatedPool]) {
-          if (roomOf(pool) <= 0) continue;
-          for (const row of await this.#claim(owner, pool)) this.#begin(claimOf(row, owner), pool);
+          const room = roomOf(pool);
+          pool.mayHaveMore = true;
+          if (room <= 0) continue;
+          for (const row of await this.#claim(owner, pool, room)) this.#begin(claimOf(row, owner), pool);
         }
         await this.#announce(owner);
       }
@@ -213,18 +220,19 @@ export class Worker {
 
   #begin(claim: Claim, pool: Pool): void {
     pool.running++;
-    const running = this.#execute(claim).finally(() => {
+    const running = this.#execute(claim).then((outcome) => {
       pool.running--;
       this.#running.delete(running);
-      this.wake();
+      // A run that has ended makes room, and nothing else claimable; one that is parked is due some
+      // time.
+      if (outcome !== "ended" || pool.mayHaveMore) this.wake();
     });
     this.#running.add(running);
   }
 
-  async #claim(owner: string, pool: Pool): Promise<readonly RunRow[]> {
+  async #claim(owner: string, pool: Pool, limit: number): Promise<readonly RunRow[]> {
     const { writer, clock } = this.#options;
     const { offer, definitions } = pool;
-    const limit = roomOf(pool);
     const any = await writer.read(
       (tables) => {
         this.#nextDue = tables.claims.nextDue();
@@ -233,16 +241,18 @@ export class Worker {
       },
       { early: true },
     );
+    pool.mayHaveMore = any;
     if (!any) return [];
     const request = { owner, limit, definitions };
     const { rows, told } = await writer.offer((tables) => claim(tables, offer, request, clock.moment()));
+    pool.mayHaveMore = rows.length + told.length >= limit;
     this.#tell(told);
     return rows;
   }
 
   async #announce(owner: string): Promise<void> {
     const { writer, clock } = this.#options;
-    const offer = storedOffer(offerOf(this.#definitions.values()));
+    const offer = this.#offer;
     const announced = `${owner} ${offer.keys}`;
     if (this.#announced === announced) return;
     const resumed = await writer.offer((tables) => announce(tables, owner, offer, clock.moment()));
@@ -255,13 +265,13 @@ export class Worker {
     for (const { id, seq } of told) this.#options.live.committed(id, seq);
   }
 
-  async #execute(claim: Claim): Promise<void> {
+  async #execute(claim: Claim): Promise<Outcome | undefined> {
     const { writer, live, log, clock, stopMs } = this.#options;
     const { id, kind, principal, contextId, lease, acceptance } = claim;
-    const definition = this.#definitions.get(kind);
-    if (definition === undefined) throw new Error(`Claimed a run of kind ${kind}.`);
     const store = leasedRun({ lease, acceptance, writer, clock, onEvents: (seq) => live.committed(id, seq) });
     try {
+      const definition = this.#definitions.get(kind);
+      if (definition === undefined) throw new Error(`Claimed a run of kind ${kind}.`);
       const journal = acceptance === undefined ? await Journal.load(store) : Journal.empty();
       const progress = (event: RunEvent) => live.progress(id, event);
       const about = { runId: id, principal, contextId };
@@ -273,10 +283,11 @@ export class Worker {
       const body = bodyOf(definition, claim.body);
       if (body === undefined) execution.pause(versionMissing(definition, claim.body));
       else execution.start(body, JSON.parse(claim.input));
-      await execution.done;
+      return await execution.done;
     } catch (error) {
       this.#logUnlessStorage(error, "A claimed run could not be executed.");
       await store.release().catch(() => undefined);
+      return undefined;
     } finally {
       this.#held.delete(id);
     }
@@ -288,7 +299,14 @@ export class Worker {
 }
 
 function emptyPool(): Pool {
-  return { definitions: new Map(), offer: storedOffer(offerOf([])), concurrency: 0, running: 0, reserved: 0 };
+  return {
+    definitions: new Map(),
+    offer: storedOffer(offerOf([])),
+    concurrency: 0,
+    running: 0,
+    reserved: 0,
+    mayHaveMore: true,
+  };
 }
 
 function roomOf({ concurrency, running, reserved }: Pool): number {

@@ -79,3 +79,28 @@ test("close commits the queue, and gives up in time if the storage does not work
   expect(await hopeless.catch((error) => error.code)).toBe("storage_unavailable");
   expect(await again.write(insert("x")).catch((error) => error.code)).toBe("unavailable");
 });
+
+test("writes that take long together share no transaction, so that everything else has its turn between them", async () => {
+  using store = scratch();
+  let transactions = 0;
+  const onCommitted = () => void transactions++;
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined, onCommitted });
+  const slow = (id: string) => (tables: Tables) => {
+    insert(id)(tables);
+    Bun.sleepSync(3);
+  };
+  const ids = Array.from({ length: 12 }, (_, n) => `w${n}`);
+  const left = new Set(ids);
+  const written = ids.map((id) => writer.write(slow(id)).then(() => left.delete(id)));
+  let leftAtTurn = 0;
+  const turn = setInterval(() => {
+    leftAtTurn ||= left.size;
+  });
+  await Promise.all(written);
+  clearInterval(turn);
+  expect(await idsIn(writer)).toEqual(ids);
+  expect(transactions).toBeGreaterThan(2);
+  expect(transactions).toBeLessThan(12);
+  expect(leftAtTurn).toBeGreaterThan(0);
+  await writer.close(100);
+});

@@ -1,5 +1,7 @@
 import type { EngineHealth, Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { type Entry, runBatch } from "./batch.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { type CrashPoint, crash } from "./crash-point.ts";
 import { DiskSync } from "./disk-sync.ts";
@@ -10,14 +12,6 @@ import type { Tables } from "./tables/tables.ts";
 
 /** How long a patient write waits for another write to share its commit. */
 const patienceMs = 10;
-
-type Entry = {
-  readonly run: (tables: Tables) => unknown;
-  /** Whether its caller waits until the storage works again. */
-  readonly keep: boolean;
-  readonly resolve: (value: never) => void;
-  readonly reject: (error: unknown) => void;
-};
 
 /** Which store to write, and what happens around its transactions. */
 export type WriterOptions = {
@@ -51,6 +45,7 @@ export class Writer {
     },
     (error) => this.#storage.failed(error),
   );
+  readonly #checkpoints: Checkpoints;
   #transactions = 0;
   /** The data version before which everything is on disk. */
   #syncedVersion: number | undefined;
@@ -68,6 +63,7 @@ export class Writer {
       onRetry: () => this.#retry(),
       onRefusing: () => this.#refuseQueued(),
     });
+    this.#checkpoints = new Checkpoints({ path: options.path, checkpoint: () => this.#checkpoint() });
     try {
       this.#open();
     } catch (error) {
@@ -126,17 +122,6 @@ export class Writer {
     return false;
   }
 
-  /** Reads committed data at once; undefined while the storage fails or is busy. */
-  readNow<T>(run: (tables: Tables) => T): T | undefined {
-    if (this.#storage.isFailing) return undefined;
-    try {
-      return run(this.#open().tables);
-    } catch (error) {
-      if (storageFailure(error) === undefined) throw error;
-      return undefined;
-    }
-  }
-
   /** See Connection.dataVersion; undefined while the storage cannot be read. */
   dataVersion(): number | undefined {
     try {
@@ -156,6 +141,7 @@ export class Writer {
     const deadline = performance.now() + withinMs;
     while (this.#queue.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
     while (this.#disk.isBusy) await Bun.sleep(1);
+    await this.#checkpoints.close();
     this.#closed = true;
     this.#storage.close();
     clearTimeout(this.#patienceTimer);
@@ -186,21 +172,36 @@ export class Writer {
   #flush(): void {
     clearTimeout(this.#patienceTimer);
     this.#patienceTimer = undefined;
-    const batch = this.#queue;
-    if (batch.length === 0) return;
-    let settle: () => void;
+    if (this.#queue.length === 0) return;
+    let settles: readonly (() => void)[];
     try {
-      settle = this.#commit(batch);
+      settles = this.#commit(this.#queue);
     } catch (error) {
       this.#connection?.rollback();
       this.#storage.failed(error);
       return;
     }
-    this.#queue = [];
+    const batch = this.#queue.splice(0, settles.length);
+    if (this.#queue.length > 0) this.#scheduleFlush();
     this.#storage.worked();
-    this.#disk.committed().then(settle, (error) => {
-      for (const entry of batch) entry.reject(error);
-    });
+    this.#checkpoints.committed(batch.length);
+    this.#disk.committed().then(
+      () => {
+        for (const settle of settles) settle();
+      },
+      (error) => {
+        for (const entry of batch) entry.reject(error);
+      },
+    );
+  }
+
+  /** What it does not do, a later commit does. */
+  #checkpoint(): void {
+    try {
+      this.#connection?.checkpoint();
+    } catch (error) {
+      if (storageFailure(error) === undefined) throw error;
+    }
   }
 
   /** Waits for what was just read: commits of this process, and perhaps of another. */
@@ -213,30 +214,20 @@ export class Writer {
   }
 
   /**
-   * Runs and commits the batch; returns the function that settles its callers. Throws only if the
-   * storage failed.
+   * Runs and commits what is queued, or as much of it as one batch may take; returns the functions
+   * that settle the callers. Throws only if the storage failed.
    */
-  #commit(batch: readonly Entry[]): () => void {
+  #commit(queue: readonly Entry[]): (() => void)[] {
     const connection = this.#open();
     connection.begin();
-    const results = batch.map((entry) => {
-      try {
-        const value = connection.part(() => entry.run(connection.tables)) as never;
-        return () => entry.resolve(value);
-      } catch (error) {
-        if (storageFailure(error) !== undefined) throw error;
-        return () => entry.reject(error);
-      }
-    });
+    const settles = runBatch(connection, queue);
     const { crashAt } = this.#options;
     const crashes = ++this.#transactions === crashAt?.transaction;
     if (crashes && crashAt.when === "before") crash();
     connection.commit();
     if (crashes) crash();
     this.#options.onCommitted?.(connection.tables);
-    return () => {
-      for (const settle of results) settle();
-    };
+    return settles;
   }
 
   #open(): Connection {

@@ -6,7 +6,9 @@ import { commitFunctions } from "./commit.ts";
 import { deletionFunctions } from "./deletion.ts";
 import { intakeFunctions } from "./intake.ts";
 import { runFunctions } from "./run.ts";
+import { conversationFunctions, sharedTables } from "./shared-state.ts";
 import { tables } from "./tables.ts";
+import { wordsIndex } from "./words.ts";
 
 /**
  * One entry per release that changes the schema. Processes of two versions run at once while an
@@ -17,6 +19,8 @@ export const migrations: readonly string[] = [
   tables + commitFunctions + runFunctions + intakeFunctions + claimFunctions + deletionFunctions,
   bodies,
   schedulingFunctions,
+  sharedTables + conversationFunctions,
+  wordsIndex,
 ];
 
 /** The lock that lets one process at a time change a database's schemas. */

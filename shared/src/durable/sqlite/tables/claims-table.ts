@@ -25,17 +25,15 @@ const offered = "SELECT value FROM workers, json_each(workers.bodies)";
 export function claimsTable(db: Database) {
   const due = "(status = 'queued' OR (status = 'waiting' AND due <= ?2))";
   const claimable = `${bodyKey} IN (SELECT value FROM json_each(?1)) AND ${due}`;
-  // A worker declared dead meanwhile gets nothing, since no one would take the run over from it.
-  const own = (newest: string) => `UPDATE runs SET status = 'running', owner = ?3, epoch = epoch + 1, updated_at = ?5,
-       due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL,
-       body = iif(body IS NULL AND epoch = 0, ${newest}, body)
-     WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3)`;
   const any = db.query<{ n: number }, [string, number]>(`SELECT n FROM runs WHERE ${claimable} LIMIT 1`);
   const claim = db.query<RunRow, [string, number, string, number, number, string]>(
-    `${own("(SELECT value FROM json_each(?6) WHERE key = kind)")}
-     AND n IN (SELECT n FROM runs WHERE ${claimable} ORDER BY due LIMIT ?4) RETURNING *`,
+    // A worker declared dead meanwhile gets nothing, since no one would take the run over from it.
+    `UPDATE runs SET status = 'running', owner = ?3, epoch = epoch + 1, updated_at = ?5,
+       due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL,
+       body = iif(body IS NULL AND epoch = 0, (SELECT value FROM json_each(?6) WHERE key = kind), body)
+     WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3)
+     AND n IN (SELECT n FROM runs WHERE ${claimable} ORDER BY due LIMIT +?4) RETURNING *`,
   );
-  const take = db.query<RunRow, [number, null, string, null, number, number]>(`${own("?6")} AND n = ?1 RETURNING *`);
   const stranded = db.query<Stranded, [string, number, string]>(
     `SELECT n, id, kind, cancel_requested, ifnull(body, 1) AS body FROM runs WHERE ${due}
      AND kind IN (SELECT key FROM json_each(?1))
@@ -59,11 +57,6 @@ export function claimsTable(db: Database) {
     /** Claims the oldest claimable runs for this worker, each under a new epoch. */
     claim: ({ keys, newest }: StoredOffer, owner: string, limit: number, { wall, steady }: Moment) =>
       claim.all(keys, steady, owner, limit, wall, newest),
-    /**
-     * Claims a run accepted in the same transaction, which begins with this version of its body;
-     * null if the worker was declared dead.
-     */
-    take: (n: number, owner: string, body: number, { wall }: Moment) => take.get(n, null, owner, null, wall, body),
     /** Runs of these kinds that could go on, had any worker the body they began with. */
     stranded: ({ newest, keys }: StoredOffer, { steady }: Moment) => stranded.all(newest, steady, keys),
     /** Runs that paused because no worker had the body that this one offers. */

@@ -15,11 +15,12 @@ export type ExpiredPlace = { readonly at: number; readonly id: string };
 /** Statements that delete runs, and that find those to delete; `n` is a run's key. */
 export function deletionTable(db: Database) {
   const asked = db.query<RunRow, [string, string]>(
-    `SELECT * FROM runs WHERE principal = ? AND dedupe_key IS NOT NULL AND ${askerOf("")} = ?`,
+    `SELECT * FROM runs WHERE principal = ? AND instr(dedupe_key, '/') > 0 AND ${askerOf("")} = ?`,
   );
   const files = db.query<{ sha256: string }, [number]>("SELECT sha256 FROM file_runs WHERE run = ?");
   const steps = ["journal", "signals"].map((table) => db.query<null, [number]>(`DELETE FROM ${table} WHERE run = ?`));
   const rest = ["events", "file_runs"].map((table) => db.query<null, [number]>(`DELETE FROM ${table} WHERE run = ?`));
+  const said = db.query<null, [number]>("DELETE FROM search WHERE rowid = ?");
   const run = db.query<null, [number]>("DELETE FROM runs WHERE n = ?");
   const number = db.query<null, [number]>("UPDATE deletions SET last_number = max(last_number, ?)");
   const unscrubbed = db.query<{ unscrubbed: number }, []>("SELECT unscrubbed FROM deletions");
@@ -36,11 +37,11 @@ export function deletionTable(db: Database) {
        AND (updated_at, id) > (?, ?) AND NOT ${askedHere}
        AND NOT EXISTS (SELECT 1 FROM runs AS other
          WHERE other.context_id IN (runs.context_id, runs.id) AND other.principal = runs.principal AND other.${unfinishedRun})
-     ORDER BY updated_at, id LIMIT ?`,
+     ORDER BY updated_at, id LIMIT +?`,
   );
   const withSteps = db.query<{ n: number; has: number }, [number, number, number]>(
     `SELECT n, EXISTS (SELECT 1 FROM journal WHERE run = n) OR EXISTS (SELECT 1 FROM signals WHERE run = n) AS has
-     FROM runs WHERE n > ? AND ${ended} AND updated_at <= ? ORDER BY n LIMIT ?`,
+     FROM runs WHERE n > ? AND ${ended} AND updated_at <= ? ORDER BY n LIMIT +?`,
   );
   const unfinished = db.query<{ n: number }, []>(`SELECT n FROM runs WHERE ${unfinishedRun}`);
   const texts = db.query<{ text: string }, [number, number]>(
@@ -52,7 +53,7 @@ export function deletionTable(db: Database) {
     asked: ({ principal, id }: RunRow) => asked.all(principal, id),
     filesOf: (n: number) => files.all(n).map(({ sha256 }) => sha256),
     remove(n: number): void {
-      for (const statement of [...steps, ...rest, run]) statement.run(n);
+      for (const statement of [...steps, ...rest, said, run]) statement.run(n);
       number.run(n);
     },
     /** A principal no longer has a file that none of its runs refers to. */

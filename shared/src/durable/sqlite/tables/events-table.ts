@@ -23,21 +23,32 @@ export function eventsTable(
     "INSERT INTO events (run, seq, at, event) VALUES (?, ?, ?, ?)",
   );
   const after = db.query<EventRow, [number, number, number]>(
-    "SELECT seq, at, event FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
+    "SELECT seq, at, event FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT +?",
   );
+  const put = (run: number, events: readonly RunEvent[], last: number, wall: number): string[] => {
+    let seq = last - events.length;
+    return events.map((event) => {
+      const text = JSON.stringify(event);
+      insert.run(run, ++seq, wall, text);
+      for (const file of filesOf(event)) files.insert(run, file);
+      usage.add(run, event, wall);
+      return text;
+    });
+  };
   return {
+    /** Stores what a new run begins with, whose number its row has; returns it as it is stored. */
+    first: (run: number, events: readonly RunEvent[], { wall }: Moment) => put(run, events, events.length, wall),
+    /** Stores a run's last event under this number, which its row has already. */
+    last(run: number, event: RunEvent, seq: number, now: Moment): void {
+      put(run, [event], seq, now.wall);
+      watchers.signal(run, now);
+    },
     /** Returns the last event's number, or 0 if there was nothing to append. */
     append(run: number, events: readonly RunEvent[], now: Moment): number {
       if (events.length === 0) return 0;
-      const { wall } = now;
-      const last = number.get(events.length, wall, run)?.last_event;
+      const last = number.get(events.length, now.wall, run)?.last_event;
       if (last === undefined) throw new Error("Events need a run.");
-      let seq = last - events.length;
-      for (const event of events) {
-        insert.run(run, ++seq, wall, JSON.stringify(event));
-        for (const file of filesOf(event)) files.insert(run, file);
-        usage.add(run, event, wall);
-      }
+      put(run, events, last, now.wall);
       watchers.signal(run, now);
       return last;
     },
@@ -45,13 +56,14 @@ export function eventsTable(
       return after.all(run.n, seq, limit).map((row) => storedEvent(run, row));
     },
     /** The next events, as many as a page has room for; none only if there are none. */
-    page(run: RunKey, seq: number): StoredEvent[] {
+    page(run: RunKey & { readonly last_event: number }, seq: number): StoredEvent[] {
       const events: StoredEvent[] = [];
       let characters = 0;
-      for (const row of after.iterate(run.n, seq, longestPage.events)) {
+      const isShort = run.last_event - seq <= fewEvents;
+      for (const row of isShort ? after.all(run.n, seq, fewEvents) : after.iterate(run.n, seq, longestPage.events)) {
+        if (characters >= longestPage.characters) break;
         events.push(storedEvent(run, row));
         characters += row.event.length;
-        if (characters >= longestPage.characters) break;
       }
       return events;
     },
@@ -63,6 +75,9 @@ type EventRow = { readonly seq: number; readonly at: number; readonly event: str
 
 /** Little, because a stalled follower keeps its page, which adds up with many readers. */
 const longestPage = { events: 128, characters: 32 * 1024 };
+
+/** So few are read at once, which costs less than one by one. */
+const fewEvents = 8;
 
 function storedEvent({ id }: RunKey, { seq, at, event }: EventRow): StoredEvent {
   return { runId: id, seq, at, event: JSON.parse(event) };

@@ -1,4 +1,4 @@
--- Every statement of the release before schema 7, one a line: they must go on working on the schema after it.
+-- Every statement of the release before schema 8, one a line: they must go on working on the schema after it.
 INSERT OR IGNORE INTO files (principal, sha256, size) SELECT principal, ?, ? FROM runs WHERE n = ?;
 INSERT OR IGNORE INTO file_runs (sha256, run) VALUES (?, ?);
 SELECT DISTINCT sha256 FROM file_runs WHERE sha256 IN (SELECT value FROM json_each(?));
@@ -30,9 +30,11 @@ SELECT * FROM runs WHERE id = ? AND principal = ?;
 SELECT n, id, status, last_event FROM runs WHERE id = ?;
 SELECT * FROM runs WHERE principal = ? AND dedupe_key = ?;
 UPDATE runs SET dedupe_key = NULL, dedupe_hash = NULL WHERE n = ?;
-SELECT n FROM runs WHERE kind IN (SELECT value FROM json_each(?1)) AND (status = 'queued' OR (status = 'waiting' AND due <= ?2)) LIMIT 1;
-UPDATE runs SET status = 'running', owner = ?3, epoch = epoch + 1, updated_at = ?5, due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3) AND n IN (SELECT n FROM runs WHERE kind IN (SELECT value FROM json_each(?1)) AND (status = 'queued' OR (status = 'waiting' AND due <= ?2)) ORDER BY due LIMIT ?4) RETURNING *;
-UPDATE runs SET status = 'running', owner = ?3, epoch = epoch + 1, updated_at = ?5, due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3) AND n = ?1 RETURNING *;
+SELECT n FROM runs WHERE kind || ' ' || ifnull(body, iif(epoch = 0, '', 1)) IN (SELECT value FROM json_each(?1)) AND (status = 'queued' OR (status = 'waiting' AND due <= ?2)) LIMIT 1;
+UPDATE runs SET status = 'running', owner = ?3, epoch = epoch + 1, updated_at = ?5, due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL, body = iif(body IS NULL AND epoch = 0, (SELECT value FROM json_each(?6) WHERE key = kind), body) WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3) AND n IN (SELECT n FROM runs WHERE kind || ' ' || ifnull(body, iif(epoch = 0, '', 1)) IN (SELECT value FROM json_each(?1)) AND (status = 'queued' OR (status = 'waiting' AND due <= ?2)) ORDER BY due LIMIT ?4) RETURNING *;
+UPDATE runs SET status = 'running', owner = ?3, epoch = epoch + 1, updated_at = ?5, due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL, body = iif(body IS NULL AND epoch = 0, ?6, body) WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3) AND n = ?1 RETURNING *;
+SELECT n, id, kind, cancel_requested, ifnull(body, 1) AS body FROM runs WHERE (status = 'queued' OR (status = 'waiting' AND due <= ?2)) AND kind IN (SELECT key FROM json_each(?1)) AND kind || ' ' || ifnull(body, iif(epoch = 0, '', 1)) NOT IN (SELECT value FROM json_each(?3)) AND kind || ' ' || ifnull(body, iif(epoch = 0, '', 1)) NOT IN (SELECT value FROM workers, json_each(workers.bodies)) LIMIT 100;
+SELECT n, id FROM runs WHERE status = 'paused' AND error ->> '$.code' = 'version_missing' AND kind || ' ' || ifnull(body, iif(epoch = 0, '', 1)) IN (SELECT value FROM json_each(?1));
 SELECT min(due) AS due FROM runs WHERE status = 'waiting' AND due IS NOT NULL;
 SELECT id, epoch, cancel_requested FROM runs WHERE owner = ?;
 UPDATE runs SET status = 'queued', owner = NULL, due = ?, updated_at = ? WHERE owner = ?;
@@ -59,13 +61,16 @@ SELECT n, EXISTS (SELECT 1 FROM journal WHERE run = n) OR EXISTS (SELECT 1 FROM 
 SELECT n FROM runs WHERE status IN ('queued', 'running', 'waiting', 'paused');
 SELECT out AS text FROM journal WHERE run = ? AND out IS NOT NULL UNION ALL SELECT payload FROM signals WHERE run = ?;
 INSERT INTO workers (id, host, pid, process_start) VALUES (?, ?, ?, ?);
+UPDATE workers SET bodies = ? WHERE id = ?;
 UPDATE workers SET beat = beat + 1 WHERE id = ? RETURNING beat;
 SELECT id, beat, host, pid, process_start FROM workers;
 DELETE FROM workers WHERE id = ? AND beat = ? RETURNING id;
 DELETE FROM workers WHERE id = ?;
 SELECT boot, uptime, wall, steady FROM clock;
 INSERT OR REPLACE INTO clock (n, boot, uptime, wall, steady) VALUES (1, ?, ?, ?, ?);
-SELECT count(*) AS total FROM runs WHERE 1 AND principal = ? AND kind IN (SELECT value FROM json_each(?)) AND context_id = ? AND status IN (SELECT value FROM json_each(?)) AND waiting_reason = ? AND updated_at >= ? AND ? != EXISTS (SELECT 1 FROM runs AS asker WHERE asker.principal = runs.principal AND asker.id = substr(CASE WHEN json_valid(runs.dedupe_key) THEN json_extract(runs.dedupe_key, '$[#-1]') END, 1, 36));
-SELECT * FROM runs WHERE 1 AND principal = ? AND kind IN (SELECT value FROM json_each(?)) AND context_id = ? AND status IN (SELECT value FROM json_each(?)) AND waiting_reason = ? AND updated_at >= ? AND ? != EXISTS (SELECT 1 FROM runs AS asker WHERE asker.principal = runs.principal AND asker.id = substr(CASE WHEN json_valid(runs.dedupe_key) THEN json_extract(runs.dedupe_key, '$[#-1]') END, 1, 36)) ORDER BY updated_at DESC, id DESC LIMIT ?;
+SELECT count(*) AS total FROM runs WHERE 1 AND principal = ?;
+SELECT * FROM runs WHERE 1 AND principal = ? ORDER BY updated_at DESC, id DESC LIMIT ?;
+SELECT count(*) AS total FROM runs WHERE 1 AND kind = ? AND kind IN (SELECT value FROM json_each(?)) AND context_id = ? AND status IN (SELECT value FROM json_each(?)) AND waiting_reason = ? AND updated_at >= ? AND ? != EXISTS (SELECT 1 FROM runs AS asker WHERE asker.principal = runs.principal AND asker.id = substr(CASE WHEN json_valid(runs.dedupe_key) THEN json_extract(runs.dedupe_key, '$[#-1]') END, 1, 36));
+SELECT * FROM runs WHERE 1 AND kind = ? AND kind IN (SELECT value FROM json_each(?)) AND context_id = ? AND status IN (SELECT value FROM json_each(?)) AND waiting_reason = ? AND updated_at >= ? AND ? != EXISTS (SELECT 1 FROM runs AS asker WHERE asker.principal = runs.principal AND asker.id = substr(CASE WHEN json_valid(runs.dedupe_key) THEN json_extract(runs.dedupe_key, '$[#-1]') END, 1, 36)) ORDER BY updated_at DESC, id DESC LIMIT ?;
 SELECT count(*) AS total FROM runs WHERE 1;
 SELECT * FROM runs WHERE 1 ORDER BY updated_at DESC, id DESC LIMIT ?;

@@ -35,8 +35,9 @@ test("a process of the former release and one of today share a store: each goes 
     former.query<{ n: number; epoch: number }, typeof values>(formerly(beginning)).get(...values);
   call("INSERT INTO workers", "former", "elsewhere", 1, "x");
 
-  const claimed = call("UPDATE runs SET status = 'running'", '["k"]', Number.MAX_SAFE_INTEGER, "former", 1, 1);
-  expect(claimed).toMatchObject({ id: run.id, epoch: 1, body: null });
+  const [most, newest] = [Number.MAX_SAFE_INTEGER, '{"k":1}'];
+  const claimed = call("UPDATE runs SET status = 'running'", '["k "]', most, "former", 1, 1, newest);
+  expect(claimed).toMatchObject({ id: run.id, epoch: 1, body: 1 });
   call("INSERT INTO journal", claimed?.n ?? 0, "0", "step", "first", "done", "1", null);
   call("UPDATE runs SET status = 'queued', owner = NULL, due = ?", 0, 0, "former");
 
@@ -73,10 +74,14 @@ test("the flows' versions of a body, which their first steps recorded, become th
   await engine.close();
   {
     using db = new Database(store.path);
+    for (const one of ["TABLE search", "INDEX runs_unsearchable", "INDEX runs_ended"]) db.run(`DROP ${one}`);
+    db.run("ALTER TABLE runs DROP COLUMN searchable");
     db.run("ALTER TABLE runs DROP COLUMN body");
     db.run("ALTER TABLE workers DROP COLUMN bodies");
     db.run("UPDATE runs SET epoch = 1");
-    db.run(`PRAGMA user_version = ${migrations.length - 1}`);
+    db.run("DROP INDEX runs_asked");
+    db.run("CREATE INDEX runs_asker ON runs (id)");
+    db.run("PRAGMA user_version = 6");
     for (const [index, out] of Object.keys(bodies).entries())
       db.run("INSERT INTO journal SELECT n, '0', 'step', 'begin', 'done', ?, NULL FROM runs WHERE id = ?", [
         out,

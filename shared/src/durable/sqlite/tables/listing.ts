@@ -23,33 +23,59 @@ type Condition = { readonly sql: string; readonly value: string | number };
  */
 export function listing(db: Database) {
   return {
-    page(filter: ListFilter): { rows: RunRow[]; total: number; nextCursor?: string } {
-      const conditions = conditionsOf(filter);
+    /** With `among`, lists only these runs. */
+    page(filter: ListFilter, among?: readonly number[]): { rows: RunRow[]; total: number; nextCursor?: string } {
+      const conditions = conditionsOf(filter, among);
       const values = conditions.map((condition) => condition.value);
-      const where = conditions.map((condition) => ` AND ${condition.sql}`).join("");
-      const count = db.query<{ total: number }, typeof values>(`SELECT count(*) AS total FROM runs WHERE 1${where}`);
-      const [below, place] =
-        filter.cursor === undefined ? ["", []] : [" AND (updated_at, id) < (?, ?)", decodeCursor(filter.cursor)];
+      const place = filter.cursor === undefined ? [] : decodeCursor(filter.cursor);
+      const parts = partsOf(filter);
+      const limit = filter.limit + 1;
+      const where = ({ sql }: ListPart) => [sql, ...conditions.map((condition) => condition.sql)].join(" AND ");
+      const pages = parts.map((part) => {
+        const below = filter.cursor === undefined ? "" : ` AND (${part.updatedAt}, id) < (?, ?)`;
+        return `SELECT * FROM (SELECT * FROM runs WHERE ${where(part)}${below} ORDER BY ${part.updatedAt} DESC, id DESC LIMIT +?)`;
+      });
       const rows = db
-        .query<RunRow, (string | number)[]>(
-          `SELECT * FROM runs WHERE 1${where}${below} ORDER BY updated_at DESC, id DESC LIMIT ?`,
-        )
-        .all(...values, ...place, filter.limit + 1);
+        .query<RunRow, (string | number)[]>(`${pages.join(" UNION ALL ")} ORDER BY updated_at DESC, id DESC LIMIT +?`)
+        .all(...parts.flatMap(() => [...values, ...place, limit]), limit);
       const last = rows[filter.limit - 1];
       const isWhole = filter.cursor === undefined && rows.length <= filter.limit;
+      const count = () => {
+        const each = parts.map((part) => `SELECT 1 FROM runs WHERE ${where(part)}`);
+        return db
+          .query<{ total: number }, (string | number)[]>(
+            `SELECT count(*) AS total FROM (${each.join(" UNION ALL ")} LIMIT +?)`,
+          )
+          .get(...parts.flatMap(() => values), filter.countAtMost ?? -1)?.total;
+      };
       return {
         rows: rows.slice(0, filter.limit),
-        total: isWhole ? rows.length : (count.get(...values)?.total ?? 0),
+        total: isWhole ? rows.length : (count() ?? 0),
         ...(rows.length > filter.limit && last !== undefined ? { nextCursor: encodeCursor(last) } : {}),
       };
     },
   };
 }
 
-function conditionsOf(filter: ListFilter): Condition[] {
+type ListPart = { readonly sql: string; readonly updatedAt: string };
+
+/**
+ * A principal's list is merged of those that ended, which have an index in its order, and the few
+ * others: these are sorted, for which the plus keeps SQLite from walking through everybody's.
+ */
+function partsOf({ principal, contextId }: ListFilter): readonly ListPart[] {
+  if (principal === undefined || contextId !== undefined) return [{ sql: "1", updatedAt: "updated_at" }];
+  return [
+    { sql: "status IN ('completed', 'failed', 'canceled')", updatedAt: "updated_at" },
+    { sql: "status IN ('queued', 'running', 'waiting', 'paused')", updatedAt: "+updated_at" },
+  ];
+}
+
+function conditionsOf(filter: ListFilter, among: readonly number[] | undefined): Condition[] {
   const kinds = filter.kinds === undefined ? undefined : JSON.stringify(filter.kinds);
   const statuses = filter.statuses === undefined ? undefined : JSON.stringify(filter.statuses);
   const all: { readonly sql: string; readonly value: string | number | undefined }[] = [
+    { sql: "n IN (SELECT value FROM json_each(?))", value: among && JSON.stringify(among) },
     { sql: "principal = ?", value: filter.principal },
     { sql: "kind = ?", value: filter.kind },
     { sql: "kind IN (SELECT value FROM json_each(?))", value: kinds },

@@ -157,6 +157,23 @@ export const migrations: readonly string[] = [
       WHERE run = runs.n AND path = '0' AND name = 'begin' AND json_type(out, '$.body') = 'integer')
     WHERE status IN ('queued', 'running', 'waiting', 'paused') AND epoch > 0;
   `,
+  // The former index had every run, at a place as random as its message's id: one more page to
+  // write for each.
+  `
+  DROP INDEX runs_asker;
+  CREATE INDEX runs_asked ON runs (principal,
+    substr(CASE WHEN json_valid(dedupe_key) THEN json_extract(dedupe_key, '$[#-1]') END, 1, 36))
+    WHERE instr(dedupe_key, '/') > 0;
+  `,
+  // Of what runs say there are only numbers, see core/search-grams. A run is entered once it has
+  // ended, and its place in its principal's list is written then and not with each event.
+  `
+  ALTER TABLE runs ADD COLUMN searchable INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX runs_unsearchable ON runs (n) WHERE searchable = 0;
+  CREATE VIRTUAL TABLE search USING fts5 (grams, tokenize = 'ascii', detail = none);
+  INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
+  CREATE INDEX runs_ended ON runs (principal, updated_at, id) WHERE status IN ('completed', 'failed', 'canceled');
+  `,
 ];
 
 /**

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
-import type { RunStatus } from "../../../core/engine.ts";
 import type { Parking, RecordedError } from "../../replay/run-store.ts";
 import type { Moment } from "../run-clock.ts";
+import type { Result } from "./runs-table.ts";
 
 /** The right to write a run: held by the worker that claimed it, for that claim. */
 export type Lease = { readonly n: number; readonly owner: string; readonly epoch: number };
@@ -30,8 +30,9 @@ export function statesTable(db: Database) {
   const pause = db.query<null, [string, number, number]>(
     `UPDATE runs SET ${unclaimed}, status = 'paused', error = ?, updated_at = ? WHERE n = ?`,
   );
-  const end = db.query<null, [string, string | null, string | null, number, number]>(
-    `UPDATE runs SET ${unclaimed}, status = ?, output = ?, error = ?, updated_at = ? WHERE n = ?`,
+  const end = db.query<{ last_event: number }, [string, string | null, string | null, number, number]>(
+    `UPDATE runs SET ${unclaimed}, status = ?, output = ?, error = ?, updated_at = ?, last_event = last_event + 1
+     WHERE n = ? RETURNING last_event`,
   );
   const requestCancel = db.query<null, [number, number]>(
     "UPDATE runs SET cancel_requested = 1, updated_at = ? WHERE n = ?",
@@ -47,8 +48,11 @@ export function statesTable(db: Database) {
     /** Makes the run claimable if it waits for this signal. */
     wake: (n: number, signal: string, { wall, steady }: Moment) => void wake.run(steady, wall, n, signal),
     pause: (n: number, error: RecordedError, { wall }: Moment) => void pause.run(JSON.stringify(error), wall, n),
-    end(n: number, status: RunStatus, result: { output?: string; error?: RecordedError }, { wall }: Moment): void {
-      end.run(status, result.output ?? null, result.error === undefined ? null : JSON.stringify(result.error), wall, n);
+    /** Returns the number of the run's last event, which is still to be stored. */
+    end(n: number, { status, output, error }: Result, { wall }: Moment): number {
+      const row = end.get(status, output, error, wall, n);
+      if (row === null) throw new Error("Only a stored run can end.");
+      return row.last_event;
     },
     requestCancel: (n: number, { wall }: Moment) => void requestCancel.run(wall, n),
   };

@@ -1,9 +1,10 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import type { ListFilter, RunStatus } from "../../../core/engine.ts";
 import { offerOf } from "../../offer.ts";
 import { storedOffer } from "./claims-table.ts";
-import type { RunRow } from "./runs-table.ts";
+import type { Result, RunRow } from "./runs-table.ts";
 import { migrate } from "./schema.ts";
 import { prepareTables } from "./tables.ts";
 
@@ -15,6 +16,7 @@ function store() {
   let made = 0;
   return {
     tables,
+    db,
     /** Adds a run; `due` orders its claim. */
     run(
       over: {
@@ -26,11 +28,19 @@ function store() {
         wall?: number;
         key?: string;
         counted?: 0 | 1;
+        owner?: string;
+        result?: Result;
       } = {},
-    ) {
+    ): number {
       const { id = `r${++made}`, kind = "k", principal = "ann", contextId = "c", due = made, wall = 0, key } = over;
       const about = { id, kind, principal, contextId, input: "null", dedupeKey: key ?? null, dedupeHash: null };
-      return tables.runs.insert({ ...about, counted: over.counted ?? 0, wall, steady: due });
+      const seat = {
+        owner: over.owner ?? null,
+        body: over.owner === undefined ? null : 1,
+        lastEvent: 0,
+        result: over.result,
+      };
+      return tables.runs.insert({ ...about, ...seat, counted: over.counted ?? 0, wall, steady: due })?.n ?? Number.NaN;
     },
     row: (n: number) =>
       db
@@ -75,7 +85,7 @@ test.each<readonly [string, RunStatus, number | undefined, boolean]>([
   const parking = { signals: ["message"], shown: question, ...(wakeAt !== undefined && { wakeAt }) };
   if (status === "waiting") tables.states.park(n, parking, at(0));
   if (status === "paused") tables.states.pause(n, { code: "internal", message: "x" }, at(0));
-  if (status === "completed") tables.states.end(n, status, { output: "null" }, at(0));
+  if (status === "completed") tables.states.end(n, { status, output: "null", error: null }, at(0));
   expect(tables.claims.any(kinds("other", "k"), at(5))).toBe(claimable);
   expect(tables.claims.any(kinds("other"), at(5))).toBe(false);
   expect(tables.claims.claim(kinds("other"), "w", 9, at(5))).toEqual([]);
@@ -84,14 +94,29 @@ test.each<readonly [string, RunStatus, number | undefined, boolean]>([
   if (claimable) expect(row(n)).toMatchObject({ ...idle, owner: "w", status: "running" });
 });
 
-test("a run is taken at once by a worker that is there, and what a worker holds is listed and handed back alone", () => {
+test("no statement is limited by a bare parameter: SQLite prepares such a one anew whenever it runs", async () => {
+  for (const file of new Bun.Glob("*-table.ts").scanSync(import.meta.dir))
+    expect(await Bun.file(join(import.meta.dir, file)).text()).not.toMatch(/LIMIT \?/);
+  expect(await Bun.file(join(import.meta.dir, "listing.ts")).text()).not.toMatch(/LIMIT \?/);
+});
+
+test("a run is stored under its key once, as it is by then, and tells its number", () => {
+  const { tables, run, row, worker } = store();
+  worker("w");
+  const first = run({ owner: "w", key: "k", result: { status: "completed", output: "7", error: null } });
+  expect(row(first)).toMatchObject({ n: first, status: "completed", output: "7", owner: null, epoch: 1, body: 1 });
+  expect(run({ key: "k" })).toBeNaN();
+  expect(run({ key: "k", principal: "bob" })).toBe(first + 1);
+  tables.runs.releaseKey(first);
+  expect(run({ key: "k" })).toBe(first + 2);
+});
+
+test("a run is accepted for a worker that is there, and what a worker holds is listed and handed back alone", () => {
   const { tables, run, row, worker } = store();
   for (const id of ["w", "v"]) worker(id);
-  const [one, two] = [run(), run()];
-  expect(tables.claims.take(one, "gone", 1, at(1))).toBeNull();
-  expect(tables.claims.take(one, "w", 1, at(1, 10))).toMatchObject({ n: one, owner: "w", epoch: 1, updated_at: 10 });
-  expect(row(two)?.owner).toBeNull();
-  tables.claims.take(two, "v", 1, at(1));
+  const [one, two] = [run({ owner: "w", wall: 10 }), run({ owner: "v" })];
+  expect(row(one)).toMatchObject({ status: "running", owner: "w", epoch: 1, body: 1, due: null, updated_at: 10 });
+  expect([run({ owner: "gone" }), row(run())?.status]).toEqual([Number.NaN, "queued"]);
   tables.states.requestCancel(two, at(1));
   expect(tables.claims.owned("v")).toEqual([{ id: "r2", epoch: 1, cancel_requested: 1 }]);
   tables.claims.handBack("v", at(2));
@@ -110,8 +135,7 @@ test("the next moment at which a run wakes is the earliest of those asleep", () 
 test("a run that waits shows for what, belongs to nobody, and is woken by the signals it waits for alone", () => {
   const { tables, run, row, worker } = store();
   worker("w");
-  const n = run();
-  tables.claims.take(n, "w", 1, at(1));
+  const n = run({ owner: "w" });
   tables.states.park(n, { signals: ["message", "go"], shown: question, wakeAt: 99 }, at(2, 20));
   const waiting = {
     status: "waiting",
@@ -125,7 +149,7 @@ test("a run that waits shows for what, belongs to nobody, and is woken by the si
   expect(row(n)?.status).toBe("waiting");
   tables.states.wake(n, "go", at(3, 30));
   expect(row(n)).toMatchObject({ ...idle, status: "queued", due: 3, updated_at: 30 });
-  tables.claims.take(n, "w", 1, at(4));
+  tables.claims.claim(kinds("k"), "w", 1, at(4));
   tables.states.wake(n, "go", at(5));
   expect(row(n)?.status).toBe("running");
 });
@@ -141,7 +165,7 @@ test("what pauses, resumes and ends a run leaves nothing of what it waited for, 
   tables.states.queue(n, at(3, 30));
   expect(row(n)).toMatchObject({ ...idle, due: 3, status: "queued", error: null, updated_at: 30 });
   park();
-  tables.states.end(n, "failed", { error }, at(4, 40));
+  tables.states.end(n, { status: "failed", output: null, error: JSON.stringify(error) }, at(4, 40));
   expect(row(n)).toMatchObject({
     ...idle,
     status: "failed",
@@ -149,7 +173,7 @@ test("what pauses, resumes and ends a run leaves nothing of what it waited for, 
     error: JSON.stringify(error),
     updated_at: 40,
   });
-  tables.states.end(n, "completed", { output: "1" }, at(5));
+  tables.states.end(n, { status: "completed", output: "1", error: null }, at(5));
   expect(row(n)).toMatchObject({ status: "completed", output: "1", error: null });
   tables.states.requestCancel(n, at(6, 60));
   expect(row(n)).toMatchObject({ cancel_requested: 1, updated_at: 60 });
@@ -158,10 +182,9 @@ test("what pauses, resumes and ends a run leaves nothing of what it waited for, 
 test("a lease holds for its run, its worker and its claim alone", () => {
   const { tables, run, worker } = store();
   worker("w");
-  const [n, other] = [run(), run()];
-  for (const one of [n, other]) tables.claims.take(one, "w", 1, at(1));
+  const [n, other] = [run({ owner: "w" }), run({ owner: "w" })];
   tables.claims.handBack("w", at(2));
-  tables.claims.take(n, "w", 1, at(3));
+  tables.claims.claim(kinds("k"), "w", 1, at(3));
   const lease = { n, owner: "w", epoch: 2 };
   expect(tables.states.held(lease)).toEqual({ cancel_requested: 0 });
   for (const over of [{ n: other }, { owner: "v" }, { epoch: 1 }, { epoch: 3 }])
@@ -266,7 +289,7 @@ test("what a principal uses is counted by day; runs that are over, or part of ot
     const n = run({ counted: 1 });
     if (status === "waiting") tables.states.park(n, { signals: [] }, at(0));
     else if (status === "paused") tables.states.pause(n, { code: "internal", message: "" }, at(0));
-    else if (status !== "queued") tables.states.end(n, status, {}, at(0));
+    else if (status !== "queued") tables.states.end(n, { status, output: null, error: null }, at(0));
   }
   run({ counted: 0 });
   run({ counted: 1, principal: "bob" });
@@ -365,4 +388,16 @@ test("a key finds its principal's run until it is released, and a run is found b
     n,
     null,
   ]);
+});
+
+test("a deleted run leaves the index of words with what it said", () => {
+  const { tables, db, run } = store();
+  const n = run();
+  db.run("UPDATE runs SET status = 'completed'");
+  tables.search.enter(n, [1, 2, 3]);
+  const stored = () => db.query("SELECT count(*) AS count FROM search_content").get();
+  expect(stored()).toEqual({ count: 1 });
+  tables.deletion.remove(n);
+  expect(stored()).toEqual({ count: 0 });
+  expect(db.query("SELECT v FROM search_config WHERE k = 'secure-delete'").get()).toEqual({ v: 1 });
 });

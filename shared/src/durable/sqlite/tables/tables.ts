@@ -6,6 +6,7 @@ import { filesTable } from "./files-table.ts";
 import { journalTable } from "./journal-table.ts";
 import { listing } from "./listing.ts";
 import { runsTable } from "./runs-table.ts";
+import { searchTable } from "./search-table.ts";
 import { signalsTable } from "./signals-table.ts";
 import { statesTable } from "./states-table.ts";
 import { usageTable } from "./usage-table.ts";
@@ -36,6 +37,7 @@ export function prepareTables(db: Database) {
     workers: workersTable(db),
     clock: clockTable(db),
     listing: listing(db),
+    search: searchTable(db),
   };
 }
 

@@ -1,16 +1,10 @@
-import {
-  type FollowItem,
-  type Following,
-  type RunStatus,
-  type StoredEvent,
-  terminalStatuses,
-} from "../../core/engine.ts";
+import { type RunStatus, type StoredEvent, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Live } from "../live.ts";
+import type { LogPage, RunLog } from "../follow.ts";
 import type { Database } from "./database.ts";
 import type { News } from "./news.ts";
+import type { SharedProgress } from "./shared-progress.ts";
 
-type FollowDeps = { readonly database: Database; readonly live: Live; readonly news: News };
 type EventRow = { readonly seq: string | null; readonly at: string; readonly event: string };
 
 /** Little, because a stalled follower keeps its page, which adds up with many readers. */
@@ -32,47 +26,29 @@ export async function eventsOf(
   return rows.flatMap((row) => storedEvent(runId, row));
 }
 
-/** Engine.follow: reads the log page by page and waits for news between pages. */
-export function follow(deps: FollowDeps, runId: string, after: number, signal: AbortSignal): Following {
-  const open = () => pages(deps, runId, after, signal);
+/** What following a run needs. */
+export type LogDeps = {
+  readonly database: Database;
+  readonly news: News;
+  readonly shared: Pick<SharedProgress, "follow">;
+};
+
+/** The log of a run in the database. */
+export function logOf({ database, news, shared }: LogDeps, runId: string): RunLog {
   return {
-    pages: open,
-    async *[Symbol.asyncIterator]() {
-      for await (const page of open()) for (const item of page) yield item;
+    async open() {
+      await news.listen();
+      return shared.follow(runId);
+    },
+    async read(last, reached) {
+      const page = await pageOf(database, runId, last);
+      reached(page.end);
+      return page;
     },
   };
 }
 
-async function* pages(
-  { database, live, news }: FollowDeps,
-  runId: string,
-  after: number,
-  signal: AbortSignal,
-): AsyncGenerator<readonly FollowItem[], void> {
-  const follower = live.follow(runId);
-  try {
-    await news.listen();
-    for (let last = after; !signal.aborted; ) {
-      const page = await pageOf(database, runId, last);
-      follower.reached(page.end);
-      const items: FollowItem[] = [];
-      for (const event of page.events) {
-        items.push(...follower.takeProgress(event.seq), { kind: "event", ...event });
-        last = event.seq;
-      }
-      const isLast = last >= page.end;
-      // What belongs behind an event that this page has not comes after that event.
-      if (isLast && !page.hasEnded) items.push(...follower.takeProgress(last + 1));
-      if (items.length > 0) yield items;
-      if (!isLast) continue;
-      if (page.hasEnded || !(await follower.news(signal))) return;
-    }
-  } finally {
-    follower.leave();
-  }
-}
-
-async function pageOf(database: Database, runId: string, after: number) {
+async function pageOf(database: Database, runId: string, after: number): Promise<LogPage> {
   const rows = await database.query<EventRow & { status: RunStatus; end: string }>(
     `SELECT status, last_event AS end, seq, at, event FROM run_rows LEFT JOIN LATERAL (
        SELECT seq, at, event, sum(length(event)) OVER (ORDER BY seq) - length(event) AS before FROM (

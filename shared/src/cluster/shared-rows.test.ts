@@ -1,0 +1,210 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { callerNamed } from "../core/caller.ts";
+import { silentLog } from "../core/engine.ts";
+import { systemClock } from "../models/clock.ts";
+import { createLimiter } from "../models/limiter.ts";
+import { createQuotas } from "../runs/quotas.ts";
+import { noPostgres, postgresPrograms, startPostgres } from "../testing/durable/postgres-process.ts";
+import { openSharedRows } from "./shared-rows.ts";
+
+if (postgresPrograms === undefined) console.warn(noPostgres);
+
+const closing = <T extends { close(): Promise<void> }>(rows: T) => ({ ...rows, [Symbol.asyncDispose]: rows.close });
+
+const secretKey = "a key that everybody here knows, 32+";
+
+describe.skipIf(postgresPrograms === undefined)("what two processes share in a database", async () => {
+  const server = postgresPrograms === undefined ? undefined : await startPostgres();
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  /** Two processes, as far as the database can tell. */
+  async function two() {
+    const url = (await server?.createDatabase()) ?? "";
+    const open = (key = secretKey, otherSecretKeys: string[] = []) =>
+      openSharedRows({ url, schema: "manyhands", log: silentLog, secretKey: key, otherSecretKeys });
+    const [one, other] = await Promise.all([open(), open()]);
+    const sql = new Bun.SQL({ url, max: 1, connection: { search_path: "manyhands" } });
+    return {
+      one,
+      other,
+      sql,
+      open,
+      url,
+      async [Symbol.asyncDispose]() {
+        await Promise.all([one.close(), other.close(), sql.close({ timeout: 0 })]);
+      },
+    };
+  }
+
+  test("a text changes for both at once, and no change is lost", async () => {
+    await using pair = await two();
+    const [mine, theirs] = [pair.one.text("counter"), pair.other.text("counter")];
+    expect([await mine.read(), await mine.version()]).toEqual([undefined, ""]);
+    const count = (text: string | undefined) => String(Number(text ?? 0) + 1);
+    await Promise.all(Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? mine : theirs).change(count)));
+    expect([await mine.read(), await theirs.read()]).toEqual(["10", "10"]);
+    const before = await theirs.version();
+    await mine.change(count);
+    expect(await theirs.version()).not.toBe(before);
+    await expect(
+      mine.change(() => {
+        throw new Error("no");
+      }),
+    ).rejects.toThrow("no");
+    expect(await theirs.read()).toBe("11");
+  });
+
+  test("a secret text is nowhere in the clear, and opens only with its key and under its name", async () => {
+    await using pair = await two();
+    await pair.one.secretText("agents")?.change(() => "the-token");
+    expect(await pair.other.secretText("agents")?.read()).toBe("the-token");
+    const rows = await pair.sql`SELECT * FROM kept_texts`;
+    expect(JSON.stringify(rows)).not.toContain("the-token");
+    expect(Buffer.from(rows[0].body, "base64").includes("the-token")).toBe(false);
+    await pair.sql`INSERT INTO kept_texts SELECT 'mcp-credentials', body, version FROM kept_texts`;
+    await expect(pair.other.secretText("mcp-credentials")?.read()).rejects.toThrow("another key");
+    const stranger = await pair.open("other");
+    await expect(stranger.secretText("agents")?.read()).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining("MANYHANDS_ENGINE_SECRET_KEY"),
+    });
+    await expect(stranger.secretText("agents")?.change(() => "mine")).rejects.toThrow("another key");
+    expect(await pair.other.secretText("agents")?.read()).toBe("the-token");
+    await stranger.close();
+    const keyless = await openSharedRows({ url: pair.url, schema: "manyhands", log: silentLog });
+    expect(keyless.secretText("agents")).toBeUndefined();
+    await keyless.close();
+  });
+
+  test("while one key replaces another both open, the new one seals, and what is sealed anew needs no other", async () => {
+    await using pair = await two();
+    const next = "the key that comes after it, 32 characters";
+    await pair.one.secretText("agents")?.change(() => "known");
+    // Those that still seal with the former key open also what those ahead of them seal.
+    await using ahead = closing(await pair.open(next, [secretKey]));
+    await using behind = closing(await pair.open(secretKey, [next]));
+    expect(await ahead.secretText("agents")?.read()).toBe("known");
+    await ahead.secretText("card-key")?.change(() => "the-key");
+    expect(await behind.secretText("card-key")?.read()).toBe("the-key");
+    await expect(pair.one.secretText("card-key")?.read()).rejects.toThrow("another key");
+    expect(await ahead.reseal()).toEqual(["agents", "card-key"]);
+    await using alone = closing(await pair.open(next));
+    expect([await alone.secretText("agents")?.read(), await alone.secretText("card-key")?.read()]).toEqual([
+      "known",
+      "the-key",
+    ]);
+    await expect(pair.one.secretText("agents")?.read()).rejects.toThrow("another key");
+  });
+
+  test("work that must not happen twice at once takes turns", async () => {
+    await using pair = await two();
+    let inside = 0;
+    let most = 0;
+    const work = async () => {
+      inside += 1;
+      most = Math.max(most, inside);
+      await Bun.sleep(20);
+      inside -= 1;
+    };
+    const [mine, theirs] = [pair.one.text("credentials"), pair.other.text("credentials")];
+    await Promise.all([mine.alone("a", work), theirs.alone("a", work), theirs.alone("a", work)]);
+    expect(most).toBe(1);
+  });
+
+  test("a token or session made at one lets its principal in at the other, until it is revoked or over", async () => {
+    await using pair = await two();
+    const [mine, theirs] = [pair.one.tokens, pair.other.tokens];
+    const secret = await mine.add({ name: "laptop", principal: "alice", scopes: ["read", "run"] });
+    expect(await theirs.find(secret)).toEqual(callerNamed("alice", ["read", "run"]));
+    await expect(theirs.add({ name: "laptop", principal: "bob", scopes: [] })).rejects.toThrow("already");
+    await expect(theirs.add({ name: "x", principal: "local", scopes: [] })).rejects.toThrow("operator");
+    const [listed] = await theirs.list();
+    expect(listed).toMatchObject({ name: "laptop", principal: "alice", createdAt: expect.any(Number) });
+    expect(JSON.stringify([listed, await pair.sql`SELECT * FROM tokens`])).not.toContain(secret);
+    for (const deadline = performance.now() + 5_000; (await theirs.list())[0]?.usedAt === undefined; ) {
+      expect(performance.now()).toBeLessThan(deadline);
+      await Bun.sleep(5);
+    }
+    await theirs.revoke("laptop");
+    expect(await mine.find(secret)).toBeUndefined();
+    await expect(mine.revoke("laptop")).rejects.toThrow("no token");
+    const brief = await mine.add({ name: "brief", principal: "alice", scopes: [], lifeMs: 1 });
+    const session = await mine.signIn(callerNamed("bob", ["read"]), 60_000);
+    const over = await mine.signIn(callerNamed("bob", ["read"]), 1);
+    await Bun.sleep(5);
+    expect(await theirs.find(brief)).toBeUndefined();
+    expect([await theirs.session(session), await theirs.session(over)]).toEqual([
+      callerNamed("bob", ["read"]),
+      undefined,
+    ]);
+    await theirs.signOut(session);
+    expect(await mine.session(session)).toBeUndefined();
+  });
+
+  test("a limit of requests a minute holds for both together", async () => {
+    await using pair = await two();
+    const limits = { named: { alice: { requestsPerMinute: 4 } } };
+    const both = [createQuotas(limits, pair.one.requests), createQuotas(limits, pair.other.requests)];
+    // A minute of the database may begin in between.
+    const left = 60_000 - (Date.now() % 60_000);
+    if (left < 3_000) await Bun.sleep(left + 100);
+    const asked = Array.from({ length: 10 }, async (_, n) => both[n % 2]?.admit({ principal: "alice" }));
+    const answers = await Promise.allSettled(asked);
+    expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(4);
+    const refused = answers.find(({ status }) => status === "rejected") as PromiseRejectedResult;
+    expect(refused.reason).toMatchObject({ code: "quota_exceeded" });
+    expect(refused.reason.retryAfter).toBeLessThanOrEqual(60);
+    expect(await both[0]?.requests("alice")).toBe(4);
+    for (let n = 0; n < 5; n++) await both[0]?.admit({ principal: "bob" });
+    expect(await both[0]?.requests("bob")).toBe(5);
+  });
+
+  test("calls of a model in flight are limited for both together, and those of a dead process end", async () => {
+    await using pair = await two();
+    const limits = { endpoint: "e", concurrency: 2, tokensPerMinute: undefined };
+    const limiterOf = ({ shareLimits }: typeof pair.one) =>
+      shareLimits(limits, createLimiter({ concurrency: 9 }, systemClock));
+    const [mine, theirs] = [limiterOf(pair.one), limiterOf(pair.other)];
+    const signal = AbortSignal.timeout(10_000);
+    const first = await mine.enter(1, signal);
+    const second = await theirs.enter(1, signal);
+    const short = AbortSignal.timeout(400);
+    await expect(theirs.enter(1, short)).rejects.toMatchObject({ name: "TimeoutError" });
+    const third = theirs.enter(1, signal);
+    first.end(1);
+    (await third).end(1);
+    second.end(1);
+    // One whose process is gone renews no lease.
+    await pair.sql`INSERT INTO model_calls SELECT n::text, 'e', 1, now_ms(), now_ms() + 300 FROM generate_series(1, 2) n`;
+    const began = performance.now();
+    (await mine.enter(1, signal)).end(1);
+    expect(performance.now() - began).toBeGreaterThan(100);
+  });
+
+  test("tokens of a model in a minute are limited for both together, by what was spent", async () => {
+    await using pair = await two();
+    const limits = { endpoint: "t", concurrency: undefined, tokensPerMinute: 1000 };
+    const limiterOf = ({ shareLimits }: typeof pair.one) =>
+      shareLimits(limits, createLimiter({ concurrency: 9 }, systemClock));
+    const [mine, theirs] = [limiterOf(pair.one), limiterOf(pair.other)];
+    const signal = AbortSignal.timeout(10_000);
+    (await mine.enter(900, signal)).end(400);
+    const spent = async () =>
+      Number((await pair.sql`SELECT sum(tokens) AS sum FROM model_calls WHERE lease_until IS NULL`)[0].sum);
+    while ((await spent()) !== 400) await Bun.sleep(5);
+    const place = await theirs.enter(600, signal);
+    const short = AbortSignal.timeout(300);
+    await expect(mine.enter(100, short)).rejects.toMatchObject({ name: "TimeoutError" });
+    await pair.sql`UPDATE model_calls SET began = began - 60000 WHERE tokens = 400`;
+    (await mine.enter(100, signal)).end(100);
+    place.end(600);
+  });
+
+  test("without its database a limit is each process's own", async () => {
+    await using pair = await two();
+    const limits = { endpoint: "d", concurrency: 1, tokensPerMinute: undefined };
+    const limiter = pair.one.shareLimits(limits, createLimiter({ concurrency: 1 }, systemClock));
+    await pair.one.close();
+    (await limiter.enter(1, AbortSignal.timeout(5_000))).end(1);
+  });
+});

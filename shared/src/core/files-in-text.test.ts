@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { filesToMake } from "./files-in-text.ts";
+
+test.each([
+  ["Write a summary into report.md.", ["report.md"]],
+  ["Convert data.csv to out/data.json and chart.png!", ["data.csv", "out/data.json", "chart.png"]],
+  ["把结果保存到 report.md。", ["report.md"]],
+  ["Schreib es in bericht.md.", ["bericht.md"]],
+  ["Look at data.csv. Then save totals.csv.", ["totals.csv"]],
+  ["How do I write a package.json?", []],
+  ["Explain how to create report.md.", []],
+  ["What is wrong in main.py", []],
+  ["Read notes.txt and tell me the date.", []],
+  ["Write a haiku.", []],
+  ["Save what https://example.com/a.html says.", []],
+])("%p asks for %j to be made", (text, files) => {
+  expect(filesToMake(text)).toEqual(files);
+});

@@ -1,0 +1,26 @@
+/**
+ * Extensions of files that people ask for as results. Anything else with a dot in it (Node.js,
+ * e.g., 3.5) isn't taken for a file.
+ */
+const extensions =
+  "md|txt|log|csv|tsv|jsonl?|ya?ml|toml|xml|html?|pdf|docx?|pptx?|xlsx?|ods|odt|epub|ics|sql|sqlite|db|parquet|ipynb|py|ts|js|sh|patch|diff|png|jpe?g|gif|svg|webp|zip|tar|t?gz";
+const fileName = new RegExp(String.raw`[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.(?:${extensions})(?![\p{L}\p{N}_])`, "giu");
+
+/** The files that a text names, each once; addresses on the web aren't files. */
+export function namedFiles(text: string): string[] {
+  return [...new Set(text.replaceAll(/\b[a-z]+:\/\/\S+/gi, " ").match(fileName) ?? [])];
+}
+
+const makes =
+  /\b(?:write|create|make|produce|generate|save|store|export|build|draw|put|draft|compile|convert|output|deliver|prepare)\b|写|生成|保存|创建|制作|导出|输出|schreib|erstell|speicher|erzeug|escrib|genera|guarda|écri|crée|enregistr/iu;
+/** What asks to be told rather than to be done. */
+const asks = /[?？]\s*$|\b(?:how|why|what|which|explain|whether)\b|怎么|如何|什么|为什么/iu;
+
+/**
+ * The files that a text clearly asks to be made: it names them in a sentence that says to make
+ * something and is no question. Misses some; what it finds, somebody waits for.
+ */
+export function filesToMake(text: string): string[] {
+  const sentences = text.split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u);
+  return [...new Set(sentences.filter((one) => makes.test(one) && !asks.test(one)).flatMap(namedFiles))];
+}

@@ -1,0 +1,25 @@
+/**
+ * A text that several processes read and change: a file of a home, or a row that replicas share.
+ */
+export interface KeptText {
+  /** Undefined if there is none. Rejects if it cannot be read. */
+  read(): Promise<string | undefined>;
+  /** Changes when the text does. */
+  version(): Promise<string>;
+  /**
+   * Replaces the text by what `next` makes of it, in one step: no other change happens in between.
+   * `next` may be called again with a newer text.
+   */
+  change(next: (now: string | undefined) => string): Promise<void>;
+  /** Runs `work` while no other process that shares the text runs such work under this name. */
+  alone<T>(name: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** The text, made by `make` if there is none. If several processes make one, the first wins. */
+export async function madeOnce(kept: KeptText, make: () => string): Promise<string> {
+  const there = await kept.read();
+  if (there !== undefined) return there;
+  let text = "";
+  await kept.change((now) => (text = now ?? make()));
+  return text;
+}

@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { abortable, within } from "./within.ts";
+
+const never = new Promise<string>(() => undefined);
+
+test("work that cannot be stopped is left when its signal aborts, also where that happened before", async () => {
+  const stop = new AbortController();
+  const left = abortable(never, stop.signal);
+  stop.abort(new Error("canceled"));
+  await expect(left).rejects.toThrow("canceled");
+  await expect(abortable(never, stop.signal)).rejects.toThrow("canceled");
+  expect(await abortable(Promise.resolve("done"), new AbortController().signal)).toBe("done");
+});
+
+test("work that hangs or fails has no outcome", async () => {
+  expect(await within(1, never)).toBeUndefined();
+  expect(await within(60_000, Promise.reject(new Error("no")))).toBeUndefined();
+  expect(await within(60_000, Promise.resolve("done"))).toBe("done");
+});

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { silentLog } from "../../core/engine.ts";
+import {
+  noPostgres,
+  type PostgresProcess,
+  postgresPrograms,
+  startPostgres,
+} from "../../testing/durable/postgres-process.ts";
+import { HeldConversations } from "./conversations.ts";
+import { Database } from "./database.ts";
+import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
+
+const row = { kind: "hands", principal: "ann", context_id: "c" };
+const conversation = { kind: "hands", principal: "ann", contextId: "c", folder: "f" };
+
+if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+else {
+  let server: PostgresProcess;
+  beforeAll(async () => {
+    server = await startPostgres();
+  }, 60_000);
+  afterAll(() => server[Symbol.asyncDispose](), 60_000);
+
+  /** Two workers, as the database knows them. */
+  async function two() {
+    const url = await server.createDatabase();
+    await migratePostgres({ url });
+    const database = new Database({ url, schema: "manyhands", connections: 4, log: silentLog });
+    const open = async (worker: string) => {
+      await database.query("INSERT INTO workers VALUES ($1, 1, now_ms() + 3600000)", [worker]);
+      return new HeldConversations({ database, log: silentLog, worker: () => worker, onFree: () => undefined });
+    };
+    const [one, other] = [await open("one"), await open("other")];
+    return {
+      ...{ url, database, one, other },
+      /** What claiming by this worker's name says of the run. */
+      async take(run: string, owner: string) {
+        const claim = { run, owner, bodies: ["hands "], newest: { hands: 1 }, kinds: ["hands"], missing: {} };
+        return database.call<{ run?: object; isElsewhere?: true }>("take_run", claim);
+      },
+      [Symbol.asyncDispose]: () => database.close(),
+    };
+  }
+
+  test("one worker holds a conversation, and the next when the last of its runs has left", async () => {
+    await using pair = await two();
+    const stored: number[] = [];
+    pair.one.onIdle(async (_, epoch) => stored.push(epoch) > 0);
+    for (const _ of [1, 2]) pair.one.enter(row);
+    const held = await pair.one.hold(conversation);
+    expect(held).toMatchObject({ before: 0, checkpoint: null, isTakeover: false });
+    expect(await pair.one.hold(conversation)).toEqual(held);
+    pair.other.enter(row);
+    let isOthers = false;
+    const next = pair.other.hold(conversation).finally(() => {
+      isOthers = true;
+    });
+    await pair.one.leave(row);
+    expect(await pair.one.keep(conversation, held.epoch, "checkpoint")).toBe(true);
+    expect([isOthers, stored]).toEqual([false, []]);
+    await pair.one.leave(row);
+    expect(stored).toEqual([held.epoch]);
+    const { epoch, ...after } = await next;
+    expect(after).toEqual({ before: held.epoch, checkpoint: "checkpoint", isTakeover: false });
+    expect(epoch).toBeGreaterThan(held.epoch);
+  }, 60_000);
+
+  test("after a takeover, what the former holder stores does not count", async () => {
+    await using pair = await two();
+    pair.one.enter(row);
+    const first = await pair.one.hold(conversation);
+    await pair.database.query("DELETE FROM workers WHERE id = 'one'");
+    pair.other.enter(row);
+    const second = await pair.other.hold(conversation);
+    expect(second).toMatchObject({ before: first.epoch, isTakeover: true });
+    expect(await pair.one.keep(conversation, first.epoch, "late")).toBe(false);
+    await pair.one.leave(row);
+    expect(await pair.other.keep(conversation, second.epoch, "mine")).toBe(true);
+    const [stored] = await pair.database.query("SELECT holder, checkpoint FROM conversations");
+    expect(stored).toEqual({ holder: "other", checkpoint: "mine" });
+  }, 60_000);
+
+  test("a worker that waits for a conversation stops when its run is executed elsewhere", async () => {
+    await using pair = await two();
+    pair.one.enter(row);
+    await pair.one.hold(conversation);
+    pair.other.enter(row);
+    const waiting = pair.other.hold(conversation);
+    void pair.other.leave(row);
+    await expect(waiting).rejects.toMatchObject({ code: "unavailable" });
+  }, 60_000);
+
+  test("a scheduler that names a run of a conversation held elsewhere is told so, until the holder is gone", async () => {
+    await using pair = await two();
+    const engine = createPostgresEngine({ url: pair.url, connections: 2 });
+    const { run } = await engine.start({ kind: "hands", input: null, principal: "ann", contextId: "c" });
+    await engine.close();
+    pair.one.enter(row);
+    await pair.one.hold(conversation);
+    expect(await pair.take(run.id, "other")).toEqual({ isElsewhere: true });
+    await pair.database.query("DELETE FROM workers WHERE id = 'one'");
+    expect((await pair.take(run.id, "other")).run).toBeDefined();
+  }, 60_000);
+
+  test("a conversation is unused and forgotten while no living worker holds it, and its folder is known as gone", async () => {
+    await using pair = await two();
+    const later = Date.now() + 3_600_000;
+    pair.one.enter(row);
+    await pair.one.hold(conversation);
+    expect([await pair.other.unused(later, 9), await pair.other.forget("f", later)]).toEqual([[], false]);
+    await pair.database.query("DELETE FROM workers WHERE id = 'one'");
+    expect([await pair.other.unused(0, 9), await pair.other.forget("f", 0)]).toEqual([[], false]);
+    expect([await pair.other.unused(later, 9), await pair.other.gone()]).toEqual([["f"], []]);
+    expect([await pair.other.forget("f", later), await pair.other.gone()]).toEqual([true, ["f"]]);
+    expect(await pair.other.unknown(["f"])).toEqual(new Set(["f"]));
+    await pair.other.cleared("f");
+    expect(await pair.other.gone()).toEqual([]);
+  }, 60_000);
+
+  test("a worker that was taken for dead and has another name asks for its conversations anew", async () => {
+    await using pair = await two();
+    let name = "one";
+    const same = new HeldConversations({
+      ...{ database: pair.database, log: silentLog, worker: () => name, onFree: () => undefined },
+    });
+    pair.one.enter(row);
+    const first = await pair.one.hold(conversation);
+    same.enter(row);
+    expect(await same.hold(conversation)).toMatchObject({ epoch: first.epoch, isTakeover: false });
+    await pair.database.query("UPDATE workers SET id = 'renamed' WHERE id = 'one'");
+    name = "renamed";
+    expect(await same.hold(conversation)).toMatchObject({ before: first.epoch, isTakeover: true });
+  }, 60_000);
+}

@@ -1,0 +1,176 @@
+import * as z from "zod";
+import type { RunEvent } from "../../core/run.ts";
+import type { Live } from "../live.ts";
+import type { Database } from "./database.ts";
+
+/** How long progress is collected before it is sent. */
+const collectMs = 40;
+/** How often this process says what it follows, and how long others remember that. */
+const sayEveryMs = 5_000;
+const rememberMs = 15_000;
+/** Most followed runs that are remembered, and most items that wait for one process. */
+const mostRemembered = 20_000;
+const mostWaiting = 1_000;
+/** PostgreSQL refuses a payload of 8,000 bytes. */
+const longestPayload = 7_900;
+const idsPerMessage = 100;
+
+/** Which runs a process follows, and the channel where it wants their progress. */
+export const followedSchema = z.object({ to: z.string().regex(/^[a-z0-9_]{1,63}$/), runIds: z.array(z.string()) });
+
+/** Runs that a process follows. */
+export type Followed = z.output<typeof followedSchema>;
+
+const sentSchema = z.object({ runId: z.string(), after: z.number(), event: z.looseObject({ type: z.string() }) });
+
+/** What shared progress needs. */
+export type SharedProgressOptions = {
+  readonly database: Database;
+  readonly live: Live;
+  /** Whether this process executes the run, so that its followers here get its progress anyway. */
+  readonly isHere: (runId: string) => boolean;
+  /** Tells all processes what this one follows. */
+  readonly say: (followed: Followed) => Promise<void>;
+};
+
+/**
+ * Takes progress from the process that executes a run to those where somebody follows it: each says
+ * now and then what it follows, and gets only that. It may be lost, by contract: what waits to be
+ * sent is bounded, and nobody waits for it to be sent.
+ */
+export class SharedProgress {
+  readonly #options: SharedProgressOptions;
+  readonly #channel = `manyhands_progress_${crypto.randomUUID().replaceAll("-", "")}`;
+  /** The runs followed here, with the number of their followers. */
+  readonly #followed = new Map<string, number>();
+  /** The channels of the processes that follow a run, with the time until which they count. */
+  readonly #wanted = new Map<string, Map<string, number>>();
+  readonly #waiting = new Map<string, string[]>();
+  #listening: Promise<(() => Promise<void>) | undefined> | undefined;
+  #saying: ReturnType<typeof setInterval> | undefined;
+  #sender: ReturnType<typeof setTimeout> | undefined;
+  #isSending = false;
+  #isClosed = false;
+
+  constructor(options: SharedProgressOptions) {
+    this.#options = options;
+  }
+
+  /** Somebody here follows the run; what it returns ends that. */
+  async follow(runId: string): Promise<() => void> {
+    const before = this.#followed.get(runId) ?? 0;
+    this.#followed.set(runId, before + 1);
+    this.#saying ??= setInterval(() => void this.#say([...this.#followed.keys()]), sayEveryMs);
+    this.#saying.unref?.();
+    this.#listening ??= this.#listen();
+    await this.#listening;
+    if (before === 0) void this.#say([runId]);
+    return () => this.#leave(runId);
+  }
+
+  /** Another process follows these runs. */
+  heard({ to, runIds }: Followed): void {
+    if (to === this.#channel) return;
+    const until = performance.now() + rememberMs;
+    for (const runId of runIds) {
+      const channels = this.#wanted.get(runId) ?? new Map();
+      // The longest unheard of are the first to be forgotten.
+      this.#wanted.delete(runId);
+      this.#wanted.set(runId, channels.set(to, until));
+    }
+    for (const [runId, channels] of this.#wanted) {
+      const isOver = [...channels.values()].every((end) => end < performance.now());
+      if (!isOver && this.#wanted.size <= mostRemembered) break;
+      this.#wanted.delete(runId);
+    }
+  }
+
+  /** Passes on progress of a run that this process executes, shown after the event `after`. */
+  show(runId: string, after: number, event: RunEvent): void {
+    const channels = this.#wanted.get(runId);
+    if (channels === undefined || this.#isClosed) return;
+    const item = JSON.stringify({ runId, after, event });
+    if (Buffer.byteLength(item) > longestPayload - 2) return;
+    for (const [channel, until] of channels) {
+      if (until < performance.now()) continue;
+      const waiting = this.#waiting.get(channel) ?? [];
+      if (waiting.length === mostWaiting) waiting.shift();
+      waiting.push(item);
+      this.#waiting.set(channel, waiting);
+    }
+    this.#sendSoon();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#saying);
+    clearTimeout(this.#sender);
+    await (await this.#listening)?.().catch(() => undefined);
+  }
+
+  #leave(runId: string): void {
+    const left = (this.#followed.get(runId) ?? 1) - 1;
+    if (left > 0) this.#followed.set(runId, left);
+    else this.#followed.delete(runId);
+  }
+
+  /** Without a connection there is no progress of other processes. */
+  async #listen(): Promise<(() => Promise<void>) | undefined> {
+    const { database } = this.#options;
+    try {
+      const listening = await database.sql.listen(this.#channel, (text: string) => this.#received(text));
+      return () => listening.unlisten();
+    } catch {
+      this.#listening = undefined;
+      return undefined;
+    }
+  }
+
+  #received(text: string): void {
+    if (this.#isClosed) return;
+    const items = z.array(sentSchema).safeParse(JSON.parse(text)).data ?? [];
+    for (const { runId, after, event } of items) {
+      if (!this.#options.isHere(runId)) this.#options.live.progress(runId, event as RunEvent, after);
+    }
+  }
+
+  async #say(runIds: readonly string[]): Promise<void> {
+    const { isHere, say } = this.#options;
+    const elsewhere = runIds.filter((runId) => !isHere(runId));
+    for (let at = 0; at < elsewhere.length && !this.#isClosed; at += idsPerMessage)
+      await say({ to: this.#channel, runIds: elsewhere.slice(at, at + idsPerMessage) });
+  }
+
+  #sendSoon(): void {
+    if (this.#isSending || this.#isClosed || this.#waiting.size === 0) return;
+    this.#sender ??= setTimeout(() => void this.#send(), collectMs);
+  }
+
+  async #send(): Promise<void> {
+    this.#sender = undefined;
+    this.#isSending = true;
+    const all = [...this.#waiting];
+    this.#waiting.clear();
+    for (const [channel, items] of all)
+      for (const payload of payloadsOf(items))
+        await this.#options.database.query("SELECT pg_notify($1, $2)", [channel, payload]).catch(() => undefined);
+    this.#isSending = false;
+    this.#sendSoon();
+  }
+}
+
+/** The items in as few lists as fit. */
+function payloadsOf(items: readonly string[]): readonly string[] {
+  const lists: string[][] = [];
+  let bytes = longestPayload;
+  for (const item of items) {
+    const size = Buffer.byteLength(item) + 1;
+    if (bytes + size > longestPayload - 1) {
+      lists.push([]);
+      bytes = 0;
+    }
+    lists.at(-1)?.push(item);
+    bytes += size;
+  }
+  return lists.map((list) => `[${list.join(",")}]`);
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { standingOf } from "./standing.ts";
+
+/** A store whose answers come when they are given, to the questions in order. */
+function answering() {
+  const asked: ((answer: "held" | "lost") => void)[] = [];
+  const standing = () =>
+    new Promise<"held" | "lost">((resolve) => {
+      asked.push(resolve);
+    });
+  return { asked, standing };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("an answer from before this process hung is not believed: others may have taken over since", async () => {
+  const store = answering();
+  let now = 0;
+  const ours = standingOf(store, () => now)();
+  await turn();
+  now += 20_000;
+  store.asked[0]?.("held");
+  await turn();
+  expect(store.asked).toHaveLength(2);
+  store.asked[1]?.("lost");
+  expect(await ours).toBe("lost");
+});
+
+test("a store that is slow each time is believed in the end", async () => {
+  const store = answering();
+  let now = 0;
+  const ours = standingOf(store, () => now)();
+  let isKnown = false;
+  void ours.then(() => {
+    isKnown = true;
+  });
+  await turn();
+  for (let answers = 0; !isKnown; answers++) {
+    expect(answers).toBeLessThan(10);
+    now += 20_000;
+    store.asked[answers]?.("held");
+    await turn();
+  }
+  expect(await ours).toBe("held");
+});

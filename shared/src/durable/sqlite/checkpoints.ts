@@ -1,0 +1,82 @@
+/** How much is written before the log is brought into the file, in the units of `committed`. */
+const enough = 800;
+/** What a commit counts beside its entries: the pages that each commit writes again. */
+const ofCommit = 8;
+/** See `busyMs`. */
+const defaultBusyMs = 5_000;
+
+/** What bringing the log into the file needs. */
+export type CheckpointsOptions = {
+  readonly path: string;
+  /** Brings in what is left, on this thread; after the other one it is little. */
+  readonly checkpoint: () => void;
+  /**
+   * If enough for a log comes within this time, a thread brings it in, which stays as long after
+   * it. Milliseconds; 5 s if left out.
+   */
+  readonly busyMs?: number;
+};
+
+/**
+ * Brings the log into the store's file before SQLite would, which does it within a commit: then the
+ * event loop stands still for as long as the disk needs. While much is written, a thread does
+ * nearly all of it; otherwise the event loop does, since nobody waits.
+ */
+export class Checkpoints {
+  readonly #options: CheckpointsOptions;
+  #written = 0;
+  #since = performance.now();
+  #worker: Worker | undefined;
+  #underWay: Promise<void> | undefined;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  constructor(options: CheckpointsOptions) {
+    this.#options = options;
+  }
+
+  /** Call it after each commit, with the number of its entries. */
+  committed(entries: number): void {
+    this.#written += ofCommit + entries;
+    if (this.#written < enough || this.#underWay !== undefined || this.#isClosed) return;
+    const isBusy = performance.now() - this.#since < (this.#options.busyMs ?? defaultBusyMs);
+    this.#written = 0;
+    this.#since = performance.now();
+    if (!isBusy || this.#options.path === ":memory:") this.#options.checkpoint();
+    else
+      this.#underWay = this.#inThread().finally(() => {
+        this.#underWay = undefined;
+      });
+  }
+
+  /** Resolves once no thread uses the store any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#underWay;
+    this.#end();
+  }
+
+  async #inThread(): Promise<void> {
+    clearTimeout(this.#idle);
+    this.#worker ??= new Worker(new URL("./checkpoint-worker.ts", import.meta.url).href);
+    const worker = this.#worker;
+    worker.ref();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    worker.onmessage = ({ data }: MessageEvent<string>) => resolve(data);
+    worker.onerror = ({ message }) => resolve(message);
+    worker.postMessage(this.#options.path);
+    const failure = await promise;
+    worker.unref();
+    // SQLite brings it in itself when the log is long, and then says what is wrong.
+    if (failure !== "") return this.#end();
+    if (!this.#isClosed) this.#options.checkpoint();
+    this.#idle = setTimeout(() => this.#end(), this.#options.busyMs ?? defaultBusyMs);
+    this.#idle.unref();
+  }
+
+  #end(): void {
+    clearTimeout(this.#idle);
+    this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+}

@@ -1,0 +1,86 @@
+import type { Database } from "bun:sqlite";
+import type { StoredEvent } from "../../../core/engine.ts";
+import { eventText, hasWords, likeWord } from "../../../core/event-text.ts";
+import { readEvent } from "../../../core/read-event.ts";
+import { gramsOfWords } from "../../../core/search-grams.ts";
+import { askerOf } from "./schema.ts";
+
+type FoundRow = { readonly id: string; readonly seq: number; readonly at: number; readonly event: string };
+
+/** So many runs that may say the words are looked up; of more, a page is soon found without. */
+const mostFound = 5_000;
+
+/**
+ * Statements that look through the events of a run and of the runs it asked for, and the index of
+ * words.
+ */
+export function searchTable(db: Database) {
+  const ended = db.query<{ n: number }, [number]>(
+    `SELECT n FROM runs WHERE searchable = 0 AND +status IN ('completed', 'failed', 'canceled') ORDER BY n LIMIT +?`,
+  );
+  const mark = db.query<{ n: number }, [number]>(
+    "UPDATE runs SET searchable = 1 WHERE n = ? AND searchable = 0 RETURNING n",
+  );
+  const enter = db.query<null, [number, string]>("INSERT INTO search (rowid, grams) VALUES (?, ?)");
+  const events = db.query<{ seq: number; event: string }, [number, number, number]>(
+    "SELECT seq, event FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT +?",
+  );
+  const saying = db.query<{ n: number }, [string, number]>(
+    "SELECT rowid AS n FROM search WHERE search MATCH ? LIMIT +?",
+  );
+  const notEntered = db.query<{ n: number }, [number]>("SELECT n FROM runs WHERE searchable = 0 LIMIT +?");
+  const askers = db.query<{ n: number }, [string]>(
+    `WITH RECURSIVE found (n, principal, asker) AS (
+       SELECT runs.n, runs.principal, iif(instr(dedupe_key, '/') > 0, ${askerOf("runs.")}, NULL)
+         FROM json_each(?1) AS one CROSS JOIN runs ON runs.n = one.value
+       UNION SELECT runs.n, runs.principal, iif(instr(dedupe_key, '/') > 0, ${askerOf("runs.")}, NULL)
+         FROM found CROSS JOIN runs ON runs.id = found.asker AND runs.principal = found.principal)
+     SELECT n FROM found`,
+  );
+  // The plus keeps SQLite at the events of one run after the other.
+  const search = db.query<FoundRow, [string, string]>(
+    `WITH RECURSIVE family (n, id, principal) AS (
+       SELECT n, id, principal FROM runs WHERE id = ?1
+       UNION SELECT runs.n, runs.id, runs.principal FROM family CROSS JOIN runs
+         ON runs.principal = family.principal AND runs.dedupe_key IS NOT NULL AND ${askerOf("runs.")} = family.id)
+     SELECT family.id, seq, at, event FROM family CROSS JOIN events ON events.run = family.n
+     WHERE NOT EXISTS (SELECT 1 FROM json_each(?2) WHERE event NOT LIKE value ESCAPE '\\')`,
+  );
+  return {
+    /** Runs that have ended and are not in the index. */
+    notIndexed: (limit: number) => ended.all(limit).map(({ n }) => n),
+    /** Some of a run's events, as text. */
+    texts(n: number, after: number, limit: number): { readonly seq: number; readonly text: string }[] {
+      return events
+        .all(n, after, limit)
+        .map(({ seq, event }) => ({ seq, text: eventText(readEvent(JSON.parse(event))) }));
+    },
+    /** Enters what a run says, unless it is there or deleted. */
+    enter(n: number, grams: Iterable<number>): void {
+      if (mark.get(n) !== null) enter.run(n, tokensOf(grams, " "));
+    },
+    /**
+     * The runs that may say these words, or have asked for one that may; undefined if the index
+     * does not help.
+     */
+    candidates(words: readonly string[]): readonly number[] | undefined {
+      const grams = gramsOfWords(words);
+      if (grams.length === 0) return undefined;
+      const found = notEntered.all(mostFound + 1);
+      if (found.length <= mostFound) found.push(...saying.all(tokensOf(grams, " AND "), mostFound + 1));
+      if (found.length > mostFound) return undefined;
+      return askers.all(JSON.stringify(found.map(({ n }) => n))).map(({ n }) => n);
+    },
+    /** The first event that says all these words. */
+    first(runId: string, words: readonly string[]): StoredEvent | undefined {
+      for (const row of search.iterate(runId, JSON.stringify(words.map(likeWord)))) {
+        const event = JSON.parse(row.event);
+        if (hasWords(eventText(readEvent(event)), words)) return { runId: row.id, seq: row.seq, at: row.at, event };
+      }
+      return undefined;
+    },
+  };
+}
+
+const tokensOf = (grams: Iterable<number>, between: string) =>
+  Array.from(grams, (gram) => `x${gram.toString(36)}`).join(between);

@@ -1,0 +1,20 @@
+import type { Engine, RunRecord } from "../core/engine.ts";
+import { readEvent } from "../core/read-event.ts";
+
+/** Runs of a family at most: what a run asked for, and what those asked for. */
+const mostRuns = 500;
+
+/**
+ * The run, and those that it asked for and that are in this store, each after the one that asked.
+ */
+export async function familyOf(engine: Pick<Engine, "get" | "events">, run: RunRecord): Promise<RunRecord[]> {
+  const found = new Map([[run.id, run]]);
+  for (const one of found.values())
+    for (const { event } of await engine.events(one.id)) {
+      const read = readEvent(event);
+      if (read.type !== "agent-accepted" || found.has(read.taskId) || found.size === mostRuns) continue;
+      const asked = await engine.get(read.taskId, run.principal);
+      if (asked !== undefined) found.set(asked.id, asked);
+    }
+  return [...found.values()];
+}
