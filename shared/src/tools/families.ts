@@ -26,6 +26,10 @@ export const editor = (): ToolFamily => family("files", ["str_replace_editor"], 
 /** `see_image` alone. */
 export const images = (): ToolFamily => family("files", ["see_image"], (machine) => [machine.seeImage]);
 
+/** `read_document` and `write_document`, offered once the conversation speaks of a document. */
+export const documents = (): ToolFamily =>
+  family("documents", ["read_document", "write_document"], (machine) => machine.documents);
+
 /** `web_search` and `web_fetch`. */
 export const web = (): ToolFamily => family("web", ["web_search", "web_fetch"], (machine) => machine.web);
 
@@ -39,6 +43,7 @@ export function browser({ observe, atOnce = false }: BrowserFamilyOptions = {}):
   return {
     family: "browser",
     toolNames: browserToolNames,
+    isEssential: atOnce,
     open({ browser: { tools, look } }) {
       return {
         tools: atOnce ? tools.map(({ opens: _, ...tool }) => tool) : tools,
@@ -123,6 +128,7 @@ export const families: readonly ToolFamily[] = [
   shell(),
   python(),
   files(),
+  documents(),
   web(),
   data(),
   code(),

@@ -15,6 +15,8 @@ export type Machine = {
   readonly seeImage: Tool;
   /** `bash` and, when there is a Python, `python_execute`; none without a sandbox. */
   readonly shell: readonly Tool[];
+  /** `read_document` and `write_document`. */
+  readonly documents: readonly Tool[];
   /** `web_search` and `web_fetch`; none when the web is disabled. */
   readonly web: readonly Tool[];
   /** `computer_use`; none unless it is enabled and its programs are installed. */
@@ -42,6 +44,8 @@ export interface ToolFamily {
   readonly family: string;
   /** The names of all its tools, on any machine: the names that `[agents.NAME] approve` accepts. */
   readonly toolNames: readonly string[];
+  /** Whether the agent that lists it is of no use without it. */
+  readonly isEssential?: boolean;
   open(machine: Machine): OpenedFamily;
 }
 

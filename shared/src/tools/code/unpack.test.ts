@@ -6,6 +6,8 @@ import { pack } from "tar-stream";
 import type { Workspace } from "../../core/workspace.ts";
 import { baselinesOf } from "../../machine/workspace/baseline.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../testing/code/code-place.ts";
+import { nothing } from "./archive/archive-entry.ts";
+import { placeEntries } from "./archive/place-entries.ts";
 import { unpackTool } from "./unpack.ts";
 
 let place: CodePlace;
@@ -188,6 +190,18 @@ test("bombs are stopped at their size, their ratio and their number of entries, 
   }
 });
 
+test.each([20_000, 20_001])("an archive of %i entries is within the usual bounds, or not", async (count) => {
+  const workspace = await place.project({});
+  const folders = async function* () {
+    for (let n = 0; n < count; n++)
+      yield { path: "top/", kind: "folder", executable: false, content: nothing } as const;
+  };
+  const signal = AbortSignal.timeout(60_000);
+  const placing = placeEntries({ workspace, entries: folders(), packedBytes: count, otherwise: "other", signal });
+  if (count === 20_000) expect(await placing).toMatchObject({ folder: "top", files: [] });
+  else await expect(placing).rejects.toMatchObject({ code: "too_large" });
+});
+
 test("a header that claims to be huge does not fill the memory", async () => {
   const header = Buffer.from(await tarOf([{ name: "x" }])).subarray(0, 512);
   header.write("00777777777\0", 124, "latin1");
@@ -212,13 +226,16 @@ test("zip files with false headers, truncated or encrypted ones, and files that 
 warnings.simplefilter("ignore")
 z = zipfile.ZipFile("evil.zip", "w"); z.writestr("../evil.txt", "x"); z.close()
 z = zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED); z.writestr("zeros", b"0" * 3_000_000); z.close()
-z = zipfile.ZipFile("twice.zip", "w"); z.writestr("a", "x"); z.writestr("a", "y"); z.close()`,
+z = zipfile.ZipFile("twice.zip", "w"); z.writestr("a", "x"); z.writestr("a", "y"); z.close()
+link = zipfile.ZipInfo("link"); link.create_system = 3; link.external_attr = 0o120777 << 16
+z = zipfile.ZipFile("link.zip", "w"); z.writestr(link, "t" * 4097); z.close()`,
   );
   const whole = await bytesOf("bomb.zip");
   const files: Record<string, [Uint8Array, string]> = {
     "evil.zip": [await bytesOf("evil.zip"), "invalid relative path"],
     "bomb.zip": [whole, "50 times its size"],
     "twice.zip": [await bytesOf("twice.zip"), "is in it twice"],
+    "link.zip": [await bytesOf("link.zip"), "A symbolic link in it is too long"],
     "cut.zip": [whole.slice(0, -30), "damaged or made up"],
     "cut.tgz": [zeros(5000).slice(0, 20), "unexpected end of file"],
     "text.txt": [Buffer.from("hello"), "no archive"],

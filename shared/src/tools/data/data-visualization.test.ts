@@ -257,6 +257,21 @@ test("if there are too many names to distinguish, the first are drawn, and the r
   expect(await scene.read("visualization/many.svg")).toContain(">A rather long product name, number 59<");
 });
 
+test("of a file with more rows than a chart takes, the result says how many are not drawn", async () => {
+  const rows = (count: number) => Array.from({ length: count }, (_, at) => `${at},${(at * 7) % 101}`).join("\n");
+  await scene.write("long.csv", `a,b\n${rows(6_200)}\n`);
+  await scene.write("longer.csv", `a,b\n${rows(5_001)}\n`);
+  await scene.write("whole.csv", `a,b\n${rows(5_000)}\n`);
+  const item = (name: string) => ({ csvFilePath: `${name}.csv`, chartTitle: name, chart: "histogram", y: "a" });
+  const own = { ...item("long"), chartTitle: "own", spec: { mark: "bar", encoding: { x: { field: "a", bin: true } } } };
+  const { text } = await draw([item("long"), item("longer"), item("whole"), own], { output_type: "svg" });
+  expect(text.match(/Not drawn: .*/g)).toEqual([
+    "Not drawn: the last 1200 rows. Sum the data up first.",
+    "Not drawn: the last row. Sum the data up first.",
+    "Not drawn: the last 1200 rows. Sum the data up first.",
+  ]);
+});
+
 test("a spec of the model's own is drawn with the file's data", async () => {
   const spec = { mark: "area", encoding: { x: { field: "month", type: "temporal", title: "Own axis" } } };
   await scene.write("own.csv", await scene.read("sales.csv"));

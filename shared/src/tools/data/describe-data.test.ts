@@ -156,6 +156,17 @@ test("a mean has only its significant digits", async () => {
   expect(text).toContain("| 1 | 2 | 1.33333\n");
 });
 
+test("columns of lists are described as they are, and compared with no number", async () => {
+  await scene.write(
+    "lists.json",
+    JSON.stringify([1, 2, 3].map((n) => ({ n, tags: [n, -n], sizes: [n / 2], days: [`2024-01-0${n}`] }))),
+  );
+  const { text, isError } = await describe("lists.json");
+  expect([isError, text]).toEqual([false, expect.stringContaining("lists.json: 3 rows, 4 columns")]);
+  expect(text).toMatch(/^tags \| HUGEINT\[\] \|/m);
+  expect(text).toContain("Nothing odd was found.");
+});
+
 test("outliers and a few negative values are counted", async () => {
   const rows = Array.from({ length: 50 }, (_, at) => (at === 7 ? 9000 : at === 9 ? -3 : 100 + (at % 9)));
   expect(await odd("n,k", ...rows.map((n, at) => `${n},${at}`))).toEqual([

@@ -36,6 +36,8 @@ export function computerUse(deps: ComputerDeps): Tool {
     description: describe(deps.size),
     input: computerInput,
     effect: ({ action }) => (repeatable.includes(action) ? "idempotent" : "once"),
+    // A point means what the screen shows there.
+    sameKind: () => undefined,
     run: (input, context) => act(deps, input, context),
   });
   return { ...tool, release: (workspace) => deps.displays.release(workspace) };

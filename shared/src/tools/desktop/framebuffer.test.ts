@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { encodePicture } from "./framebuffer.ts";
+import { encodePicture, pictureBytes } from "./framebuffer.ts";
 
 const size = { width: 4, height: 2 };
 
@@ -35,6 +35,8 @@ test.each([
   ["of another width", { 4: 5 }],
   ["of another height", { 5: 200_000 }],
   ["of another depth", { 11: 8 }],
+  ["of another byte order", { 7: 1 }],
+  ["with other lines", { 12: 20 }],
   ["with a header longer than itself", { 0: 4_000_000_000 }],
   ["with more colors than bytes", { 19: 4_000_000_000 }],
 ])("a file %s is refused", async (_, changes) => {
@@ -44,4 +46,8 @@ test.each([
 test("a file cut short and an empty one are refused", async () => {
   for (const length of [0, 99, 160, 200])
     await expect(encodePicture(pictureFile().subarray(0, length), size)).rejects.toThrow("cannot be read");
+});
+
+test("a picture's file may have its header, its colors and four bytes a pixel", () => {
+  expect(pictureBytes({ width: 100, height: 10 })).toBe(65_536 + 4_000);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { sha256Of } from "../../core/sha256.ts";
 import { workspacePathOf } from "../../machine/workspace/workspace-file.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { openEditHistory } from "./edit-history.ts";
@@ -40,6 +41,18 @@ test("an edit of a path that has become a folder is refused", async () => {
   await expect((await place.history()).commit(edit)).rejects.toMatchObject({ code: "conflict" });
 });
 
+test("what was staged is gone after an edit, an undo and a refusal, and the last edit is known also if the file changes then", async () => {
+  await using place = await setUp();
+  const edit = { text: "done", before: null, after: encode("x") };
+  const history = await place.history();
+  await history.commit({ ...edit, key: "made" });
+  await expect(history.commit({ ...edit, key: "refused" })).rejects.toMatchObject({ code: "conflict" });
+  await history.commit({ key: "undone", text: "done", before: encode("x"), after: null, undo: true });
+  expect(await place.snapshots()).toEqual([]);
+  await writeFile(place.file, "by a command");
+  expect((await place.history()).answerTo("undone")).toBe("done");
+});
+
 test("a history is limited: the oldest edits are dropped, with their snapshots", async () => {
   await using place = await setUp();
   await writeFile(place.file, "0");
@@ -59,4 +72,40 @@ test("large snapshots are dropped before they accumulate", async () => {
   for (let n = 1; n <= 9; n++)
     await history.commit({ key: `k${n}`, text: "done", before: content(n - 1), after: content(n) });
   expect(await place.snapshots()).toHaveLength(7);
+});
+
+test("an edit that was not made before its process was killed stays unmade, however often its history is opened", async () => {
+  await using place = await setUp();
+  await writeFile(place.file, "0");
+  const edit = (key: string, from: string, to: string) => ({ key, text: key, before: encode(from), after: encode(to) });
+  await (await place.history()).commit(edit("first", "0", "1"));
+  const [folder = ""] = await readdir(join(place.workspace.metaRoot, "edits"));
+  const file = join(place.workspace.metaRoot, "edits", folder, "history.json");
+  // The edit that was made last is still recorded as under way; its staged file is gone.
+  const { pending: last, ...record } = JSON.parse(await readFile(file, "utf8"));
+  const settled = last.state;
+  const state = { ...settled, calls: [...settled.calls, { key: "second", text: "second" }], next: settled.next + 1 };
+  const pending = { number: settled.next, to: sha256Of("2"), state };
+  await writeFile(file, JSON.stringify({ ...record, settled, pending }));
+  await writeFile(join(file, "..", `${settled.next}.after`), "2");
+  for (const _ of ["once", "again"]) {
+    const history = await place.history();
+    expect([history.answerTo("first"), history.answerTo("second")]).toEqual(["first", undefined]);
+  }
+  expect((await readdir(join(file, ".."))).filter((name) => name.endsWith(".after"))).toEqual([]);
+});
+
+test("what a file was before is for this process's user alone, and a refused edit leaves nothing of it", async () => {
+  await using place = await setUp();
+  await writeFile(place.file, "0");
+  const history = await place.history();
+  await history.commit({ key: "k", text: "", before: encode("0"), after: encode("1") });
+  await expect(history.commit({ key: "l", text: "", before: encode("0"), after: encode("2") })).rejects.toThrow();
+  const [folder = ""] = await readdir(join(place.workspace.metaRoot, "edits"));
+  const path = join(place.workspace.metaRoot, "edits", folder);
+  const names = await readdir(path);
+  expect(names.filter((name) => name.endsWith(".after"))).toEqual([]);
+  const kept = ["", ...names.filter((name) => name.endsWith(".before"))];
+  expect(kept.length).toBeGreaterThan(1);
+  for (const name of kept) expect([name, (await stat(join(path, name))).mode & 0o077]).toEqual([name, 0]);
 });

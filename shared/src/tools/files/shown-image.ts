@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
-import { ownScriptArgv } from "../../machine/process/own-script.ts";
+import { runOwnScript } from "../../machine/process/run-own-script.ts";
 
 const imageReply = z.discriminatedUnion("ok", [
   z.strictObject({
@@ -27,35 +27,29 @@ export type ImageReply = z.output<typeof imageReply>;
 export type ShownImage = Omit<Extract<ImageReply, { ok: true }>, "ok">;
 
 const deadlineMs = 20_000;
+const memoryBytes = 1.5 * 2 ** 30;
 const screen = { width: 1920, height: 1080 };
 
 /**
  * Decodes an untrusted image and shrinks it where necessary (to 1920 × 1080 by default), in a
  * separate process that has no access to files or the network. Rejects with `too_large` above 50
- * million pixels, with `unsupported` when it cannot be decoded, with `timeout`, and with the
- * signal's reason.
+ * million pixels or 1.5 GB of memory, with `unsupported` when it cannot be decoded, with `timeout`,
+ * and with the signal's reason.
  */
 export async function showImage(
   content: Uint8Array<ArrayBuffer>,
   signal: AbortSignal,
   box: { readonly width: number; readonly height: number } = screen,
 ): Promise<ShownImage> {
-  signal.throwIfAborted();
-  const deadline = AbortSignal.timeout(deadlineMs);
-  const argv = ownScriptArgv(resolve(import.meta.dir, "image-worker.ts"));
-  const child = Bun.spawn([...argv, String(box.width), String(box.height)], {
-    cwd: "/",
-    env: { LANG: "C.UTF-8" },
+  const output = await runOwnScript({
+    script: resolve(import.meta.dir, "image-worker.ts"),
+    args: [String(box.width), String(box.height)],
     stdin: new Blob([content]),
-    stdout: "pipe",
-    stderr: "ignore",
-    signal: AbortSignal.any([signal, deadline]),
-    killSignal: "SIGKILL",
+    subject: "The image",
+    deadlineMs,
+    memoryBytes,
+    signal,
   });
-  const [output, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-  signal.throwIfAborted();
-  if (deadline.aborted) throw new AppError("timeout", `The image was not decoded within ${deadlineMs / 1000} s.`);
-  if (exitCode !== 0) throw new AppError("unavailable", `The image's process ended with exit code ${exitCode}.`);
   const reply = imageReply.parse(JSON.parse(output));
   if (reply.ok) return reply;
   if (reply.tooLarge) throw new AppError("too_large", "The image has more than 50 million pixels.");

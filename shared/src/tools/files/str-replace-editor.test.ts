@@ -76,6 +76,7 @@ test("a file is replaced on request, keeps its permissions but no setuid bit, an
   expect((await stat(join(place.root, "run.sh"))).mode & 0o7777).toBe(0o755);
   await place.text({ command: "undo_edit", path: "run.sh" });
   expect(await place.read("run.sh")).toBe("old\n");
+  expect((await stat(join(place.root, "run.sh"))).mode & 0o7777).toBe(0o755);
   expect(await place.text({ ...replaceAll, path: "not/yet" })).toBe("File created successfully at: not/yet");
   await symlink("/etc/hostname", join(place.root, "out"));
   for (const path of [".", "not", "out", ".bashrc"])
@@ -227,7 +228,7 @@ test("binary content is neither shown nor edited, nor is UTF-16", async () => {
   for (const path of ["b.bin", "late.bin", "u.txt"])
     for (const input of [{ command: "view", path }, replace(path, "a", "b")])
       expect(await place.text(input)).toBe(
-        `The file ${path} is binary, so it can neither be shown nor edited as text.`,
+        `The file ${path} is binary, so it can neither be shown nor edited as text. If it is a document, read_document reads it.`,
       );
 });
 
@@ -256,6 +257,7 @@ test("line endings, byte order mark, tabs and permissions are kept by edits and 
   expect((await stat(join(place.root, "run.sh"))).mode & 0o777).toBe(0o750);
   await place.call({ command: "undo_edit", path: "run.sh" });
   expect(await Bun.file(join(place.root, "run.sh")).bytes()).toEqual(new TextEncoder().encode(content));
+  expect((await stat(join(place.root, "run.sh"))).mode & 0o777).toBe(0o750);
 });
 
 test("a file of 1 GB is viewed in parts without being loaded, and not edited", async () => {

@@ -5,6 +5,7 @@ import { createKeyedQueue, type KeyedQueue } from "../../core/keyed-queue.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import { isProtected } from "../../machine/workspace/protected-names.ts";
 import { kindOf, openFile, type WorkspacePath, workspacePathOf } from "../../machine/workspace/workspace-file.ts";
+import { sameFile } from "../risk/same-kind.ts";
 import { openEditHistory } from "./edit-history.ts";
 import { type EditorInput, editorInput } from "./editor-input.ts";
 import { planEdit } from "./plan-edit.ts";
@@ -32,6 +33,7 @@ export function createStrReplaceEditor(queue: KeyedQueue = createKeyedQueue()): 
     effect: ({ command }) => (command === "view" ? "pure" : "idempotent"),
     brings: [],
     edits: ({ path }) => [path],
+    sameKind: ({ command, path }, risk) => sameFile(path, command === "view", risk),
     async run(given, context) {
       if (given.command === "view") return await view(given, context);
       const { workspace, signal } = context;

@@ -29,5 +29,8 @@ export function splitMark(text: string): { readonly mark: string; readonly body:
 
 /** The error for content that is not text. */
 export function binaryError(path: string): AppError {
-  return new AppError("unsupported", `The file ${path} is binary, so it can neither be shown nor edited as text.`);
+  return new AppError(
+    "unsupported",
+    `The file ${path} is binary, so it can neither be shown nor edited as text. If it is a document, read_document reads it.`,
+  );
 }

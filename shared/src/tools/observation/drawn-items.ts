@@ -7,6 +7,9 @@ import type { Item } from "./item.ts";
  */
 export type Drawn = { readonly items: readonly Item[]; readonly looks: ReadonlyMap<number, string> };
 
+/** Words that more shapes than this have beside them tell none from the others. */
+const mostBeside = 8;
+
 /** What is drawn in the window without words that an outline would have: icons, handles, shapes. */
 export function drawnItems(
   all: readonly DrawnElement[],
@@ -14,8 +17,10 @@ export function drawnItems(
 ): Drawn {
   const looks = new Map(all.filter(({ outlined }) => outlined).map((one) => [one.number, lookText(one)]));
   const found = all.filter(({ outlined }) => !outlined);
-  const children = found.map(({ number, what, colour, x, y, width, height, beside, clipped }): Item => {
-    const near = beside === "" ? "" : `, beside "${beside}"`;
+  const words = found.map(({ beside }) => beside);
+  const children = found.map(({ number, what, colour, x, y, width, height, beside, clipped }, index): Item => {
+    const isTold = words.indexOf(beside) < index && words.filter((one) => one === beside).length > mostBeside;
+    const near = beside === "" || isTold ? "" : `, beside "${beside}"`;
     const at = clipped ? "scrolled out of view" : `at ${x},${y}`;
     const text = `${width}×${height} px ${at}${tintOf(colour)}${near}`;
     const ref = refOf({ number, role: what });

@@ -1,9 +1,11 @@
-import type { Item } from "./item.ts";
+import { actsByRole, type Item } from "./item.ts";
 
 /** A line of a page's outline. */
 export type Line = {
   readonly depth: number;
   readonly text: string;
+  /** Whether the element itself is operated, as a button is and a row of buttons is not. */
+  readonly acts: boolean;
   /** How far outside the window, in pixels. */
   readonly away: number;
   /** How soon a reader needs it: 0 for actionable elements and headings, 1 for the rest. */
@@ -14,7 +16,7 @@ export type Line = {
 
 /** How much of each element is written. */
 export type Detail = {
-  /** Also writes the refs of elements that are not actionable and hold nothing that is. */
+  /** Also writes refs of what is not actionable: one for each line. */
   readonly allRefs: boolean;
   /** Also writes the addresses of links. */
   readonly urls?: boolean;
@@ -33,7 +35,8 @@ export function linesOf(items: readonly Item[], detail: Detail): readonly Line[]
     const row = oneRow(item, detail);
     const text = row ?? headOf(item, detail);
     const rank = item.acts || item.role === "heading" || item.role === "dialog" || item.role === "alert" ? 0 : 1;
-    lines.push({ depth, text, away: item.away, rank: row !== undefined && holdsActing(item) ? 0 : rank, parent });
+    const acts = actsByRole(item.role);
+    lines.push({ depth, text, acts, away: item.away, rank: row !== undefined && holdsActing(item) ? 0 : rank, parent });
     if (row === undefined && !isDropdown(item)) addAll(item.children, depth + 1, lines.length - 1, item.ref);
   };
   const addAll = (children: readonly Item[], depth: number, parent: number, within: string | undefined) => {
@@ -43,7 +46,7 @@ export function linesOf(items: readonly Item[], detail: Detail): readonly Line[]
       if (more === 0) continue;
       const how = within === undefined ? "browser_snapshot{full: true}" : `browser_snapshot{expand: "${within}"}`;
       const text = `… ${more} more like this (${how} shows them)`;
-      lines.push({ depth, text, away: 0, rank: 0, parent });
+      lines.push({ depth, text, acts: false, away: 0, rank: 0, parent });
     }
   };
   addAll(items, 0, -1, undefined);
@@ -98,9 +101,17 @@ const rows = new Set([
 function oneRow(item: Item, detail: Detail): string | undefined {
   if (item.children.length === 0 || item.children.length > 12 || !rows.has(item.role)) return undefined;
   if (item.children.some(({ children, role }) => children.length > 0 && role !== "combobox")) return undefined;
-  const inside = item.children.map((child) => headOf(child, detail, true)).join(" | ");
-  const text = `${headOf(item, detail, true)}: ${inside}`;
+  const detailOf = (isMarked: boolean) => ({ ...detail, allRefs: detail.allRefs && isMarked });
+  const words = item.children.filter(({ acts }) => !acts);
+  const inside = item.children.map((child) => headOf(child, detailOf(words.length === 1), true)).join(" | ");
+  const head = headOf(item, detailOf(words.length > 1), true);
+  const text = isEntry(head) ? inside : `${head}: ${inside}`;
   return text.length > longestRow ? undefined : text;
+}
+
+/** Whether the head of a line says only that it is one of its list's or table's: that is seen. */
+function isEntry(head: string): boolean {
+  return head === "listitem" || head === "row";
 }
 
 function holdsActing(item: Item): boolean {
@@ -109,14 +120,16 @@ function holdsActing(item: Item): boolean {
 
 function headOf(item: Item, detail: Detail, inRow = false): string {
   const { role, ref } = item;
-  const shown = ref !== undefined && (item.acts || (detail.allRefs && !holdsActing(item)) || (!inRow && isPart(item)));
+  const shown = ref !== undefined && (item.acts || detail.allRefs || (!inRow && isPart(item)));
   const mark = shown ? ` [${ref}]` : "";
   if (role === "text") return `${cut(item.text, longestText)}${mark}`;
   const name = item.name === "" ? "" : ` "${cut(item.name, role === "heading" ? longestText : longestName)}"`;
   const states = item.states.map((state) => ` [${state}]`).join("");
   const url = detail.urls === true && item.url !== undefined ? ` → ${item.url.slice(0, 120)}` : "";
-  const text = item.text === "" ? "" : `: ${cut(item.text, longestText)}`;
-  return `${role}${name}${states}${mark}${url}${text}${isDropdown(item) ? entriesOf(item) : ""}`;
+  const head = `${role}${name}${states}${mark}${url}`;
+  if (isDropdown(item)) return `${head}${entriesOf(item)}`;
+  const text = cut(item.text, longestText);
+  return text === "" ? head : isEntry(head) ? text : `${head}: ${text}`;
 }
 
 /** Whether it has child lines, so that it may be requested by its ref. */

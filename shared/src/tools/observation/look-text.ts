@@ -1,6 +1,6 @@
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { estimateText } from "../../models/tokens.ts";
-import { asData } from "../page/as-data.ts";
+import { asData, originOf } from "../page/as-data.ts";
 import { type Detail, type Line, linesOf } from "./lines.ts";
 import { chooseLines, linesText } from "./lines-text.ts";
 import type { PageLook } from "./look.ts";
@@ -20,7 +20,7 @@ export function notesOf(notices: readonly string[]): string[] {
 /** The page as text: the title, the shown lines of its outline, and what was left out. */
 export function bodyOf(look: PageLook, { lines, shown }: LookLines): string {
   const outline = linesText(lines, shown);
-  const body = asData(look.url, `${titleText(look)}${outline === "" ? "(nothing is on the page)" : outline}`);
+  const body = asData(originOf(look.url), `${titleText(look)}${outline === "" ? "(nothing is on the page)" : outline}`);
   return [body, ...remarks(look, lines.length > shown.size)].join("\n");
 }
 
@@ -59,8 +59,7 @@ function fits(lines: readonly Line[], tokens: number): boolean {
 
 function remarks({ unseen, crowded, measure }: PageLook, cut: boolean): string[] {
   const said: string[] = [];
-  if (unseen > 0)
-    said.push(`Left out: ${unseen} ${unseen === 1 ? "text" : "texts"} on the page that no person could see.`);
+  if (unseen > 0) said.push(`Left out: ${unseen} hidden ${unseen === 1 ? "text" : "texts"}.`);
   if (crowded)
     said.push(
       `The page has ${measure.elements} elements; of the last ones, only what is near the window is listed. browser_snapshot{find: "…"} finds the rest.`,
@@ -81,7 +80,7 @@ export function headerOf(browsing: Browsing, look: PageLook | undefined): string
   const lines = [`Page: ${oneLine(active.page.url(), 300)}`];
   const tabs = browsing.tabs();
   if (tabs.length > 1) lines.push(`Tabs: ${tabs.map((tab) => tabText(tab, tab.id === active.id)).join("; ")}`);
-  if (look !== undefined) lines.push(windowText(look));
+  if (look !== undefined) lines.push(...windowLines(look));
   const dialog = browsing.dialog();
   if (dialog !== undefined) {
     const answer = dialog.kind === "prompt" ? `, its default answer is ${JSON.stringify(dialog.defaultText)}` : "";
@@ -96,14 +95,12 @@ function tabText({ id, page }: { id: number; page: { url(): string } }, active: 
   return `${id}${active ? " (active)" : ""} ${oneLine(page.url(), 80)}`;
 }
 
-function windowText({ measure }: PageLook): string {
+/** How far a page is scrolled; of one that is all in view there is nothing to say. */
+function windowLines({ measure }: PageLook): string[] {
   const { width, height, above, below } = measure;
-  const whole = above + height + below;
-  const shown =
-    above === 0 && below === 0
-      ? "all of it is in view"
-      : `${above} px above, ${below} px below (${percent(above, whole - height)} % scrolled)`;
-  return `Window: ${width}×${height} px; ${shown}`;
+  if (above === 0 && below === 0) return [];
+  const scrolled = percent(above, above + below);
+  return [`Window: ${width}×${height} px; ${above} px above, ${below} px below (${scrolled} % scrolled)`];
 }
 
 function percent(part: number, whole: number): number {

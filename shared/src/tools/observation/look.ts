@@ -2,6 +2,7 @@ import { AppError } from "../../core/errors.ts";
 import type { ActOptions, Browsing, Tab } from "../../machine/browser/browser.ts";
 import { allDocuments, type Document, readDocuments } from "./documents.ts";
 import { drawnItems } from "./drawn-items.ts";
+import { followLoaded } from "./follow-loaded.ts";
 import { followRedrawn } from "./follow-redrawn.ts";
 import { createHider } from "./hider.ts";
 import type { PageMeasure } from "./in-page/measure-page.ts";
@@ -20,18 +21,25 @@ export type PageLook = {
   readonly items: readonly Item[];
   /** How many texts were left out because no person could see them. */
   readonly unseen: number;
+  /** Which of the tab's documents this one was loaded in place of, when it was loaded anew. */
+  readonly loadedOver: number | undefined;
   /** Whether the page has so many elements that those far from the window were left out. */
   readonly crowded: boolean;
 };
 
 /**
- * Looks at the active page; what has the text to `find` is seen however large the page is.
- * Undefined when a dialog blocks it. Rejects as `Browsing.act` does.
+ * Looks at the active page; what has the text to `find` is seen however large the page is. With
+ * `tellsChanges`, refs move to a page that was loaded anew, too. Undefined when a dialog blocks it.
+ * Rejects as `Browsing.act` does.
  */
 export async function lookAt(
   browsing: Browsing,
   looks: SnapshotState,
-  { find, ...options }: ActOptions & { readonly find?: string | undefined },
+  {
+    find,
+    tellsChanges = false,
+    ...options
+  }: ActOptions & { readonly find?: string | undefined; readonly tellsChanges?: boolean },
 ): Promise<PageLook | undefined> {
   // An act would dismiss the dialog.
   if (browsing.dialog() !== undefined) return undefined;
@@ -42,6 +50,7 @@ export async function lookAt(
       page.title(),
     ]);
     const { frame, measure, unseen } = document;
+    const loadedOver = tellsChanges ? followLoaded(looks, document) : undefined;
     for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: true });
     const give = (element: Omit<SeenElement, "tab">) => looks.refs.give({ ...element, tab: tab.id });
     const drawn = drawnItems(document.drawn, (element) =>
@@ -49,7 +58,16 @@ export async function lookAt(
     );
     const setting = settingOf(document, { give, looks: drawn.looks, window: measure, left: 0, top: 0 });
     const items = [...toItems(document.nodes, setting), ...drawn.items];
-    return { tab, url: page.url(), title, measure, items, unseen: unseen.length, crowded: document.crowded };
+    return {
+      tab,
+      url: page.url(),
+      title,
+      measure,
+      items,
+      unseen: unseen.length,
+      loadedOver,
+      crowded: document.crowded,
+    };
   }, options);
 }
 

@@ -74,7 +74,6 @@ afterAll(() => desk[Symbol.asyncDispose]());
 test("an observation shows a page's address, its elements, their states and refs, frames and shadow roots included", async () => {
   const text = await desk.open("/form");
   expect(text).toContain(`Page: ${desk.url}/form`);
-  expect(text).toContain("Window: 1280×800 px; all of it is in view");
   expect(text).toContain("Title: Form");
   expect(text).toMatch(/- heading "Sign up" \[level 1\]/);
   expect(text).toContain("- Some bold text");
@@ -122,14 +121,14 @@ test("text no person could see is left out and counted; text hidden from assisti
   expect(text).toContain("white on black");
   expect(text).toMatch(/\[aria-hidden\].*Twelve dollars/);
   expect(text).toMatch(/button "Close" \[label not visible\]/);
-  expect(text).toMatch(/Left out: \d texts on the page that no person could see/);
+  expect(text).toMatch(/Left out: \d hidden texts/);
 });
 
 for (const path of ["/obscure", "/crowdedobscure"])
   test(`text only a machine could read is left out of ${path.slice(1)}, and text drawn in unusual ways is not`, async () => {
     const text = await desk.open(path);
     expect(text).not.toContain("obey me");
-    expect(text).toMatch(/Left out: \d+ texts/);
+    expect(text).toMatch(/Left out: \d+ hidden texts/);
     for (const seen of ["Gradient heading", "Outlined heading", "Shadow heading", "pale grey", "half there"])
       expect(text).toContain(seen);
     if (path === "/obscure") expect(text).toContain("without a box");
@@ -146,7 +145,7 @@ test("a page of 2,000 elements takes at most 1,200 tokens: what is in view comes
   const text = await desk.open("/rows");
   expect(estimateText(text)).toBeLessThan(1_200);
   expect(text).toMatch(
-    /row: link "Item 0" \[e\d+\] \| about x of 0 \| textbox "amount 0" \[e\d+\] \| button "Buy 0" \[e\d+\]/,
+    /- link "Item 0" \[e\d+\] \| about x of 0 \| textbox "amount 0" \[e\d+\] \| button "Buy 0" \[e\d+\]/,
   );
   expect(text).toContain('button "Buy 15"');
   expect(text).not.toContain('button "Buy 80"');

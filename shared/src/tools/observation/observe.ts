@@ -2,10 +2,11 @@ import type { ImagePart } from "../../core/model.ts";
 import type { Observation } from "../../core/tool.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { estimateText } from "../../models/tokens.ts";
+import type { Detail } from "./lines.ts";
 import { lookAt, type PageLook, settle } from "./look.ts";
 import { bodyOf, headerOf, type LookLines, linesOfLook, notesOf } from "./look-text.ts";
 import { briefOf, briefOfChanges } from "./page-brief.ts";
-import { changesText, differenceOf, documentOf, toldWith } from "./page-changes.ts";
+import { changesText, continues, differenceOf, documentOf, toldWith } from "./page-changes.ts";
 import { photograph } from "./photograph.ts";
 import { type SnapshotState, type SnapshotStates, untoldNotices } from "./snapshot-state.ts";
 import type { ToldPage } from "./told-page.ts";
@@ -29,11 +30,13 @@ const aroundTokens = 120;
  * Changes that take more than this share of the whole page's tokens are not worth telling apart.
  */
 const mostChanged = 0.7;
+/** The same for a page that was loaded anew: then what was told of it before can be folded. */
+const mostLoaded = 0.5;
 
 /**
- * The active page as a model sees it before it acts: whole when the document is new to the
- * conversation, after that what has changed since. Undefined when nothing has. Rejects as
- * `Browsing.act` does.
+ * The active page as a model sees it before it acts: whole when it is new to the conversation,
+ * after that what has changed since, also where it was loaded anew. Undefined when nothing has.
+ * Rejects as `Browsing.act` does.
  */
 export async function observe(
   browsing: Browsing,
@@ -43,24 +46,31 @@ export async function observe(
   const base = looks.told.get(since ?? "");
   looks.untold = looks.untold.filter((notice) => !base?.notices.includes(notice));
   await settle(browsing, looks, signal);
-  const look = await lookAt(browsing, looks, { signal, timeoutMs: lookMs });
+  const look = await lookAt(browsing, looks, { signal, timeoutMs: lookMs, tellsChanges: true });
   const notices = untoldNotices(browsing, looks);
   const told = { header: headerOf(browsing, look), notices, picture: base?.picture };
-  if (look === undefined) return heldUp(looks, told, base && { base, since });
+  if (look === undefined) {
+    // The header ends with the dialog.
+    const isTold = base !== undefined && looks.toldDialog !== undefined && browsing.dialog() === looks.toldDialog;
+    return heldUp(looks, isTold ? { ...told, header: told.header.slice(0, -1) } : told, base && { base, since });
+  }
   const image = vision && isDrawn(look) ? await photograph(browsing, looks, signal) : undefined;
+  const lines = (detail?: Detail) => linesOfLook(look, tokens - aroundTokens, detail);
+  const whole = (shown: LookLines) => [...told.header, ...notesOf(notices), bodyOf(look, shown)].join("\n");
   const page = {
     look,
-    lines: linesOfLook(look, tokens - aroundTokens, base?.document === documentOf(look) ? base.detail : undefined),
     told: image === undefined ? told : { ...told, picture: Bun.hash(image.data).toString(36) },
     image,
   };
-  const whole = [...told.header, ...notesOf(notices), bodyOf(look, page.lines)].join("\n");
-  if (base?.document === documentOf(look)) {
-    const changes = changesOf(looks, page, { base, since }, mostChanged * estimateText(whole));
+  if (base !== undefined && continues(look, base)) {
+    const shown = lines(base.detail);
+    const most = base.document === documentOf(look) ? mostChanged : mostLoaded;
+    const changes = changesOf(looks, { ...page, lines: shown }, { base, since }, most * estimateText(whole(shown)));
     if (changes !== "too many") return changes;
   }
-  const mark = remember(looks, toldWith(look, page.lines, page.told));
-  return { text: whole, mark, brief: briefOf(look), ...(image && { images: [image] }) };
+  const shown = lines(base?.document === documentOf(look) ? base.detail : undefined);
+  const mark = remember(looks, toldWith(look, shown, page.told));
+  return { text: whole(shown), mark, brief: briefOf(look), ...(image && { images: [image] }) };
 }
 
 type SeenPage = {

@@ -1,9 +1,9 @@
 import { estimateText } from "../../models/tokens.ts";
-import { asData } from "../page/as-data.ts";
-import { actsByRole, type Item } from "./item.ts";
+import { asData, originOf } from "../page/as-data.ts";
+import type { Item } from "./item.ts";
 import type { PageLook } from "./look.ts";
 import type { LookLines } from "./look-text.ts";
-import { type Difference, originOf, withoutRefs } from "./page-changes.ts";
+import { type Difference, withoutRefs } from "./page-changes.ts";
 
 /** Tokens that a page may take in the conversation once it is out of date. */
 const briefTokens = 160;
@@ -32,9 +32,7 @@ export function briefOf({ url, title, items }: PageLook): string {
 export function briefOfChanges({ url }: PageLook, { lines }: LookLines, { fresh }: Difference): string {
   const texts = fresh.flatMap((at) => {
     const line = lines[at];
-    return line === undefined || line.text.startsWith("… ") || actsByRole(line.text.split(/[ :]/, 1)[0] ?? "")
-      ? []
-      : linesWith(withoutRefs(line.text));
+    return line === undefined || line.acts || line.text.startsWith("… ") ? [] : linesWith(withoutRefs(line.text));
   });
   const kept = withinBudget(texts, changesTokens);
   return kept.length === 0 ? "" : asData(originOf(url), kept.map((text) => `+ ${text}`).join("\n"));

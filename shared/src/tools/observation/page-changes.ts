@@ -1,4 +1,4 @@
-import { asData } from "../page/as-data.ts";
+import { asData, originOf } from "../page/as-data.ts";
 import { type Line, linesOf } from "./lines.ts";
 import type { PageLook } from "./look.ts";
 import { type LookLines, titleText } from "./look-text.ts";
@@ -7,6 +7,13 @@ import type { ToldPage } from "./told-page.ts";
 /** The tab and the document that a look was at. */
 export function documentOf({ tab, measure }: PageLook): string {
   return `${tab.id} ${measure.origin}`;
+}
+
+/** Whether a look is at the page that was told, or at what was loaded in its place. */
+export function continues(look: PageLook, { document }: ToldPage): boolean {
+  return (
+    document === documentOf(look) || (look.loadedOver !== undefined && document === `${look.tab.id} ${look.loadedOver}`)
+  );
 }
 
 /** What differs between a look and what the conversation knows: numbers of lines, and lines. */
@@ -99,7 +106,11 @@ export function changesText(
     ...(left.length === 0 ? [] : [`gone: ${goneText(left)}`]),
   ].filter((line) => line !== "");
   const isScrolled = look.measure.above !== base.above;
-  const above = header.filter((line) => !base.header.includes(line) && (isScrolled || !line.startsWith("Window: ")));
+  const isAnew = base.document !== documentOf(look);
+  const above = [
+    ...header.filter((line) => !base.header.includes(line) && (isScrolled || !line.startsWith("Window: "))),
+    ...(isAnew ? ["Loaded anew: what is not told is as before."] : []),
+  ];
   if (body.length > 0) return [...above, asData(originOf(look.url), body.join("\n"))].join("\n");
   const focus = focusIn(lines);
   const moved = focus === undefined || focus === base.focus ? [] : [`The focus is on ${focus}.`];
@@ -148,9 +159,4 @@ export function withoutRefs(text: string): string {
 
 function focusIn(lines: readonly Line[]): string | undefined {
   return refIn(lines.find(({ text }) => text.includes(" [focused]"))?.text.split(" [focused]")[1] ?? "");
-}
-
-/** Where a page is from; its address if that says nothing of it. */
-export function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
 }

@@ -27,9 +27,12 @@ export interface Refs {
    * closed.
    */
   isEmpty(): boolean;
-  /** Moves refs from elements of a document to those that replaced them, by their numbers. */
+  /**
+   * Moves refs from elements of a document to those that replaced them, by their numbers; `now` is
+   * the document these are in, if it is another.
+   */
   follow(
-    document: Pick<SeenElement, "frame" | "origin">,
+    document: Pick<SeenElement, "frame" | "origin"> & { readonly now?: number },
     places: { readonly former: number; readonly now: number; readonly role: string; readonly mark: string },
   ): void;
 }
@@ -64,14 +67,17 @@ export function createRefs(): Refs {
     },
     get: (ref) => elements.get(ref),
     isEmpty: () => last === 0,
-    follow({ frame, origin }, { former, now, role, mark }) {
-      const keyAt = (number: number) => keyOf({ frame, origin, number, role, mark });
-      const ref = given.get(keyAt(former));
+    follow({ frame, origin: before, now: origin = before }, { former, now: number, role, mark }) {
+      const [key, keyNow] = [
+        keyOf({ frame, origin: before, number: former, role, mark }),
+        keyOf({ frame, origin, number, role, mark }),
+      ];
+      const ref = given.get(key);
       const element = elements.get(ref ?? "");
-      if (ref === undefined || element === undefined || given.has(keyAt(now))) return;
-      given.delete(keyAt(former));
-      given.set(keyAt(now), ref);
-      elements.set(ref, { ...element, number: now });
+      if (ref === undefined || element === undefined || given.has(keyNow)) return;
+      given.delete(key);
+      given.set(keyNow, ref);
+      elements.set(ref, { ...element, origin, number });
     },
   };
 }

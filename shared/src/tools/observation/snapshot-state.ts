@@ -1,5 +1,5 @@
 import type { Frame, Page } from "playwright";
-import type { Browsing } from "../../machine/browser/browser.ts";
+import type { Browsing, OpenDialog } from "../../machine/browser/browser.ts";
 import type { AriaNode } from "./aria-node.ts";
 import { createRefs, type Refs } from "./refs.ts";
 import type { ToldPage } from "./told-page.ts";
@@ -18,6 +18,8 @@ export type SnapshotState = {
   readonly told: Map<string, ToldPage>;
   /** What happened without an act and the conversation does not have yet. */
   untold: readonly string[];
+  /** The dialog that a result has told. */
+  toldDialog: OpenDialog | undefined;
   /** Whether an act followed the newest look, so that the page may still be about to change. */
   restless: boolean;
   /** The newest outline of each document. */
@@ -46,6 +48,7 @@ export function createSnapshotStates(): SnapshotStates {
         told: new Map(),
         untold: [],
         outlines: new WeakMap(),
+        toldDialog: undefined,
         restless: false,
         scale: undefined,
       };
@@ -63,8 +66,13 @@ export function untoldNotices(browsing: Browsing, looks: SnapshotState): readonl
   return looks.untold;
 }
 
-/** The same for a tool's result, with which the conversation gets them. */
+/**
+ * The same for a tool's result, with which the conversation gets them. What the newest observation
+ * told is not new: the call answers it.
+ */
 export function tellNotices(browsing: Browsing, looks: SnapshotState): readonly string[] {
+  const newest = [...looks.told.values()].at(-1);
+  looks.untold = looks.untold.filter((notice) => newest?.notices.includes(notice) !== true);
   const notices = untoldNotices(browsing, looks);
   looks.untold = [];
   return notices;

@@ -5,6 +5,11 @@ export function asData(source: string, text: string): string {
   return betweenMarks("web-content", source, text);
 }
 
+/** Where a page is from; its address if that says nothing of it. */
+export function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
+
 /**
  * The beginning and the end of a text, with a note of the gap; the text itself when it is short
  * enough. Never cuts a character in two.

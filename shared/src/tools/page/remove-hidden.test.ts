@@ -88,6 +88,7 @@ test.each([
 test("an inline declaration that is important counts, whatever comes after it", () => {
   expect(left('<p style="display: none !important; display: block">unseen</p>')).toBe("");
   expect(left('<p style="display: block !important; display: none">seen</p>')).toBe("seen");
+  expect(left('<p style="display: block !important; display: none !important">unseen</p>')).toBe("");
   expect(left('<p style="display: none /* without end; display: block">unseen</p>')).toBe("");
 });
 
@@ -134,6 +135,8 @@ test.each<[string, string]>([
   ["@media (max-width: 600px) { .x { display: none } }", "x"],
   [".x { display: none } @media (max-width: 600px) { .x { display: block } }", "x"],
   ["@supports (display: grid) { .x { display: none } }", "x"],
+  ["@media print { @media screen { .x { display: none } } }", "x"],
+  ["@media screen { @media all { .x { display: none } } }", ""],
   ["p:nonsense(3) { display: none } .x { display: none }", ""],
   [`/*${"-".repeat(500_000)}*/ .x { display: none }`, "x"],
 ])("with a style sheet of %# the words that stay are %p", (sheet, expected) => {

@@ -2,7 +2,7 @@ import { afterEach, expect, spyOn, test } from "bun:test";
 import type { Egress } from "../../machine/egress/egress.ts";
 import { createRobots } from "./robots.ts";
 
-const realNow = performance.now.bind(performance);
+const realNow = () => Bun.nanoseconds() / 1e6;
 let passed = 0;
 const clock = spyOn(performance, "now").mockImplementation(() => realNow() + passed);
 afterEach(() => {
@@ -70,4 +70,16 @@ test("the rules of a site are read once in an hour, those of a failing site once
   await admits("https://b.example/1");
   await admits("https://a.example:8443/1");
   expect(asked.slice(3)).toEqual(["https://b.example/robots.txt", "https://a.example:8443/robots.txt"]);
+});
+
+test("the rules of five hundred sites are kept, and of one more the oldest is forgotten", async () => {
+  const { admits, asked } = robotsWith({ status: 200, text: "" });
+  for (let site = 0; site < 500; site++) await admits(`https://s${site}.example/`);
+  await admits("https://s0.example/");
+  expect(asked).toHaveLength(500);
+  await admits("https://one-more.example/");
+  await admits("https://s1.example/");
+  expect(asked).toHaveLength(501);
+  await admits("https://s0.example/");
+  expect(asked).toHaveLength(502);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { createSnapshotStates } from "../observation/snapshot-state.ts";
-import { judgeDialog, judgeDrag, judgeKeys, judgePointing, type Situation } from "./acts.ts";
+import { judgeClickAt, judgeDialog, judgeDrag, judgeKeys, judgePointing, type Situation } from "./acts.ts";
 import { createSentBook } from "./sent-book.ts";
 
 /** A page at this address with nothing in focus, and perhaps an open dialog. */
@@ -91,3 +91,24 @@ test.each(["Tab", "Shift+Tab", "ctrl+Home", "PageDown", "pgup", "Escape", "F5", 
     expect(await judgeKeys({ keys }, nowhere)).toEqual({});
   },
 );
+
+test("a click at a point is judged by what is at that point of the window, not of a picture that was scaled down", async () => {
+  const looked: unknown[] = [];
+  const frame = {
+    evaluateHandle: async (_: unknown, point: unknown) => {
+      looked.push(point);
+      return { asElement: () => null };
+    },
+  };
+  const page = { url: () => foreign, mainFrame: () => frame };
+  const browsing = { active: () => ({ page }) } as unknown as Browsing;
+  const judge = (scale?: { page: unknown; factor: number }) => {
+    const looks = { ...createSnapshotStates().of(browsing), scale } as never;
+    return judgeClickAt(at, { ...nowhere, browsing: { browsing, looks, sent: createSentBook() } });
+  };
+  for (const scale of [undefined, { page, factor: 2.5 }, { page: { ...page }, factor: 2.5 }])
+    expect(await judge(scale)).toEqual({});
+  // Another tab's picture says nothing about this one.
+  expect(looked).toEqual([at, { x: 2.5, y: 5 }, at]);
+  expect(await judgeClickAt(at, nowhere)).toEqual({});
+});

@@ -109,7 +109,7 @@ test("clicks and Enter that buy or delete are recognized by what is pressed; oth
   expect(await click('link "Delete account"')).toBe(`Click “Delete account” on ${host}`);
   for (const line of ['button "Next"', 'link "How to delete', 'textbox "Coupon"', 'textbox "Comment"'])
     expect([line, await click(line)]).toEqual([line, undefined]);
-  expect(await click("listitem")).toBe(`Click “Remove account” on ${host}`);
+  expect(await click('button "Remove account"')).toBe(`Click “Remove account” on ${host}`);
   const words = { ref: refIn(open.seen, "To leave us"), text: "Erase all of it" };
   expect(await risk(open, "browser_click_element", words)).toBe(`Click “Erase all of it” on ${host}`);
   const write = (line: string) =>

@@ -2,12 +2,13 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Page } from "playwright";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
 import { webToolsForTest } from "../../testing/web/web-tools.ts";
 import { createSnapshotStates } from "../observation/snapshot-state.ts";
 import { createGuard } from "./guard.ts";
-import { isWritten, linksIn, withoutScheme } from "./links.ts";
+import { isWritten, linksIn, linksOn, withoutScheme } from "./links.ts";
 
 test("addresses are found in Markdown, in brackets and standing alone", () => {
   const text =
@@ -19,6 +20,21 @@ test("addresses are found in Markdown, in brackets and standing alone", () => {
     "https://d.example/z_(w)",
     "https://f.example/",
   ]);
+});
+
+test("of a page and its frames the first addresses of the web are read, and a frame that fails is left out", async () => {
+  const frame = (...links: string[]) => ({ evaluate: async () => links });
+  const broken = { evaluate: () => Promise.reject(new Error("it was detached")) };
+  const more = Array.from({ length: 11 }, (_, at) => frame(`https://f${at}.example/`));
+  const frames = [frame("https://a.example", "javascript:go()", "mailto:ann@example.com"), broken, ...more];
+  const found = await linksOn({ frames: () => frames } as unknown as Page);
+  expect(found).toEqual(["https://a.example/", ...Array.from({ length: 10 }, (_, at) => `https://f${at}.example/`)]);
+});
+
+test("of a text with very many addresses the first 5,000 are found", () => {
+  const text = Array.from({ length: 5_001 }, (_, at) => `https://a.example/${at}`).join(" ");
+  expect(linksIn(text)).toHaveLength(5_000);
+  expect(linksIn("HTTPS://A.example/x")).toEqual(["https://a.example/x"]);
 });
 
 test("an address is recognized in written text, with or without scheme and escapes", () => {

@@ -1,9 +1,11 @@
 import { AppError } from "../../core/errors.ts";
+import { sanitize } from "../../core/sanitize.ts";
 import type { BrowserHost } from "../../machine/browser/browser.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
+import { extractDocument } from "../documents/extract-document.ts";
 import { decodeText } from "../page/decode.ts";
 import { extractInWorker } from "../page/extract-in-worker.ts";
-import { mediaKind } from "../page/media-kind.ts";
+import { type MediaKind, mediaKind } from "../page/media-kind.ts";
 import { type Robots, userAgent } from "../page/robots.ts";
 import { type Page, type ReadOptions, readRendered, wantsRendering } from "./read-rendered.ts";
 
@@ -18,6 +20,7 @@ export type PageDeps = {
 };
 
 const maxBytes = 10_000_000;
+const longestText = 1_000_000;
 
 /**
  * Reads one address. Rejects as `Egress.fetch` does, with `forbidden` by robots.txt, with
@@ -46,12 +49,32 @@ export async function readPage(
     throw new AppError("unavailable", `The server answered with status ${answer.status}.`);
   const about = { url: answer.url.href, mediaType };
   const kind = mediaKind(answer.body, contentType);
+  if (isDocument(kind, answer.body)) return { ...about, ...(await readFetched(answer.body, options)) };
   if (kind === "image" || kind === "binary") throw withoutText(kind, mediaType, answer.body.length);
   if (kind === "text") return { ...about, title: "", text: decodeText(answer.body, contentType) };
-  if (kind === "pdf") return { ...about, ...(await extractInWorker({ kind, bytes: answer.body }, timeoutMs, signal)) };
   const html = decodeText(answer.body, contentType);
-  const plain = { ...about, ...(await extractInWorker({ kind, html, url: about.url }, timeoutMs, signal)) };
+  const plain = { ...about, ...(await extractInWorker({ html, url: about.url }, timeoutMs, signal)) };
   return wantsRendering(plain, html, options.render) ? await readRendered(plain, browser, options) : plain;
+}
+
+/** The starts of documents that are neither text nor pictures: zip packages and OLE files. */
+const packed = ["504b0304", "d0cf11e0"];
+
+function isDocument(kind: MediaKind, body: Uint8Array): boolean {
+  return kind === "pdf" || (kind === "binary" && packed.includes(Buffer.from(body.subarray(0, 4)).toString("hex")));
+}
+
+/** A document as Markdown, as far as a page's text may go. */
+async function readFetched(body: Uint8Array, { signal }: ReadOptions): Promise<Omit<Page, "url" | "mediaType">> {
+  const content = new Blob([body as Uint8Array<ArrayBuffer>]);
+  const request = { name: "", from: 0, characters: longestText, scans: "name" } as const;
+  const read = extractDocument(content, request, signal).catch((error: unknown) => {
+    if (!(error instanceof AppError)) throw error;
+    throw new AppError(error.code, `The document cannot be read: ${error.message}`, { cause: error });
+  });
+  const { about, text, next } = await read;
+  const note = next === undefined ? `${about}.` : `${about}; only its first ${longestText} characters were read.`;
+  return { title: "", text: sanitize(text).trim(), note, document: body };
 }
 
 function withoutText(kind: "image" | "binary", mediaType: string, bytes: number): AppError {

@@ -11,9 +11,10 @@ export type Page = {
   readonly url: string;
   readonly title: string;
   readonly mediaType: string;
-  /** HTML as Markdown, a PDF as its text, any other text unchanged. */
+  /** HTML and documents as Markdown, any other text unchanged. */
   readonly text: string;
-  readonly pages?: number;
+  /** The file itself, if it is a document such as a PDF. */
+  readonly document?: Uint8Array;
   /** What the reader should know about how it was read, in one sentence. */
   readonly note?: string | undefined;
 };
@@ -53,7 +54,7 @@ export async function readRendered(
     return { ...plain, note: "The page may make its text by scripts, which needs a browser; there is none here." };
   try {
     const { url, html } = await browser.render(plain.url, { timeoutMs, signal, read: readSeen });
-    const rendered = await extractInWorker({ kind: "html", html, url }, timeoutMs, signal);
+    const rendered = await extractInWorker({ html, url }, timeoutMs, signal);
     if (render !== true && rendered.text.length <= plain.text.length) return plain;
     return { ...rendered, url, mediaType: plain.mediaType, note: "The page was read after its scripts ran." };
   } catch (error) {

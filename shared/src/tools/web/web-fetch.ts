@@ -3,6 +3,7 @@ import { defineTool } from "../../core/define-tool.ts";
 import { openWeb } from "../../core/taken-in.ts";
 import { failure, type Tool, type ToolContext } from "../../core/tool.ts";
 import { asData, headAndTail } from "../page/as-data.ts";
+import { sameHosts } from "../risk/same-kind.ts";
 import { type PageDeps, readPage } from "./read-page.ts";
 import type { Page } from "./read-rendered.ts";
 
@@ -31,6 +32,7 @@ export function webFetch(deps: PageDeps): Tool {
     effect: "pure",
     brings: [openWeb],
     reach: { opens: addressesOf, finds: true },
+    sameKind: (given, risk) => sameHosts(addressesOf(given), risk),
     async run({ url, urls, timeout, max_characters, render }, context) {
       const wanted = new Set(addressesOf({ url, urls }));
       if (wanted.size === 0) return failure("Nothing to do: give url or urls.");
@@ -64,24 +66,40 @@ async function present(asked: string, page: Page, characters: number, context: T
   const lines = [
     page.url === asked ? "" : `${asked} leads to ${page.url}`,
     await wholeText(page, characters, context),
-    page.text === "" ? "The document has no readable text; its content may be made by scripts or be pictures." : "",
+    page.text === "" && page.document === undefined
+      ? "The document has no readable text; its content may be made by scripts or be pictures."
+      : "",
     page.note ?? "",
     asData(page.url, headAndTail([title(page), page.text].filter((part) => part !== "").join("\n\n"), characters)),
   ];
   return lines.filter((line) => line !== "").join("\n");
 }
 
-function title({ title, text, pages }: Page): string {
-  const heading = title === "" || text.startsWith(`# ${title}\n`) ? "" : `# ${title}`;
-  return pages === undefined ? heading : `${heading === "" ? "" : `${heading} `}(${pages} pages)`;
+function title({ title, text }: Page): string {
+  return title === "" || text.startsWith(`# ${title}\n`) ? "" : `# ${title}`;
 }
 
+/** Where the files are that hold more than what is shown. */
 async function wholeText(
-  { text, url, mediaType }: Page,
+  { text, url, mediaType, document }: Page,
   characters: number,
   { workspace }: ToolContext,
 ): Promise<string> {
-  if (text.length <= characters) return "";
-  const name = mediaType === "text/html" ? `${new URL(url).hostname}.md` : `${new URL(url).hostname}.txt`;
-  return `[whole text, ${text.length} characters: ${await workspace.spill(name, text)}]`;
+  const host = new URL(url).hostname;
+  const lines: string[] = [];
+  if (document !== undefined) {
+    const path = await workspace.spill(fileName(url), document);
+    lines.push(`[the document itself: ${path}; read_document reads parts of it, and shows scanned pages]`);
+  }
+  if (text.length > characters) {
+    const name = mediaType === "text/html" || document !== undefined ? `${host}.md` : `${host}.txt`;
+    lines.push(`[whole text, ${text.length} characters: ${await workspace.spill(name, text)}]`);
+  }
+  return lines.join("\n");
+}
+
+/** The last segment of an address, as the name of a file. */
+function fileName(url: string): string {
+  const last = new URL(url).pathname.split("/").at(-1) ?? "";
+  return last.replaceAll(/[^\w.-]/g, "_").slice(-80) || "document";
 }

@@ -31,6 +31,8 @@ export function browserTool<Input extends z.ZodObject>(
     readonly family?: string;
     readonly opens?: string;
     readonly reach?: Reach<z.output<Input>>;
+    /** As `Tool.sameKind`, with the parsed input; by default a call can only be allowed once. */
+    readonly sameKind?: (input: z.output<Input>, risk: string | undefined) => string | undefined;
     /** As `OnPage.judge`, with the parsed input. */
     readonly judge?: (input: z.output<Input>, situation: Situation) => Promise<Judgement>;
     readonly answersDialog?: boolean;
@@ -41,6 +43,8 @@ export function browserTool<Input extends z.ZodObject>(
   const tool = defineTool({
     effect: "once",
     family: "browser",
+    // What input points at depends on the page.
+    sameKind: () => undefined,
     ...rest,
     brings: [openWeb],
     release: (workspace) => browsers.release(workspace),

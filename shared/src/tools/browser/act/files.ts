@@ -86,32 +86,45 @@ async function readFiles(workspace: Workspace, paths: readonly string[]): Promis
 }
 
 /**
- * Opens an address and makes the browser treat the response as a file, whatever its headers say.
+ * Opens an address and makes the browser treat the response as a file, whatever its headers say. A
+ * response that is an error is none: the page stays, and the error says what the server answered.
  */
 async function asDownload(page: Page, url: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
+  let answered: number | undefined;
   try {
-    session.on("Fetch.requestPaused", ({ requestId, responseStatusCode, responseHeaders = [] }) => {
-      const redirects = responseStatusCode !== undefined && responseStatusCode >= 300 && responseStatusCode < 400;
-      const kept = responseHeaders.filter(({ name }) => name.toLowerCase() !== "content-disposition");
-      const told = responseHeaders.find(({ name }) => name.toLowerCase() === "content-disposition")?.value ?? "";
-      // The part after the type names the file.
-      const attached = { name: "Content-Disposition", value: `attachment${/;.*/s.exec(told)?.[0] ?? ""}` };
+    session.on("Fetch.requestPaused", ({ requestId, responseStatusCode: status, responseHeaders = [] }) => {
+      answered = status;
+      if (status !== undefined && status >= 400)
+        return void session.send("Fetch.failRequest", { requestId, errorReason: "Aborted" }).catch(() => undefined);
+      const redirects = status !== undefined && status >= 300;
       const how =
-        redirects || responseStatusCode === undefined
-          ? {}
-          : { responseCode: responseStatusCode, responseHeaders: [...kept, attached] };
+        redirects || status === undefined ? {} : { responseCode: status, responseHeaders: attached(responseHeaders) };
       void session.send("Fetch.continueResponse", { requestId, ...how }).catch(() => undefined);
     });
     await session.send("Fetch.enable", { patterns: [{ resourceType: "Document", requestStage: "Response" }] });
-    const response = await page.goto(url, { timeout: transferMs, waitUntil: "commit" });
-    throw new AppError(
-      "unavailable",
-      `The address gave no file${response === null ? "" : `: the server answered ${response.status()}`}.`,
-    );
+    await page.goto(url, { timeout: transferMs, waitUntil: "commit" });
+    throw noFile(answered);
   } catch (error) {
+    if (answered !== undefined && answered >= 400) throw noFile(answered);
     if (!isDownload(error)) throw error;
   } finally {
     await session.detach().catch(() => undefined);
   }
+}
+
+function noFile(status: number | undefined): AppError {
+  const said = status === undefined ? "" : `: the server answered ${status}`;
+  return new AppError("unavailable", `The address gave no file${said}.`);
+}
+
+type Header = { readonly name: string; readonly value: string };
+
+/** The headers of a file to be saved, under the name that they give it. */
+function attached(headers: readonly Header[]): Header[] {
+  const isDisposition = ({ name }: Header) => name.toLowerCase() === "content-disposition";
+  const told = headers.find(isDisposition)?.value ?? "";
+  // The part after the type names the file.
+  const value = `attachment${/;.*/s.exec(told)?.[0] ?? ""}`;
+  return [...headers.filter((header) => !isDisposition(header)), { name: "Content-Disposition", value }];
 }

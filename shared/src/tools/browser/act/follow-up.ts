@@ -1,7 +1,7 @@
 import type { Browsing } from "../../../machine/browser/browser.ts";
 import type { Changes } from "../../observation/in-page/watch-changes.ts";
 import { tellNotices } from "../../observation/snapshot-state.ts";
-import { asData } from "../../page/as-data.ts";
+import { asData, originOf } from "../../page/as-data.ts";
 import type { BrowserCall } from "./browser-tool.ts";
 
 /** A browsing's active tab and address. */
@@ -25,20 +25,28 @@ export async function followUp(
   const now = placeOf(browsing);
   const said: string[] = [];
   if (now.tab !== before.tab) said.push(`Tab ${now.tab} is active now: ${shortUrl(now.url)}.`);
-  else if (now.url !== before.url) said.push(`The page is now ${shortUrl(now.url)}.`);
+  else if (now.url !== before.url) said.push(`The page is now ${addressFrom(before.url, now.url)}.`);
   const notices = tellNotices(browsing, looks);
   const dialog = browsing.dialog();
+  looks.toldDialog = dialog;
   if (dialog !== undefined) {
     said.push(
-      `A ${dialog.kind} dialog opened and holds the page up. Answer it with browser_handle_dialog. It says:\n${asData(now.url, dialog.message.slice(0, 300))}`,
+      `A ${dialog.kind} dialog opened and holds the page up. Answer it with browser_handle_dialog. It says:\n${asData(originOf(now.url), dialog.message.slice(0, 300))}`,
     );
   }
   if (changes !== undefined && changes.said.length > 0)
-    said.push(`The page says:\n${asData(now.url, changes.said.join("\n"))}`);
+    said.push(`The page says:\n${asData(originOf(now.url), changes.said.join("\n"))}`);
   if (changes?.copied === true) said.push("Something was copied to the clipboard.");
   if (said.length === 0 && notices.length === 0 && changes?.changed === false)
     said.push("Nothing in the page changed.");
   return [...said, ...notices];
+}
+
+/** An address as it reads from another: without the origin that both have. */
+export function addressFrom(before: string, now: string): string {
+  const [from, to] = [URL.parse(before), URL.parse(now)];
+  const isSite = to !== null && /^https?:$/.test(to.protocol) && from?.origin === to.origin;
+  return shortUrl(isSite ? now.slice(now.indexOf(to.host) + to.host.length) : now);
 }
 
 /** An address shortened for a message: at most one line. */

@@ -4,6 +4,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
 import { findWords } from "../../observation/in-page/find-words.ts";
 import { judgeClickAt, judgeClickOn, judgeDrag, judgePointing } from "../../risk/acts.ts";
+import { sameClick } from "../../risk/same-kind.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { type Point, place, point, pointOn, ref } from "./input.ts";
 import { actMs, perform } from "./perform.ts";
@@ -31,9 +32,11 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
           .describe("Keys held down: Control, Shift, Alt, Meta."),
       }),
       judge: judgeClickOn,
+      sameKind: (_, risk) => sameClick(risk),
       run: ({ ref, text, clicks, button, holding }, call) =>
         perform(call, { refs: [ref] }, async (page, [element], say) => {
-          say(`${clicks === 1 ? "Clicked" : clicks === 2 ? "Double-clicked" : "Triple-clicked"} ${element?.label}.`);
+          const what = text === undefined ? element?.label : `${JSON.stringify(text)} in ${element?.label}`;
+          say(`${clicks === 1 ? "Clicked" : clicks === 2 ? "Double-clicked" : "Triple-clicked"} ${what}.`);
           const position = text === undefined ? undefined : await element?.handle.evaluate(findWords, text);
           if (text !== undefined && position === undefined)
             throw new AppError(

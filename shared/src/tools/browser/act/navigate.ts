@@ -2,8 +2,9 @@ import type { Page, Response } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tool.ts";
+import { sameHosts } from "../../risk/same-kind.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
-import { followUp, placeOf, shortUrl } from "./follow-up.ts";
+import { addressFrom, followUp, placeOf } from "./follow-up.ts";
 import { pageAddress } from "./input.ts";
 
 const loadMs = 30_000;
@@ -22,6 +23,7 @@ export function navigationTools(deps: BrowserDeps): Tool[] {
       opens: "browser",
       input: z.strictObject({ url: pageAddress }),
       reach: { opens: ({ url }) => [url] },
+      sameKind: ({ url }, risk) => sameHosts([url], risk),
       run: ({ url }, call) => goTo(call, url),
     }),
     browserTool(deps, {
@@ -79,6 +81,7 @@ async function travel(
 
 async function visit(call: BrowserCall, go: (page: Page) => Promise<Response | null>): Promise<string> {
   const { browsing, looks, context } = call;
+  const before = placeOf(browsing);
   looks.restless = true;
   let status: number | undefined;
   let title = "";
@@ -100,7 +103,7 @@ async function visit(call: BrowserCall, go: (page: Page) => Promise<Response | n
   if (downloads) return ["The address is a file: it is downloaded, and the page stays.", ...rest].join(" ");
   const failed = status !== undefined && status >= 400 ? ` The server answered ${status}.` : "";
   const called = title === "" ? "" : ` ${JSON.stringify(title.replace(/\s+/g, " ").slice(0, 100))}`;
-  return [`The page is now ${shortUrl(now.url)}${called}.${failed}`, ...rest].join(" ");
+  return [`The page is now ${addressFrom(before.url, now.url)}${called}.${failed}`, ...rest].join(" ");
 }
 
 /** Whether a navigation ended because the address turned out to be a file. */

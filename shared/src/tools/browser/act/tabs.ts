@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Tool } from "../../../core/tool.ts";
+import { sameHosts } from "../../risk/same-kind.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { placeOf, shortUrl } from "./follow-up.ts";
 import { pageAddress } from "./input.ts";
@@ -14,6 +15,7 @@ export function tabTools(deps: BrowserDeps): Tool[] {
       description: "Opens an address in a new tab.",
       input: z.strictObject({ url: pageAddress }),
       reach: { opens: ({ url }) => [url] },
+      sameKind: ({ url }, risk) => sameHosts([url], risk),
       async run({ url }, call) {
         const { id } = await call.browsing.openTab();
         await call.browsing.activate(id);

@@ -52,7 +52,7 @@ async function readCopy(
 ): Promise<{ title: string; text: string }> {
   if (html.length > longestHtml) return { title: "", text };
   try {
-    const whole = await extractInWorker({ kind: "html", html, url, whole: true }, extractMs, signal);
+    const whole = await extractInWorker({ html, url, whole: true }, extractMs, signal);
     return whole.text.length >= text.length * enough ? whole : { title: whole.title, text };
   } catch {
     signal.throwIfAborted();

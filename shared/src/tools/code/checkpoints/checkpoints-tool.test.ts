@@ -141,9 +141,10 @@ test("a restoration sets aside projects that came after the state, and no others
   await sent(workspace, { "old/a": "a\n" }, "old");
   await write(workspace, "old/.git/HEAD", "ref\n");
   await sent(workspace, { lone: "x\n" });
-  await Bun.sleep(2);
+  // Times of files advance only every few milliseconds.
+  await Bun.sleep(20);
   await save(workspace, "1");
-  await Bun.sleep(2);
+  await Bun.sleep(20);
   await write(workspace, "new/a", "a\n");
   await write(workspace, "new/.git/HEAD", "ref\n");
   await sent(workspace, { "new/a": "a\n" }, "new");

@@ -3,8 +3,10 @@ import { chmod, mkdir, readdir, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createKeyedQueue } from "../../../core/keyed-queue.ts";
 import type { Workspace } from "../../../core/workspace.ts";
+import { workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
 import { contextForTest } from "../../../testing/tool-context.ts";
+import { openEditHistory } from "../../files/edit-history.ts";
 import { createStrReplaceEditor } from "../../files/str-replace-editor.ts";
 import { applyPatchTool } from "./apply-patch.ts";
 
@@ -235,6 +237,32 @@ test("a file taken back after a failure has its permissions again", async () => 
   const { text } = await patch(workspace, swap("a.sh", "a", "b") + gone + wall);
   expect(text).toBe("wall.txt is not a folder of the workspace.");
   for (const name of ["a.sh", "gone.sh"]) expect((await stat(join(workspace.root, name))).mode & 0o777).toBe(0o751);
+});
+
+test("what an interrupted attempt had changed is taken back too if the rest cannot be done", async () => {
+  const workspace = await place.project({ "a.txt": "a\n", "wall.txt": "wall\n" });
+  const history = await openEditHistory(workspace, await workspacePathOf(workspace, "a.txt"));
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const key = "run/9";
+  await history.commit({ before: bytes("a\n"), after: bytes("b\n"), key, text: "The patch was applied." });
+  expect(await read(workspace, "a.txt")).toBe("b\n");
+  const wall = "--- /dev/null\n+++ wall.txt/x\n@@ -0,0 +1 @@\n+x\n";
+  const { isError } = await tool.call({ patch: swap("a.txt", "a", "b") + wall }, contextForTest(workspace, { key }));
+  expect([isError, await read(workspace, "a.txt")]).toEqual([true, "a\n"]);
+});
+
+test("a patch that was given up while it waited changes nothing", async () => {
+  const workspace = await place.project({ "a.txt": "a\n" });
+  const held = Promise.withResolvers<void>();
+  void queue(join(workspace.root, "a.txt"), () => held.promise);
+  const stop = new AbortController();
+  const context = contextForTest(workspace, { signal: stop.signal });
+  const patching = tool.call({ patch: swap("a.txt", "a", "b") }, context);
+  const reason = new Error("canceled");
+  stop.abort(reason);
+  held.resolve();
+  expect(await patching.catch((error: unknown) => error)).toBe(reason);
+  expect(await read(workspace, "a.txt")).toBe("a\n");
 });
 
 test("a file that is there is not made again, none that is missing is changed, and a folder is neither", async () => {

@@ -58,6 +58,33 @@ test.each<[string, readonly string[], readonly string[]]>([
     ["update x  a| |+c"],
   ],
   ["blank lines after the last hunk", ["--- a/x", "+++ b/x", ...hunk, "", ""], ["update x  a|-b|+c"]],
+  [
+    "words before it that speak of what is refused",
+    [
+      "We rename from a to b.",
+      "See: Binary files a and b differ, as a GIT binary patch.",
+      "--- a/x",
+      "+++ b/x",
+      ...hunk,
+    ],
+    ["update x  a|-b|+c"],
+  ],
+  [
+    "lines that only contain the marks of a patch",
+    [
+      ...["--- a/x", "+++ b/x", "@@ -1,3 +1,4 @@", " diff --git a/y b/y", "-a \\n", "+```", "+ @@ -1 +1 @@"],
+      ...["+-- ", " <<<<<<< SEARCH"],
+    ],
+    ["update x  diff --git a/y b/y|-a \\n|+```|+ @@ -1 +1 @@|+-- | <<<<<<< SEARCH"],
+  ],
+  ["a folder called a within another", ["--- src/a/x", "+++ src/a/x", ...hunk], ["update src/a/x  a|-b|+c"]],
+  ["a name with quotes in it", ['--- a/x "y"', '+++ b/x "y"', ...hunk], ['update x "y"  a|-b|+c']],
+  [
+    "a blank line at the end that is counted, and one that is not",
+    ["--- a/x", "+++ b/x", "@@ -1,3 +1,3 @@", " a", "-b", "+c", "", ""],
+    ["update x  a|-b|+c| "],
+  ],
+  ["a count that is left out", ["--- a/x", "+++ b/x", "@@ -1 +1 @@", "-b", "+c", ""], ["update x -b|+c"]],
   ["a mail's signature", ["--- a/x", "+++ b/x", ...hunk, "-- ", "2.40"], ["update x  a|-b|+c"]],
 ])("%s is read", (_, lines, files) => {
   expect(read(...lines)).toEqual(files as string[]);

@@ -203,3 +203,47 @@ test("unittest's progress output is omitted", async () => {
   expect(text).toContain("AssertionError");
   expect(text.split("\n").filter((line) => /^[.FEsxu]+$/.test(line))).toEqual([]);
 });
+
+test("how a project is tested is told by its files", async () => {
+  const script = '{"scripts": {"test": "true"}}';
+  const projects: [Record<string, string>, string][] = [
+    [{ "go.mod": "module x", "package.json": script }, "go test -v ./..."],
+    [{ "Cargo.toml": "", "go.mod": "module x" }, "cargo test"],
+    [{ "package.json": script }, "npm test"],
+    [{ "package.json": script, "bun.lock": "" }, "bun run test"],
+    [{ "package.json": "{}", "bunfig.toml": "" }, "bun test"],
+    [{ "package.json": "{}" }, "node --test"],
+    [{ "tests/test_a.py": "", "tests/b_test.py": "" }, "unittest discover -s tests"],
+    [{ "tests/test_a.py": "", "tests/__init__.py": "" }, "unittest discover;"],
+    [{ "tests/test_a.py": "", "test_b.py": "" }, "unittest discover;"],
+    [{ "test_b.py": "" }, "unittest discover;"],
+  ];
+  const workspace = await place.project(
+    Object.fromEntries(
+      projects.flatMap(([files], at) => Object.entries(files).map(([path, text]) => [`p${at}/${path}`, text])),
+    ),
+  );
+  const run = callIn(workspace);
+  const commands = await Promise.all(
+    projects.map(async (_, at) => (await run(runTestsTool(place), { path: `p${at}`, timeout: 20 })).text),
+  );
+  for (const [at, [, command]] of projects.entries()) expect(commands[at]?.split("command: ")[1]).toContain(command);
+});
+
+test("of many failures the first thirty are named, of a long output the beginning and the end are shown", async () => {
+  const workspace = await place.project({});
+  const run = (command: string) => callIn(workspace)(runTestsTool(place), { command });
+  const failing = await run(
+    'echo TAP version 13; for n in $(seq 35); do echo "not ok $n - t$n"; done; echo 1..35; exit 1',
+  );
+  expect(failing.text).toStartWith("35 of 35 tests failed.\n- t1\n");
+  expect(failing.text.match(/^- t\d+$/gm)).toHaveLength(30);
+  expect(failing.text).toContain("\n- and 5 more\n");
+  const long = await run("echo first; seq 100000 104000; echo last");
+  expect(long.text.length).toBeLessThan(8_600);
+  expect(long.text).toContain("\nfirst\n100000\n");
+  expect(long.text).toMatch(/\[… \d+ characters left out …\]/);
+  expect(long.text).toContain("\n104000\nlast\n[exit code 0, command: echo first");
+  const seen = await run('echo "$CI $NO_COLOR $PYTHONDONTWRITEBYTECODE"');
+  expect(seen.text).toContain("\n1 1 1\n");
+});

@@ -176,7 +176,11 @@ function isNumeric({ rows }: ChartTable, index: number): boolean {
 }
 
 const languages = ["en", "de", "fr", "es", "it", "pt", "nl", "zh"];
-const days = Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2024, month, 1 + month)));
+/** A day of each month, and a whole week. */
+const days = [
+  ...Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2024, month, 1))),
+  ...Array.from({ length: 7 }, (_, day) => new Date(Date.UTC(2024, 0, 1 + day))),
+];
 /** The names of months and weekdays, long and short, without the full stops of abbreviations. */
 const calendar = new Set(
   languages.flatMap((language) =>

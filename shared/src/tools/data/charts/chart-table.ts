@@ -1,3 +1,4 @@
+import { isNumberType, isTimeType } from "../database/column-types.ts";
 import type { QueryResult } from "../database/database-protocol.ts";
 
 /**
@@ -15,17 +16,15 @@ export type ChartTable = {
   readonly rows: readonly (readonly ChartValue[])[];
 };
 
-const numeric = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL)/;
-const temporal = /^(?:DATE|TIMESTAMP)/;
 const period = /^\d{4}[-/. ]?(?:Q[1-4]|W\d\d|H[12]|0[1-9]|1[0-2])$/;
 const counting = /year|quarter|month|week|day|年|季|月|周|日/i;
 
 /** A query result as numbers, times and names. */
 export function chartTable({ columns, rows }: Pick<QueryResult, "columns" | "rows">): ChartTable {
-  const isNumber = columns.map(({ type }) => numeric.test(type));
+  const isNumber = columns.map(({ type }) => isNumberType(type));
   const values = rows.map((row) => row.map((value, index) => chartValue(value, isNumber[index] === true)));
   const kinds = columns.map(({ name, type }, index): ColumnKind => {
-    if (temporal.test(type)) return "time";
+    if (isTimeType(type)) return "time";
     const texts = values.flatMap((row) => (row[index] === null ? [] : [String(row[index])]));
     if (isNumber[index] !== true)
       return texts.length > 0 && texts.every((text) => period.test(text)) ? "order" : "name";

@@ -119,7 +119,7 @@ function drawnText({ kind, unused }: ReadPlot, { columns, rows, roles: { along, 
 }
 
 function leftText(rows: number): string[] {
-  return rows > 0 ? [`Not drawn: the last ${rows} rows. Sum the data up first.`] : [];
+  return rows > 0 ? [`Not drawn: the last ${rows === 1 ? "row" : `${rows} rows`}. Sum the data up first.`] : [];
 }
 
 /** A bare name may also mean a file in the charts folder, where Python puts it. */

@@ -46,11 +46,15 @@ export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadP
 
 /** The whole file in the form that a chart takes. */
 export async function readTable(deps: Deps): Promise<{ readonly table: ChartTable; readonly total: number }> {
-  const result = await query(deps, `FROM ${await sourceOf(deps)} LIMIT ${mostRows + 1}`);
+  const source = await sourceOf(deps);
+  const result = await query(deps, `FROM ${source} LIMIT ${mostRows + 1}`);
   if (result.total === 0) throw new AppError("invalid_input", `${deps.path} has no rows.`);
   if (result.columns.every(({ name }) => Number.isFinite(Number(name))))
     throw new AppError("invalid_input", `The first row of ${deps.path} names no columns: it holds only numbers.`);
-  return { table: chartTable({ columns: result.columns, rows: result.rows.slice(0, mostRows) }), total: result.total };
+  const table = chartTable({ columns: result.columns, rows: result.rows.slice(0, mostRows) });
+  if (result.total <= mostRows) return { table, total: result.total };
+  const [[total] = []] = (await query(deps, `SELECT count(*) FROM ${source}`)).rows;
+  return { table, total: Number(total) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type DataScene, dataScene } from "../../../testing/data/data.ts";
 import { sqlQuery } from "../sql-query.ts";
+import { admitSql } from "./admit-sql.ts";
 
 let scene: DataScene;
 beforeAll(async () => {
@@ -122,5 +123,24 @@ test("statements on data pass, whatever their texts and comments contain", async
     const { text, isError } = await sql(one);
     expect([one, isError ? text : ""]).toEqual([one, ""]);
   }
-  expect((await sql("SELECT 'open")).text).toContain("never closed");
+});
+
+test.each([
+  "SELECT 'open",
+  'SELECT "open',
+  "SELECT 1 /* open",
+  "SELECT 1 /* open /* and */ COPY",
+  "SELECT $$open",
+  "SELECT $a$open$b$",
+])("what is opened and never closed is refused: %s", async (text) => {
+  await expect(admitSql(scene.workspace, text)).rejects.toMatchObject({
+    code: "rejected",
+    message: "Something in the SQL is opened and never closed: a quote or a comment.",
+  });
+});
+
+test("a file outside the workspace is left to the database, which refuses it", async () => {
+  await admitSql(scene.workspace, "COPY (SELECT 1) TO '../../../out.csv'");
+  for (const path of ["../../../out.csv", "/etc/out.csv"])
+    expect((await sql(`COPY (SELECT 1) TO '${path}'`)).isError).toBe(true);
 });

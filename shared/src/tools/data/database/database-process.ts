@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { AppError } from "../../../core/errors.ts";
+import { watchMemory } from "../../../machine/process/memory-watch.ts";
 import { ownScriptArgv } from "../../../machine/process/own-script.ts";
 import {
   changedByStatement,
@@ -8,7 +9,6 @@ import {
   databaseReply,
   outOfMemory,
 } from "./database-protocol.ts";
-import { watchMemory } from "./memory-watch.ts";
 
 /** A running database, for one request at a time. */
 export interface DatabaseProcess {

@@ -1,10 +1,9 @@
+import { isTimeType } from "../database/column-types.ts";
 import { isText } from "./derived.ts";
-import { type ColumnProfile, type Oddity, several } from "./oddity.ts";
+import { type Oddity, several } from "./oddity.ts";
 
 const mostDates = 0.5;
 const mostSteps = 0.2;
-
-const isDate = ({ type }: ColumnProfile) => /^(?:DATE|TIMESTAMP)/.test(type);
 
 /** Texts that look like dates but are not, or not in one format. */
 export const impossibleDates: Oddity = {
@@ -40,7 +39,7 @@ export const impossibleDates: Oddity = {
 /** Dates that go back in a file that otherwise goes forward, and dates that nobody means. */
 export const strangeDates: Oddity = {
   looks: (column) =>
-    isDate(column)
+    isTimeType(column.type)
       ? {
           filled: "count(c)",
           back: "count(*) FILTER (c < before)",

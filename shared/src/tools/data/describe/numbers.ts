@@ -1,7 +1,7 @@
+import { isNumberType } from "../database/column-types.ts";
 import { sayNumber } from "../insights/say-finding.ts";
 import { type ColumnProfile, type Oddity, several } from "./oddity.ts";
 
-const numeric = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL)/;
 const reach = 3;
 const fewNegative = 0.05;
 /** Quantities for which a negative value is normal: a frost, a loss, a place in the south. */
@@ -23,7 +23,7 @@ function maySink(name: string): boolean {
  */
 export const strangeNumbers: Oddity = {
   looks(column) {
-    if (!numeric.test(column.type)) return undefined;
+    if (!isNumberType(column.type)) return undefined;
     const [low, high] = fences(column);
     return {
       filled: "count(c)",

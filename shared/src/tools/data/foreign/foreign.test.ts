@@ -113,6 +113,24 @@ test("tables of an SQLite file can be joined with other files; its texts stay te
   expect((await sql("FROM 'shop.db'")).text).toContain("Name one of 'shop.db/odd name', 'shop.db/orders'");
 });
 
+test("a date that no calendar has stays the text it is, and is told as odd", async () => {
+  const database = new Database(join(scene.workspace.root, "days.db"));
+  database.run("CREATE TABLE t (day TEXT, at TEXT, fine TEXT)");
+  database.run(
+    "INSERT INTO t VALUES ('2024-02-28', '2024-01-01 23:59', '2024-02-29'), ('2024-02-31', '2024-01-01 24:00', NULL)",
+  );
+  database.close();
+  expect(await rowsOf("FROM 'days.db'")).toEqual([
+    "day | at | fine",
+    "VARCHAR | VARCHAR | DATE",
+    "2024-02-28 | 2024-01-01 23:59 | 2024-02-29",
+    "2024-02-31 | 2024-01-01 24:00 | NULL",
+    "[2 rows]",
+  ]);
+  const { text } = await scene.call(describeData(scene), { path: "days.db" });
+  expect(text).toContain("- day: 1 date that cannot be, such as '2024-02-31'");
+});
+
 test("an SQLite file in use is read with its log, and nothing is left beside one that is not", async () => {
   const open = new Database(join(scene.workspace.root, "live.sqlite"));
   open.run("PRAGMA journal_mode = WAL");

@@ -65,13 +65,18 @@ function open(path: string): Database {
 function datesOf(rows: ForeignValue[][], index: number): void {
   const texts = rows.map((row) => row[index] ?? null);
   if (!texts.some((value) => value !== null)) return;
-  const dates = texts.map((value) =>
-    value === null
-      ? null
-      : typeof value === "string" && moment.test(value)
-        ? new Date(`${value.replace(" ", "T")}${value.length > 10 ? "Z" : ""}`)
-        : undefined,
-  );
-  if (dates.some((date) => date === undefined || (date !== null && Number.isNaN(date.getTime())))) return;
+  const dates = texts.map((value) => (value === null ? null : dateIn(value)));
+  if (dates.includes(undefined)) return;
   for (const [at, row] of rows.entries()) row[index] = dates[at] ?? null;
+}
+
+/**
+ * The date that a text says; undefined when it says none, or one that no calendar has, which would
+ * become another.
+ */
+function dateIn(value: ForeignValue): Date | undefined {
+  if (typeof value !== "string" || !moment.test(value)) return undefined;
+  const date = new Date(`${value.replace(" ", "T")}${value.length > 10 ? "Z" : ""}`);
+  const isReal = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value.slice(0, 10));
+  return isReal ? date : undefined;
 }

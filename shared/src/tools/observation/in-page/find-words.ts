@@ -2,7 +2,8 @@ import type { PageDocument, PageElement, PageNode, PageRect } from "./dom.ts";
 
 /**
  * Runs in the page, on an element: where in it the words are, from its upper left corner; undefined
- * when they are not there, or not in one piece.
+ * when they are not there, or not in one piece. Where they stand alone counts before where they are
+ * part of a longer text.
  */
 export function findWords(element: PageElement, words: string): { x: number; y: number } | undefined {
   const document = element.ownerDocument as PageDocument & {
@@ -14,16 +15,20 @@ export function findWords(element: PageElement, words: string): { x: number; y: 
   };
   const wanted = words.toLowerCase();
   const walker = document.createTreeWalker(element, 4);
+  let part: { x: number; y: number } | undefined;
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-    const at = (node.nodeValue ?? "").toLowerCase().indexOf(wanted);
-    if (at < 0) continue;
+    const text = (node.nodeValue ?? "").toLowerCase();
+    const at = text.indexOf(wanted);
+    const isAlone = text.trim() === wanted;
+    if (at < 0 || (part !== undefined && !isAlone)) continue;
     const range = document.createRange();
     range.setStart(node, at);
     range.setEnd(node, at + words.length);
     const rect = range.getClientRects()[0];
     if (rect === undefined || rect.width === 0) continue;
     const outer = element.getBoundingClientRect();
-    return { x: rect.left + rect.width / 2 - outer.left, y: rect.top + rect.height / 2 - outer.top };
+    part = { x: rect.left + rect.width / 2 - outer.left, y: rect.top + rect.height / 2 - outer.top };
+    if (isAlone) break;
   }
-  return undefined;
+  return part;
 }

@@ -41,6 +41,9 @@ export function measurePage(reader: Reader, origin: number): PageMeasure {
     above: Math.round(window.scrollY),
     below: Math.max(0, Math.round(root.scrollHeight - window.innerHeight - window.scrollY)),
     passwords: passwords.filter((value) => value !== ""),
-    isDrawn: holdsDrawing("canvas,video,svg,object,embed", 2_500) || holdsDrawing("img:not([alt]),img[alt='']", 10_000),
+    isDrawn:
+      holdsDrawing("canvas,video,object,embed", 2_500) ||
+      holdsDrawing("svg:not([aria-label],[aria-labelledby],:has(>title),a *,button *)", 2_500) ||
+      holdsDrawing("img:not([alt]),img[alt='']", 10_000),
   };
 }

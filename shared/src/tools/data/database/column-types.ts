@@ -1,0 +1,12 @@
+const number = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL(?:\([\d,\s]+\))?)$/;
+const time = /^(?:DATE|TIMESTAMP(?:_\w+)?(?: WITH TIME ZONE)?)$/;
+
+/** Whether a column of this type of the database holds numbers; a list of numbers is none. */
+export function isNumberType(type: string): boolean {
+  return number.test(type);
+}
+
+/** Whether a column of this type of the database holds dates, or times of dates. */
+export function isTimeType(type: string): boolean {
+  return time.test(type);
+}

@@ -1,0 +1,44 @@
+import * as z from "zod";
+
+/** The input of the reading process, as its argument; the document is its standard input. */
+export const documentRequest = z.strictObject({
+  name: z.string(),
+  part: z.string().optional(),
+  from: z.int(),
+  characters: z.int(),
+  pictures: z.int(),
+  /** What becomes of pages without text; `draw`: of every page, besides its text. */
+  scans: z.enum(["show", "recognise", "name", "draw"]),
+});
+
+const picture = z.strictObject({ mediaType: z.enum(["image/png", "image/jpeg"]), data: z.base64() });
+
+const extract = z.strictObject({
+  /** What the document is, in our words. */
+  about: z.string(),
+  text: z.string(),
+  pictures: z.array(picture),
+  /** The first and last piece of `text`: `page 3`. */
+  shown: z.strictObject({ first: z.string(), last: z.string() }).optional(),
+  /** What to ask for to see what follows; left out at the end. */
+  next: z.strictObject({ part: z.string(), from: z.int().optional() }).optional(),
+});
+
+/** Its response on standard output. */
+export const documentReply = z.union([
+  z.strictObject({ ok: z.literal(true), extract }),
+  z.strictObject({
+    ok: z.literal(false),
+    code: z.enum(["invalid_input", "too_large", "unsupported"]),
+    message: z.string(),
+  }),
+]);
+
+/** What the reading process is asked for. */
+export type DocumentRequest = z.output<typeof documentRequest>;
+/** A picture of a page. */
+export type Picture = z.output<typeof picture>;
+/** What was read of a document. */
+export type DocumentExtract = z.output<typeof extract>;
+/** What the reading process answers. */
+export type DocumentReply = z.output<typeof documentReply>;

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { fitPieces } from "./fit-pieces.ts";
+import type { Piece } from "./reading.ts";
+
+/** Pages with these texts; a text in capitals has a picture. */
+function* pages(texts: readonly string[], first: number): Generator<Piece> {
+  for (const [at, text] of texts.entries()) {
+    const number = at + 1;
+    if (number < first) continue;
+    const picture = { mediaType: "image/jpeg", data: "" } as const;
+    const isPicture = text !== "" && text === text.toUpperCase();
+    yield { label: `page ${number}`, at: `${number}-${texts.length}`, text, ...(isPicture && { picture }) };
+  }
+}
+
+/** What every call shows, when each goes on as the one before says. */
+async function readOn(texts: readonly string[], characters: number, pictures = 4): Promise<string[]> {
+  const shown: string[] = [];
+  let next: { readonly part: string; readonly from?: number | undefined } | undefined = { part: "1-" };
+  while (next !== undefined && shown.length < 50) {
+    const pieces = pages(texts, Number.parseInt(next.part, 10));
+    const extract = await fitPieces({ about: "x", pieces }, { from: next.from ?? 0, characters, pictures });
+    shown.push(extract.text);
+    next = extract.next;
+  }
+  return shown;
+}
+
+test("pieces are shown until the next does not fit, and going on shows each once", async () => {
+  expect(await readOn(["aaaa", "bbbb", "cccc"], 10)).toEqual(["aaaa\nbbbb", "cccc"]);
+  expect(await readOn(["aaaa", "bbbb", "cccc"], 100)).toEqual(["aaaa\nbbbb\ncccc"]);
+  expect(await readOn([], 10)).toEqual([""]);
+});
+
+test("a piece longer than the budget is cut at the end of a line or a character, and nothing is lost", async () => {
+  expect(await readOn(["one two\nthree", "z"], 10)).toEqual(["one two\n", "three\nz"]);
+  expect(await readOn(["abcdefghijklmnopqrstuvwxyz"], 10)).toEqual(["abcdefghij", "klmnopqrst", "uvwxyz"]);
+  const emoji = await readOn(["😀".repeat(20)], 9);
+  expect(emoji.join("")).toBe("😀".repeat(20));
+  expect(emoji.every((text) => text.isWellFormed())).toBe(true);
+});
+
+test("a call shows no more pictures than allowed", async () => {
+  expect(await readOn(["A", "B", "c", "D"], 100, 2)).toEqual(["A\nB\nc", "D"]);
+});

@@ -1,0 +1,51 @@
+import type { DocumentExtract, Picture } from "../document-protocol.ts";
+import type { Piece, Reading } from "./reading.ts";
+
+/** How much of a document is wanted: `from` skips characters of the first piece. */
+export type Budget = { readonly from: number; readonly characters: number; readonly pictures: number };
+
+/**
+ * The pieces that fit into a budget, and where to go on. Only a first piece that is longer than the
+ * budget is cut, at the end of a line where there is one.
+ */
+export async function fitPieces({ about, pieces }: Reading, budget: Budget): Promise<DocumentExtract> {
+  const texts: string[] = [];
+  const pictures: Picture[] = [];
+  const labels: string[] = [];
+  let [room, skip] = [budget.characters, budget.from];
+  const result = (next?: DocumentExtract["next"]): DocumentExtract => ({
+    about,
+    text: texts.join("\n"),
+    pictures,
+    ...(labels[0] !== undefined && { shown: { first: labels[0], last: labels.at(-1) ?? labels[0] } }),
+    ...(next && { next }),
+  });
+  for await (const piece of pieces) {
+    const text = piece.text.slice(skip);
+    const isFull = text.length > room || (piece.picture !== undefined && pictures.length >= budget.pictures);
+    if (isFull && labels.length > 0) return result({ part: piece.at });
+    labels.push(piece.label);
+    if (piece.picture !== undefined) pictures.push(piece.picture);
+    const shown = text.length > room ? cutText(text, room) : text;
+    texts.push(shown);
+    if (shown.length < text.length) return result({ part: piece.at, from: skip + shown.length });
+    room -= shown.length + 1;
+    skip = 0;
+  }
+  return result();
+}
+
+/**
+ * The beginning of a text up to the end of a line, if that keeps at least half; whole characters.
+ */
+function cutText(text: string, characters: number): string {
+  const start = text.slice(0, characters);
+  const end = start.lastIndexOf("\n");
+  return end >= characters / 2 ? start.slice(0, end + 1) : start.replace(/[\uD800-\uDBFF]$/, "");
+}
+
+/** A document that is one text. */
+export function oneText(about: string, text: string): Reading {
+  const pieces: Piece[] = [{ label: "text", at: "", text }];
+  return { about, pieces };
+}

@@ -1,0 +1,72 @@
+import { parseHTML } from "linkedom";
+import Turndown from "turndown";
+import { removeHidden } from "../../page/remove-hidden.ts";
+import { markdownTable } from "./markdown-table.ts";
+
+/** The nodes that the conversion looks at: `linkedom` has them without the DOM's types. */
+type Node = { readonly childNodes: Iterable<Node>; readonly nodeName: string; readonly textContent: string | null };
+type Element = Node & { getAttribute(name: string): string | null };
+
+/**
+ * All of an HTML document as Markdown, without what nobody would see, without scripts and styles.
+ * Pictures become their descriptions, links within the document their text.
+ */
+export function htmlMarkdown(html: string): string {
+  const { document } = parseHTML(/<html[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`);
+  removeHidden(document);
+  return converter()
+    .turndown(document.body as unknown as Turndown.Node)
+    .trim();
+}
+
+function converter(): Turndown {
+  const turndown = new Turndown({
+    headingStyle: "atx",
+    bulletListMarker: "-",
+    codeBlockStyle: "fenced",
+    emDelimiter: "*",
+  });
+  turndown.remove(["script", "style", "noscript", "iframe", "object", "template", "title", "head"] as never);
+  const rule = (filter: string, replacement: (content: string, node: Element) => string) =>
+    turndown.addRule(filter, {
+      filter: filter as never,
+      replacement: (content, node) => replacement(content, node as unknown as Element),
+    });
+  rule("img", (_, node) => {
+    const alt = node.getAttribute("alt")?.trim() ?? "";
+    return alt === "" ? "[picture]" : `[picture: ${alt}]`;
+  });
+  rule("a", (content, node) => {
+    const target = node.getAttribute("href") ?? "";
+    return /^(?:https?|mailto):/i.test(target) && content.trim() !== "" ? `[${content}](${target})` : content;
+  });
+  rule("li", (content, node) => {
+    const list = (node as unknown as { parentNode: Element }).parentNode;
+    const items = [...list.childNodes].filter(({ nodeName }) => nodeName === "LI");
+    const mark = list.nodeName === "OL" ? `${items.indexOf(node) + 1}. ` : "- ";
+    return `${mark}${content.trim().replaceAll("\n", `\n${" ".repeat(mark.length)}`)}\n`;
+  });
+  rule("table", (_, node) => `\n\n${markdownTable(rowsOf(node).map((row) => row.map(cellText)))}\n\n`);
+  return turndown;
+}
+
+function rowsOf(table: Element): Element[][] {
+  return elementsIn(table, "TR").map((row) => [...row.childNodes].filter(isCell));
+}
+
+function isCell(node: Node): node is Element {
+  return node.nodeName === "TD" || node.nodeName === "TH";
+}
+
+/** The elements of a name below a node, without those in tables inside it. */
+function elementsIn(node: Node, name: string): Element[] {
+  return [...node.childNodes].flatMap((child) => {
+    if (child.nodeName === name) return [child as Element];
+    return child.nodeName === "TABLE" ? [] : elementsIn(child, name);
+  });
+}
+
+function cellText(cell: Element): string {
+  const parts = [...cell.childNodes].map(({ textContent }) => textContent?.trim() ?? "");
+  return parts.filter((part) => part !== "").join(" ");
+}

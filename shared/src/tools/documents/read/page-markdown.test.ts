@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import type { TextPiece } from "./page-lines.ts";
+import { pageMarkdown } from "./page-markdown.ts";
+
+const size = 10;
+/** A piece of text of ten points, six points a letter. */
+const at = (x: number, y: number, text: string, height = size): TextPiece => ({
+  text,
+  x,
+  y,
+  width: text.length * 0.6 * height,
+  height,
+});
+
+test("lines with aligned gaps are a table, also with a cell missing; numbers may end where others do", () => {
+  const pieces = [
+    at(50, 700, "Sales by month of the year were as follows."),
+    ...[at(50, 680, "Month"), at(150, 680, "EUR"), at(250, 680, "Units")],
+    ...[at(50, 666, "January"), at(138, 666, "1,200"), at(262, 666, "7")],
+    ...[at(50, 652, "February"), at(262, 652, "9")],
+    at(50, 620, "That is all there is."),
+  ];
+  expect(pageMarkdown(pieces)).toBe(
+    [
+      "Sales by month of the year were as follows.",
+      "",
+      "| Month | EUR | Units |",
+      "| --- | --- | --- |",
+      "| January | 1,200 | 7 |",
+      "| February |  | 9 |",
+      "",
+      "That is all there is.",
+    ].join("\n"),
+  );
+});
+
+test("one line with a gap is text, as are columns that were written one after the other", () => {
+  expect(pageMarkdown([at(50, 700, "Page"), at(300, 700, "12")])).toBe("Page  12");
+  const columns = [
+    at(50, 700, "left one"),
+    at(50, 688, "left two"),
+    at(300, 700, "right one"),
+    at(300, 688, "right two"),
+  ];
+  expect(pageMarkdown(columns)).toBe("left one\nleft two\n\nright one\nright two");
+});
+
+test("large short lines are headings, distant lines are apart, and parts of a word stay together", () => {
+  const pieces = [
+    at(50, 740, "Report", 20),
+    at(50, 715, "Part one", 14),
+    ...[at(50, 700, "The first "), at(110, 700, "li"), at(122, 700, "ne of it")],
+    at(50, 688, "and the second."),
+    at(50, 660, "Another paragraph."),
+  ];
+  expect(pageMarkdown(pieces)).toBe(
+    "# Report\n\n## Part one\n\nThe first line of it\nand the second.\n\nAnother paragraph.",
+  );
+});

@@ -1,0 +1,63 @@
+import PostalMime, { type Address, type Email } from "postal-mime";
+import { htmlMarkdown } from "./html-markdown.ts";
+import { counted, numberRange } from "./number-range.ts";
+import type { Piece, Reading } from "./reading.ts";
+
+const mostMessages = 50_000;
+
+/** An e-mail (.eml) or a folder of them (.mbox): headers, text, and what is attached. */
+export function readMail(bytes: Uint8Array, part: string | undefined): Reading {
+  const starts = messageStarts(bytes);
+  const { first, last } = numberRange(part, starts.length, "message");
+  async function* pieces(): AsyncGenerator<Piece> {
+    for (let number = first; number <= last; number++) {
+      const content = bytes.subarray(starts[number - 1], starts[number]);
+      const text = mailText(await PostalMime.parse(withoutFromLine(content), { maxNestingDepth: 64 }));
+      const head = starts.length === 1 ? "" : `[message ${number}]\n`;
+      yield { label: `message ${number}`, at: `${number}-${last}`, text: `${head}${text}\n` };
+    }
+  }
+  return { about: starts.length === 1 ? "E-mail" : `Mailbox, ${counted(starts.length, "message")}`, pieces: pieces() };
+}
+
+/** Where the messages of a mailbox begin; a single message begins at 0. */
+function messageStarts(bytes: Uint8Array): number[] {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (buffer.subarray(0, 5).toString("latin1") !== "From ") return [0];
+  const starts = [0];
+  for (let at = 0; starts.length < mostMessages; ) {
+    at = buffer.indexOf("\nFrom ", at);
+    if (at < 0) break;
+    starts.push(++at);
+  }
+  return starts;
+}
+
+function withoutFromLine(content: Uint8Array): Uint8Array {
+  const buffer = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  return buffer.subarray(0, 5).toString("latin1") === "From " ? buffer.subarray(buffer.indexOf("\n") + 1) : buffer;
+}
+
+function mailText({ from, to = [], cc = [], date, subject, text, html, attachments }: Email): string {
+  const headers: readonly (readonly [string, string])[] = [
+    ["From", from === undefined ? "" : addressText(from)],
+    ["To", to.map(addressText).join(", ")],
+    ["Cc", cc.map(addressText).join(", ")],
+    ["Date", date ?? ""],
+    ["Subject", subject ?? ""],
+  ];
+  const head = headers.flatMap(([name, value]) => (value === "" ? [] : [`${name}: ${value}`]));
+  const body = text?.trim() || (html === undefined ? "" : htmlMarkdown(html));
+  const files = attachments.map(({ filename, mimeType, content }) => {
+    const size = typeof content === "string" ? content.length : content.byteLength;
+    return `- ${filename ?? "(no name)"} (${mimeType}, ${size} bytes)`;
+  });
+  const attached = files.length === 0 ? "" : `Attached:\n${files.join("\n")}`;
+  return [head.join("\n"), body, attached].filter((piece) => piece !== "").join("\n\n");
+}
+
+function addressText(address: Address): string {
+  const { name } = address;
+  if (address.group !== undefined) return `${name}: ${address.group.map(addressText).join(", ")}`;
+  return name === "" ? address.address : `${name} <${address.address}>`;
+}

@@ -1,0 +1,32 @@
+import type { DocumentRequest, Picture } from "../document-protocol.ts";
+
+/** One piece of a document, in reading order: a page, a slide, a row of a sheet. */
+export type Piece = {
+  /** Names it for a reader: `page 3`. */
+  readonly label: string;
+  /** The `part` that begins here and ends where the requested one does. */
+  readonly at: string;
+  readonly text: string;
+  readonly picture?: Picture;
+};
+
+/** A document, read piece by piece as far as somebody asks for it. */
+export type Reading = {
+  /** What it is, in our words only: `PDF, 300 pages`. */
+  readonly about: string;
+  readonly pieces: AsyncIterable<Piece> | Iterable<Piece>;
+};
+
+/**
+ * What becomes of pages and pictures without text: shown as pictures, recognised by OCR, or only
+ * named.
+ */
+export type Scans = DocumentRequest["scans"];
+
+/** What reading needs to know besides the content. */
+export type ReadOptions = {
+  /** The file's name; only its extension counts, and only where the content leaves it open. */
+  readonly name: string;
+  readonly part: string | undefined;
+  readonly scans: Scans;
+};

@@ -1,0 +1,63 @@
+import { fromBufferPromise } from "yauzl";
+import { AppError } from "../../../core/errors.ts";
+
+const mostEntries = 20_000;
+const mostTextBytes = 64 * 2 ** 20;
+
+/** A file in a zip archive, as its directory claims. */
+export type ZipEntry = { readonly path: string; readonly size: number; readonly packed: number };
+
+/** A zip archive in memory. */
+export type ZipContent = {
+  readonly entries: readonly ZipEntry[];
+  /** Bytes that all entries claim to have when unpacked. */
+  readonly unpackedBytes: number;
+  /**
+   * The text of an entry; undefined without such an entry. Rejects with `too_large` above 64 MB.
+   */
+  text(path: string): Promise<string | undefined>;
+};
+
+/**
+ * Reads the directory of a zip archive. Rejects with `unsupported` for a damaged one and with
+ * `too_large` for one with more than 20,000 entries.
+ */
+export async function zipContent(bytes: Uint8Array): Promise<ZipContent> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const open = () => fromBufferPromise(buffer, { lazyEntries: true, strictFileNames: false });
+  const entries: ZipEntry[] = [];
+  try {
+    const zip = await open();
+    for await (const { fileName, uncompressedSize, compressedSize } of zip.eachEntry()) {
+      if (entries.length === mostEntries) throw new AppError("too_large", "The archive has more than 20000 entries.");
+      entries.push({ path: fileName, size: uncompressedSize, packed: compressedSize });
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError("unsupported", `The archive is damaged: ${error instanceof Error ? error.message : error}`);
+  }
+  return {
+    entries,
+    unpackedBytes: entries.reduce((sum, { size }) => sum + size, 0),
+    async text(path) {
+      const zip = await open();
+      for await (const entry of zip.eachEntry()) {
+        if (entry.fileName !== path) continue;
+        if (entry.uncompressedSize > mostTextBytes)
+          throw new AppError("too_large", `${JSON.stringify(path)} in it unpacks to more than 64 MB.`);
+        const chunks: Uint8Array[] = [];
+        // The library ends a stream that unpacks to more than the entry claims.
+        for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk);
+        return new TextDecoder().decode(Buffer.concat(chunks));
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Rejects with `too_large` an archive that claims to unpack to more than this. */
+export function requireUnpackable({ unpackedBytes }: ZipContent, mostBytes: number): void {
+  if (unpackedBytes <= mostBytes) return;
+  const [claimed, most] = [unpackedBytes, mostBytes].map((bytes) => Math.round(bytes / 2 ** 20));
+  throw new AppError("too_large", `It unpacks to ${claimed} MB, more than the ${most} MB that are read.`);
+}

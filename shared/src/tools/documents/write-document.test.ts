@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readXlsx } from "hucre/xlsx";
+import type { BrowsersForTest } from "../../testing/browser/browsers.ts";
+import { browsersForTest } from "../../testing/browser/browsers.ts";
+import { contextForTest } from "../../testing/tool-context.ts";
+import { workspaceForTest } from "../../testing/workspace.ts";
+import { readDocument } from "./read-document.ts";
+import { writeDocument } from "./write-document.ts";
+
+let place: Awaited<ReturnType<typeof workspaceForTest>>;
+let browsers: BrowsersForTest;
+beforeAll(async () => {
+  place = await workspaceForTest();
+  browsers = await browsersForTest([]);
+});
+afterAll(async () => {
+  await browsers[Symbol.asyncDispose]();
+  await place[Symbol.asyncDispose]();
+});
+
+const file = (path: string) => Bun.file(`${place.workspace.root}/${path}`);
+const write = (asked: object, browser: BrowsersForTest["browsers"] | undefined = undefined) =>
+  writeDocument({ browser }).call(
+    { title: null, markdown: null, sheets: null, language: null, ...asked },
+    contextForTest(place.workspace),
+  );
+const read = (path: string) =>
+  readDocument.call({ path, part: null, from: null, max_characters: null }, contextForTest(place.workspace));
+
+const chart = JSON.stringify({
+  title: "Sales",
+  mark: "bar",
+  encoding: { x: { field: "m", type: "nominal" }, y: { field: "v", type: "quantitative" } },
+  data: {
+    values: [
+      { m: "Jan", v: 1 },
+      { m: "Feb & <b>", v: 2 },
+    ],
+  },
+});
+const markdown = `Some **bold** words and a [link](https://a.example/).
+
+## Numbers
+
+| Item | EUR |
+| --- | --: |
+| Lamp | 12 |
+
+1. one
+   - inner
+
+\`\`\`vega-lite
+${chart}
+\`\`\`
+
+<script>alert(1)</script> [no](javascript:alert(1))
+`;
+
+test("a Word document has headings, table, list, link and chart of its Markdown, and no HTML of it", async () => {
+  const { text, isError } = await write({ path: "out/report.docx", title: "Report", markdown });
+  expect({ isError, text }).toEqual({
+    isError: false,
+    text: expect.stringMatching(/^Written and read back: out\/report\.docx, 2 headings, 1 tables, 1 pictures, \d+ /),
+  });
+  const back = (await read("out/report.docx")).text;
+  for (const piece of [
+    "# Report",
+    "## Numbers",
+    "**bold**",
+    "(https://a.example/)",
+    "| Lamp | 12 |",
+    "1. one",
+    "[picture: Sales]",
+  ])
+    expect(back).toContain(piece);
+  expect(back).not.toContain("javascript:");
+});
+
+test("a PDF is printed from Markdown, seen by the model, and loads nothing", async () => {
+  const { text, images } = await write({ path: "report.pdf", title: "Report", markdown }, browsers.browsers);
+  expect(text).toBe("Written: report.pdf (PDF, 1 page). You see the first page as printed.");
+  expect(images?.map(({ mediaType }) => mediaType)).toEqual(["image/jpeg"]);
+  const back = (await read("report.pdf")).text;
+  for (const piece of ["# Report", "bold words", "Lamp"]) expect(back).toContain(piece);
+  // The browser tries requests of its own, which are refused.
+  expect(browsers.requests.filter(({ refused }) => refused === undefined)).toEqual([]);
+});
+
+test("a web page holds its chart and shows HTML as text; a PDF without a browser says what else there is", async () => {
+  expect((await write({ path: "report.html", markdown })).isError).toBe(false);
+  const page = await file("report.html").text();
+  expect(page).toContain("data:image/svg+xml;base64,");
+  expect(page).toContain("default-src 'none'");
+  expect(page).toContain("<title>Numbers</title>");
+  expect(page).not.toContain("<script>");
+  const { text, isError } = await write({ path: "no.pdf", markdown });
+  expect([isError, text]).toEqual([true, "There is no browser here that prints a PDF; write .docx or .html."]);
+});
+
+test("a workbook has several sheets, formats, dates and formulas; a CSV brings values only", async () => {
+  await Bun.write(file("in.csv"), 'code,n\n007,5\n"=HYPERLINK(""https://evil.example"")",1.5\n');
+  const sheets = [
+    {
+      name: "Sums",
+      rows: [
+        ["Day", "EUR"],
+        ["2024-02-29", 2.5],
+        ["Sum", "=SUM(B2:B2)"],
+        ["'=text", null],
+      ],
+      formats: { B: "#,##0.00" },
+    },
+    { name: "Data", csv: "in.csv" },
+  ];
+  const { text, isError } = await write({ path: "book.xlsx", sheets });
+  expect([isError, text]).toEqual([
+    false,
+    'Written and read back: book.xlsx, "Sums" (4 rows, 1 formulas), "Data" (3 rows, 0 formulas). Formulas are computed when it is opened: check them by computing yourself.',
+  ]);
+  const book = await readXlsx(await file("book.xlsx").bytes(), { readStyles: true });
+  const [sums, data] = book.sheets;
+  expect(sums?.rows[1]?.[0]).toEqual(new Date("2024-02-29"));
+  expect(sums?.rows[3]?.[0]).toBe("=text");
+  expect(sums?.cells?.get("1,1")?.style?.numFmt).toBe("#,##0.00");
+  expect(sums?.cells?.get("2,1")?.formula).toBe("SUM(B2:B2)");
+  expect(data?.rows.slice(1)).toEqual([
+    ["007", 5],
+    ['=HYPERLINK("https://evil.example")', 1.5],
+  ]);
+});
+
+test.each<[object, string]>([
+  [
+    { path: "a.xlsx", sheets: [{ name: "S", rows: [['=WEBSERVICE("https://evil.example")']] }] },
+    "The formula in S!A1 is refused",
+  ],
+  [{ path: "a.xlsx", markdown: "x" }, "For .xlsx give sheets"],
+  [{ path: "a.xlsx", sheets: [{ name: "S" }] }, 'The sheet "S" needs either rows or csv.'],
+  [{ path: "a.docx", sheets: [{ name: "S", rows: [["a"]] }] }, "For .docx give markdown"],
+  [{ path: "a.docx", markdown: "![x](https://evil.example/a.png)" }, "is no image file of the workspace"],
+  [{ path: "a.docx", markdown: "![x](../../../etc/passwd.png)" }, "outside the workspace"],
+  [{ path: "a.html", markdown: '```vega-lite\n{"mark":"bar"}\n```' }, "is no chart with data.values"],
+  [
+    {
+      path: "a.html",
+      markdown: '```vega-lite\n{"mark":{"type":"image","url":"https://evil.example"},"data":{"values":[{"a":1}]}}\n```',
+    },
+    "A chart loads nothing",
+  ],
+  [{ path: "../out.docx", markdown: "x" }, "outside the workspace"],
+  [{ path: "a.exe", markdown: "x" }, "ends in .docx, .pdf, .html or .xlsx"],
+])("what cannot or must not be written is refused, and nothing is left: %#", async (asked, problem) => {
+  const { text, isError } = await write(asked);
+  expect({ isError, text }).toEqual({ isError: true, text: expect.stringContaining(problem) });
+  for (const name of ["a.xlsx", "a.docx", "a.html"]) expect(await file(name).exists()).toBe(false);
+});

@@ -1,0 +1,162 @@
+import { extname } from "node:path";
+import { parseCsv } from "hucre/csv";
+import * as z from "zod";
+import { defineTool } from "../../core/define-tool.ts";
+import { AppError } from "../../core/errors.ts";
+import type { ImagePart } from "../../core/model.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import type { BrowserHost } from "../../machine/browser/browser.ts";
+import { saveFile } from "../../machine/workspace/save-file.ts";
+import { openFile } from "../../machine/workspace/workspace-file.ts";
+import { asksForDocuments } from "./asks-for-documents.ts";
+import { extractDocument } from "./extract-document.ts";
+import { embeddedBody, embeddedPage } from "./write/embedded-page.ts";
+import { makeWorkbook, type SheetToWrite } from "./write/make-workbook.ts";
+import { readBackWord } from "./write/read-back-word.ts";
+import { writeWord } from "./write/write-word.ts";
+
+const printMs = 60_000;
+const mostCsvBytes = 50 * 2 ** 20;
+/** Pages of what was written that the model is shown. */
+const shownPages = 2;
+
+const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+const input = z.strictObject({
+  path: z
+    .string()
+    .regex(/\.(?:docx|pdf|html|xlsx)$/i, "ends in .docx, .pdf, .html or .xlsx")
+    .describe("Ends in .docx, .pdf, .html or .xlsx."),
+  title: z.string().min(1).max(300).optional(),
+  markdown: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The content, except of .xlsx. Pictures by path: ![Sales](sales.png)."),
+  sheets: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[^[\]\\/?*:]{1,31}$/, "1 to 31 characters without [ ] \\ / ? * :"),
+        rows: z.array(z.array(cell)).min(1).optional(),
+        csv: z.string().min(1).optional(),
+        formats: z.record(z.string().regex(/^[A-Z]{1,3}$/), z.string().max(100)).default({}),
+      }),
+    )
+    .min(1)
+    .max(50)
+    .optional()
+    .describe(
+      'Of .xlsx: [{"name", "rows": [["Item", "EUR"], ["A", 2], ["Sum", "=SUM(B2:B2)"]] or "csv": a file, "formats": {"B": "#,##0.00"}}].',
+    ),
+  language: z.string().min(2).max(20).default("en"),
+});
+type Input = z.output<typeof input>;
+
+const description = `Writes a document and looks at the result: .docx, .pdf or .html from Markdown, .xlsx from sheets with formulas and number formats.
+A code block named vega-lite with data.values in its spec becomes a chart.`;
+
+/** What writing documents needs: without a browser there is no PDF. */
+export type WriteDocumentDeps = { readonly browser: Pick<BrowserHost, "print"> | undefined };
+
+/**
+ * The `write_document` tool. What it writes loads and runs nothing when it is opened; what it wrote
+ * is read back, and shown where it can be drawn.
+ */
+export function writeDocument(deps: WriteDocumentDeps): Tool {
+  return defineTool({
+    name: "write_document",
+    family: "documents",
+    description: description.replaceAll("\n", " "),
+    input,
+    effect: "idempotent",
+    brings: [],
+    edits: ({ path }) => [path],
+    neededFor: asksForDocuments,
+    async run(asked, context) {
+      const kind = extname(asked.path).toLowerCase();
+      if (kind === ".xlsx") return await workbook(asked, context);
+      const { markdown, title, language } = asked;
+      if (markdown === undefined || asked.sheets !== undefined)
+        throw new AppError("invalid_input", `For ${kind} give markdown; sheets are for .xlsx.`);
+      const composition = { title, markdown, language };
+      if (kind === ".docx") return await word(asked.path, composition, context);
+      const page = await embeddedPage(composition, context);
+      return await printable(asked.path, page, deps, context);
+    },
+  });
+}
+
+async function workbook({ path, sheets, markdown }: Input, { workspace }: ToolContext): Promise<string> {
+  if (sheets === undefined || markdown !== undefined)
+    throw new AppError("invalid_input", "For .xlsx give sheets; markdown is for the other formats.");
+  const names = new Set(sheets.map(({ name }) => name.toLowerCase()));
+  if (names.size < sheets.length) throw new AppError("invalid_input", "Two sheets have the same name.");
+  const toWrite: SheetToWrite[] = [];
+  for (const { name, rows, csv, formats } of sheets) {
+    if ((rows === undefined) === (csv === undefined))
+      throw new AppError("invalid_input", `The sheet ${JSON.stringify(name)} needs either rows or csv.`);
+    const content = csv === undefined ? (rows ?? []) : await csvRows(workspace, csv);
+    toWrite.push({ name, rows: content, plain: csv !== undefined, formats });
+  }
+  const { content, told } = await makeWorkbook(toWrite);
+  await saveFile(workspace, path, content);
+  const formulas = toWrite.some(({ plain, rows }) => !plain && JSON.stringify(rows).includes('"='));
+  const note = formulas ? " Formulas are computed when it is opened: check them by computing yourself." : "";
+  return `Written and read back: ${path}, ${told}.${note}`;
+}
+
+/** The rows of a CSV file: numbers as numbers, everything else as text, formulas too. */
+async function csvRows(workspace: Workspace, path: string): Promise<SheetToWrite["rows"]> {
+  await using file = await openFile(workspace, path);
+  if (file.stats.size > mostCsvBytes) throw new AppError("too_large", `${path} is larger than 50 MB.`);
+  const rows = parseCsv(await file.handle.readFile("utf8"), { typeInference: false });
+  if (rows.length === 0) throw new AppError("unsupported", `${path} is empty.`);
+  return rows.map((row) => row.map((value) => numberOr(value === null ? null : String(value))));
+}
+
+/** Digits with a leading zero are no number but a code. */
+function numberOr(text: string | null): string | number | null {
+  if (text === null || text === "") return null;
+  return /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/.test(text) ? Number(text) : text;
+}
+
+type Composition = Parameters<typeof embeddedBody>[0];
+
+async function word(path: string, composition: Composition, context: ToolContext): Promise<string> {
+  const { title } = composition;
+  const html = await embeddedBody(composition, context, "png");
+  const content = await writeWord({ html, ...(title !== undefined && { title }) }, context.signal);
+  const told = await readBackWord(html, content, context.signal);
+  await saveFile(context.workspace, path, content);
+  return `Written and read back: ${path}, ${told}.`;
+}
+
+async function printable(
+  path: string,
+  page: string,
+  { browser }: WriteDocumentDeps,
+  { workspace, signal, vision }: ToolContext,
+): Promise<ToolResult> {
+  const isPdf = path.toLowerCase().endsWith(".pdf");
+  if (isPdf && browser === undefined)
+    throw new AppError("unavailable", "There is no browser here that prints a PDF; write .docx or .html.");
+  const printed = await browser?.print(page, { signal, timeoutMs: printMs }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    if (isPdf) throw error;
+    return undefined;
+  });
+  await saveFile(workspace, path, isPdf && printed !== undefined ? printed : Buffer.from(page));
+  if (printed === undefined)
+    return { text: `Written: ${path}. There is no browser here to look at it.`, isError: false };
+  const scans = vision === false ? "name" : "draw";
+  const request = { name: "printed.pdf", part: `1-${shownPages}`, from: 0, characters: 100_000, scans } as const;
+  const { about, pictures } = await extractDocument(new Blob([printed as Uint8Array<ArrayBuffer>]), request, signal);
+  const images = pictures.map((one): ImagePart => ({ type: "image", ...one }));
+  const drawn =
+    images.length === 0
+      ? ""
+      : ` You see the first ${images.length === 1 ? "page" : `${images.length} pages`} as printed.`;
+  const what = isPdf ? about : `HTML, printed ${about}`;
+  return { text: `Written: ${path} (${what}).${drawn}`, isError: false, ...(images.length > 0 && { images }) };
+}

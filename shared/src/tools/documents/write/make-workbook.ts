@@ -1,0 +1,90 @@
+import { type Cell, type CellValue, readXlsx, writeXlsx } from "hucre/xlsx";
+import { AppError } from "../../../core/errors.ts";
+import { safeFormula } from "./safe-formula.ts";
+
+/** A value of a cell as a model writes it. */
+type WrittenValue = string | number | boolean | null;
+
+/** A sheet to write. `rows` begins with the columns' names; `plain` cells are never formulas. */
+export type SheetToWrite = {
+  readonly name: string;
+  readonly rows: readonly (readonly WrittenValue[])[];
+  readonly plain: boolean;
+  /** Number formats by column letter, such as `#,##0.00` or `yyyy-mm-dd`. */
+  readonly formats: Readonly<Record<string, string>>;
+};
+
+const mostCells = 2_000_000;
+const isoDay = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
+
+/**
+ * A workbook (.xlsx) of these sheets: the first row bold and kept in view, columns as wide as their
+ * content, texts that begin with `=` as formulas, ISO days as dates. Reads it back and returns what
+ * it holds. Rejects with `forbidden` for a formula that does more than compute, `too_large`, and
+ * `internal` when what was written is not what was asked for.
+ */
+export async function makeWorkbook(
+  sheets: readonly SheetToWrite[],
+): Promise<{ readonly content: Uint8Array; readonly told: string }> {
+  const cells = sheets.reduce((sum, { rows }) => sum + rows.reduce((all, row) => all + row.length, 0), 0);
+  if (cells > mostCells) throw new AppError("too_large", `A workbook may have ${mostCells} cells; this has ${cells}.`);
+  const content = await writeXlsx({ sheets: sheets.map(sheetOf), defaultFont: { name: "Calibri", size: 11 } });
+  const { sheets: found } = await readXlsx(content);
+  const told = found.map((sheet) => {
+    const formulas = [...(sheet.cells?.values() ?? [])].filter(({ formula }) => formula !== undefined).length;
+    const wanted = sheets.find(({ name }) => name === sheet.name);
+    const asked = wanted === undefined || wanted.plain ? 0 : wanted.rows.flat().filter(isFormula).length;
+    if (sheet.rows.length !== wanted?.rows.length || formulas !== asked)
+      throw new AppError("internal", `The sheet ${sheet.name} was not written as given.`);
+    return `${JSON.stringify(sheet.name)} (${sheet.rows.length} rows, ${formulas} formulas)`;
+  });
+  return { content, told: told.join(", ") };
+}
+
+function sheetOf({ name, rows, plain, formats }: SheetToWrite): Parameters<typeof writeXlsx>[0]["sheets"][number] {
+  const width = Math.max(0, ...rows.map(({ length }) => length));
+  const marked = new Map<string, Partial<Cell>>();
+  const values = rows.map((row, top) =>
+    row.map((value, left): CellValue => {
+      const letter = columnLetter(left);
+      const style = {
+        ...(top === 0 && { font: { bold: true } }),
+        ...(top > 0 && formats[letter] !== undefined && { numFmt: formats[letter] }),
+      };
+      const isStyled = Object.keys(style).length > 0;
+      if (!plain && isFormula(value)) {
+        const formula = safeFormula(value, `${name}!${letter}${top + 1}`);
+        marked.set(`${top},${left}`, { value: null, type: "formula", formula, ...(isStyled && { style }) });
+        return null;
+      }
+      const shown = top > 0 ? typed(value, plain) : value;
+      const numFmt = shown instanceof Date && formats[letter] === undefined ? { numFmt: "yyyy-mm-dd" } : {};
+      if (isStyled || shown instanceof Date)
+        marked.set(`${top},${left}`, { value: shown, style: { ...style, ...numFmt } });
+      return shown;
+    }),
+  );
+  return {
+    name,
+    rows: values,
+    cells: marked,
+    columns: Array.from({ length: width }, () => ({ autoWidth: true })),
+    freezePane: { rows: 1 },
+  };
+}
+
+function isFormula(value: WrittenValue): value is string {
+  return typeof value === "string" && value.startsWith("=") && value.length > 1;
+}
+
+/** An ISO day is a date; a leading ' keeps a text as it is. */
+function typed(value: WrittenValue, plain: boolean): CellValue {
+  if (typeof value !== "string") return value;
+  if (isoDay.test(value)) return new Date(`${value}T00:00:00Z`);
+  return !plain && value.startsWith("'") ? value.slice(1) : value;
+}
+
+function columnLetter(index: number): string {
+  const rest = Math.floor(index / 26);
+  return `${rest === 0 ? "" : columnLetter(rest - 1)}${String.fromCharCode(65 + (index % 26))}`;
+}

@@ -1,0 +1,79 @@
+import { afterAll, expect, test } from "bun:test";
+import { refOf, startDesk } from "../../testing/browser/desk.ts";
+
+const days = Array.from({ length: 14 }, (_, n) => `<td onclick="picked.textContent = 'Day ${14 - n}'">${14 - n}</td>`);
+const dots = Array.from({ length: 9 }, (_, n) => `<circle cx=${20 * n + 20} cy=20 r=5 fill=blue />`);
+
+const drawing = (attributes: string, inside = "") =>
+  `<svg width=120 height=60 ${attributes}>${inside}<path d="M0 0h90v40z" /></svg>`;
+
+const desk = await startDesk({
+  "/plain": `<title>Plain</title><h1>Plain</h1><a href="/tall?of=plain">Tall</a>`,
+  "/tall": `<title>Tall</title><h1>Tall</h1><div style="height:3000px"></div>`,
+  "/prices": `<table><tr><th>Lamp</th><th>Price</th></tr>
+    <tr onclick="this.lastChild.textContent = 'sold'"><td><a href="/plain">Ardo</a></td><td>12 EUR</td><td>2 left</td></tr></table>
+    <ul><li><div>Only words</div></li></ul>`,
+  "/days": `<p id=picked>None</p><table><tr>${days.join("")}</tr></table>`,
+  "/plot": `<svg width=220 height=40>${dots.join("")}<text x=0 y=39>Axis</text></svg>`,
+  "/logo": `<h1>Shop</h1><a href="/plain" aria-label="Home">${drawing("")}</a>${drawing('aria-label="Sales by month"')}${drawing("", "<title>Map</title>")}`,
+  "/chart": `<h1>Sales</h1>${drawing("")}`,
+  "/ask": "<button onclick=\"confirm('Really?')\">Ask</button>",
+  "/alert": "<button>Tell</button>",
+});
+afterAll(() => desk[Symbol.asyncDispose]());
+
+test("a page's whole address is told once, and how far it is scrolled only if not all is in view", async () => {
+  const plain = await desk.open("/plain");
+  expect(plain).toStartWith(`Page: ${desk.url}/plain\n<web-content from="${desk.url}">\nTitle: Plain\n`);
+  const clicked = await desk.call("click_element", { ref: refOf(plain, 'link "Tall"') });
+  expect(clicked.text).toContain("The page is now /tall?of=plain.");
+  expect((await desk.see()).text).toContain("\nWindow: 1280×800 px; 0 px above, ");
+});
+
+test("a row has one ref for all in it that cannot be operated, and any of its words can be clicked by it", async () => {
+  const text = await desk.open("/prices");
+  expect(text).toMatch(/- row \[e\d+\]: columnheader "Lamp" \| columnheader "Price"\n/);
+  expect(text).toMatch(/- row \[e\d+\]: link "Ardo" \[e\d+\] \| 12 EUR \| 2 left\n/);
+  expect(text).toMatch(/- Only words \[e\d+\]\n/);
+  const clicked = await desk.call("click_element", { ref: refOf(text, "row [e"), text: "Price" });
+  expect(clicked.text).toMatch(/^Clicked "Price" in row/);
+});
+
+test("of words that are also part of longer ones, those are clicked that stand alone", async () => {
+  const text = await desk.open("/days");
+  const row = refOf(text, "row [e");
+  await desk.call("click_element", { ref: row, text: "4" });
+  expect((await desk.see()).text).toContain("Day 4");
+  await desk.call("click_element", { ref: row, text: "13" });
+  expect((await desk.see()).text).toContain("Day 13");
+});
+
+test("words that stand beside many shapes are told once", async () => {
+  const text = await desk.open("/plot");
+  expect(text.match(/circle \[e\d+\]: 10×10 px/g)).toHaveLength(9);
+  expect(text.match(/beside "Axis"/g)).toHaveLength(1);
+});
+
+test("a dialog that a result told is not told again with the page it blocks", async () => {
+  const text = await desk.open("/ask");
+  const { mark } = await desk.see();
+  const clicked = await desk.call("click_element", { ref: refOf(text, "Ask") });
+  expect(clicked.text).toContain("Really?");
+  expect(await desk.seeSince(mark)).toBeUndefined();
+  expect((await desk.see()).text).toContain("Really?");
+  await desk.call("handle_dialog", { accept: false });
+});
+
+test("what an observation told of the page's doings is not told again by the next result", async () => {
+  const text = await desk.open("/alert");
+  await desk.browsing().active().page.evaluate("alert('Seen?')");
+  expect((await desk.see()).text).toContain('The page showed an alert, which was accepted: "Seen?"');
+  expect((await desk.call("click_element", { ref: refOf(text, "Tell") })).text).not.toContain("Seen?");
+});
+
+test("no picture is sent for drawings that words name, such as the logo in a link", async () => {
+  await desk.open("/logo");
+  expect(await desk.see({ vision: true })).not.toHaveProperty("images");
+  await desk.open("/chart");
+  expect((await desk.see({ vision: true })).images).toHaveLength(1);
+});
