@@ -163,6 +163,9 @@ function lastWords(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (/No usable sandbox|namespace sandbox|sandboxing failed/i.test(text))
     return 'its own sandbox does not work here (it needs user namespaces). browser.extra_chromium_args = ["--no-sandbox"] does without.';
-  const said = text.split("\n").filter((line) => /\[err\]|error/i.test(line));
-  return (said.at(-1) ?? text.split("\n")[0] ?? "").replace(/^.*\[err\]\s*/, "").slice(0, 300);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with one
+  const lines = text.replace(/\u001b\[\d+m/g, "").split("\n");
+  // What the browser itself wrote comes before what Playwright says of ending it.
+  const said = lines.findLast((line) => /\[err\]/.test(line)) ?? lines.findLast((line) => /error/i.test(line));
+  return (said ?? lines[0] ?? "").replace(/^.*\[err\]\s*/, "").slice(0, 300);
 }

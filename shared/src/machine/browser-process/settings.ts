@@ -39,8 +39,6 @@ export type BrowserSettings = {
   /** Bounds of one download: its bytes, and the time for it. */
   readonly downloadBytes: number;
   readonly downloadMs: number;
-  /** How long a page's question waits for an answer. */
-  readonly dialogMs: number;
   /**
    * Called with every request that reaches the proxy, including those the browser makes for itself.
    */
@@ -59,5 +57,4 @@ export const browserDefaults = {
   tabs: 20,
   downloadBytes: 100_000_000,
   downloadMs: 300_000,
-  dialogMs: 30_000,
 } as const satisfies Partial<BrowserSettings>;

@@ -82,7 +82,7 @@ async function explained(
   { timeoutMs, timedOut, replace, lost }: Pick<ActDeps, "timeoutMs" | "replace" | "lost"> & { timedOut: boolean },
 ): Promise<unknown> {
   const broke = brokenBy(error, page);
-  if (broke?.gone === true) await within(browserGoneMs, browserGone(page));
+  if (broke !== undefined) await within(browserGoneMs, browserGone(page));
   const why = lost();
   if (why !== undefined) return new AppError("unavailable", why, { cause: error });
   if (broke !== undefined) {
@@ -98,7 +98,7 @@ async function explained(
   });
 }
 
-/** Pages report that they are closed a moment before the browser itself is disconnected. */
+/** Pages report that they crashed or closed a moment before the browser itself is disconnected. */
 async function browserGone(page: Page): Promise<void> {
   const browser = page.context().browser();
   if (browser?.isConnected() === true) await new Promise<void>((done) => browser.once("disconnected", () => done()));

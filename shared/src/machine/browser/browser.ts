@@ -101,5 +101,10 @@ export interface BrowserHost extends Browsers {
    * for a document of more than 10 million characters.
    */
   render(url: string, options: RenderOptions): Promise<RenderedPage>;
+  /**
+   * Prints a self-contained HTML document as a PDF (A4) in a throwaway context, without running its
+   * scripts. Rejects as `Browsing.act` does.
+   */
+  print(html: string, options: ActOptions): Promise<Uint8Array>;
   describe(): BrowserDescription;
 }

@@ -22,7 +22,6 @@ const closeMs = 10_000;
 export function createBrowsers(settings: BrowserSettings): BrowserHost {
   const entries = new Map<string, Entry>();
   const memories = new Map<string, Memory>();
-  const { idleMs } = settings;
   const shared = shareBrowser(settings, (why) => void dropAll(why));
   const renderer = createPageRenderer(shared.get, settings);
   const memoryOf = (root: string): Memory => {
@@ -56,13 +55,13 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
       await drop(oldest, "The tabs, cookies and logins of this conversation were closed to make room for others.");
   };
   const tick = async (): Promise<void> => {
-    const before = performance.now() - idleMs;
+    const before = performance.now() - settings.idleMs;
     for (const [root, { ready }] of entries)
       if ((ready?.idleSince() ?? before) < before)
-        await drop(root, `The tabs, cookies and logins were closed after ${idleMs / 1000} s without use.`);
+        await drop(root, `The tabs, cookies and logins were closed after ${settings.idleMs / 1000} s without use.`);
     if (entries.size === 0 && !renderer.busy()) await shared.rest();
   };
-  const stopTicking = repeat(tick, Math.min(longestTickMs, idleMs));
+  const stopTicking = repeat(tick, Math.min(longestTickMs, settings.idleMs));
   return {
     async open(workspace, signal) {
       signal.throwIfAborted();
@@ -82,6 +81,7 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
     peek: ({ root }) => entries.get(root)?.ready,
     release: ({ root }) => drop(root),
     render: renderer.render,
+    print: renderer.print,
     describe: shared.describe,
     async close() {
       stopTicking();

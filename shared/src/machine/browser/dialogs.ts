@@ -26,10 +26,10 @@ export interface Dialogs {
 type State = { open: OpenDialog | undefined; row: number; waiting: Set<() => void> };
 
 /**
- * Alerts are accepted immediately and reported; questions wait for their answer, at most
- * `answerMs`.
+ * Alerts are accepted immediately and reported. A question waits for its answer as long as its page
+ * is open: it may be a person who has to allow the answer.
  */
-export function createDialogs(notices: Notices, answerMs: number): Dialogs {
+export function createDialogs(notices: Notices): Dialogs {
   const states = new WeakMap<Page, State>();
   const stateOf = (page: Page): State => {
     const state = states.get(page) ?? { open: undefined, row: 0, waiting: new Set() };
@@ -37,7 +37,7 @@ export function createDialogs(notices: Notices, answerMs: number): Dialogs {
     return state;
   };
   return {
-    watch: (page) => page.on("dialog", (dialog) => void receive(dialog, stateOf(page), notices, answerMs)),
+    watch: (page) => page.on("dialog", (dialog) => void receive(dialog, stateOf(page), notices)),
     open: (page) => stateOf(page).open,
     opened(page, signal) {
       const { waiting, open } = stateOf(page);
@@ -59,7 +59,7 @@ export function createDialogs(notices: Notices, answerMs: number): Dialogs {
   };
 }
 
-async function receive(dialog: Dialog, state: State, notices: Notices, answerMs: number): Promise<void> {
+async function receive(dialog: Dialog, state: State, notices: Notices): Promise<void> {
   const kind = dialog.type();
   const message = dialog.message().slice(0, 500);
   if (++state.row > longestRow) {
@@ -77,15 +77,9 @@ async function receive(dialog: Dialog, state: State, notices: Notices, answerMs:
     async answer(accept, text) {
       if (state.open !== open) return;
       state.open = undefined;
-      clearTimeout(timer);
       await close(dialog, accept, text);
     },
   };
-  const timer = setTimeout(() => {
-    notices.add(dismissed(open, `nobody answered it within ${answerMs / 1000} s`));
-    void open.answer(false);
-  }, answerMs);
-  dialog.page()?.once("close", () => clearTimeout(timer));
   state.open = open;
   for (const wake of state.waiting) wake();
   state.waiting.clear();

@@ -55,7 +55,7 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
     await context.grantPermissions([]);
     await way.guard(context);
     const guard = await guardNavigation(context, notices);
-    const dialogs = createDialogs(notices, settings.dialogMs);
+    const dialogs = createDialogs(notices);
     const watch = (page: Page) => {
       dialogs.watch(page);
       guard.watch(page);

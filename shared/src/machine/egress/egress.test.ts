@@ -94,6 +94,27 @@ test("silence ends at the time limit, an abort with its own reason", async () =>
   expect(await pending.catch((error) => error)).toBe(reason);
 });
 
+test("a failure names the host and the reason, and a redirect too many where it led, cut", async () => {
+  const messageOf = (promise: Promise<unknown>) =>
+    promise.then(
+      () => "none",
+      (error: Error) => error.message,
+    );
+  const { host } = new URL(base);
+  expect(await messageOf(get(`${base}/silent`, { timeoutMs: 100 }))).toBe(
+    `${host} did not answer in full within 0.1 s.`,
+  );
+  expect(await messageOf(get(`${base}/broken`))).toStartWith(`The request to ${host} failed: `);
+  const far = `/${"x".repeat(300)}`;
+  expect(await messageOf(get(`${base}/to?url=${far}`, { maxRedirects: 0 }))).toBe(
+    `${host} answered with a redirect too many, to ${far.slice(0, 200)}.`,
+  );
+  expect(await messageOf(get(`${base}/bomb`))).toBe(`The answer of ${host} is larger than the 0.1 MB that are read.`);
+  expect(await messageOf(get(`${base}/exotic`))).toBe(`${host} answered in the encoding snappy, which cannot be read.`);
+  // A place that is not a URL is the server's mistake, and names the place.
+  expect(await codeOf(get(`${base}/to?url=${encodeURIComponent("http://[")}`))).toBe("invalid_input");
+});
+
 test("redirects are followed, checked at every hop and counted", async () => {
   const found = await get(`${base}/to?url=/there`);
   expect(found.url.href).toBe(`${base}/there`);
@@ -272,7 +293,10 @@ test("a configured proxy is used, and the policy applies before it", async () =>
     hostname: "127.0.0.1",
     fetch(request) {
       asked.push(request.url);
-      return new Response("by proxy");
+      const isPacked = request.url.endsWith("/packed");
+      return isPacked
+        ? new Response(Bun.gzipSync("squeezed"), { headers: { "Content-Encoding": "gzip" } })
+        : new Response("by proxy");
     },
   });
   try {
@@ -281,9 +305,10 @@ test("a configured proxy is used, and the policy applies before it", async () =>
       resolve: async (host) => (host === "inside.example" ? ["10.0.0.1"] : ["8.8.8.8"]),
     });
     expect(await text("http://outside.example/page", {}, egress)).toBe("by proxy");
+    expect(await text("http://outside.example/packed", {}, egress)).toBe("squeezed");
     expect(await codeOf(get("http://inside.example/", {}, egress))).toBe("forbidden");
     expect(await codeOf(get("http://10.0.0.1/", {}, egress))).toBe("forbidden");
-    expect(asked).toHaveLength(1);
+    expect(asked).toHaveLength(2);
   } finally {
     await proxy.stop(true);
   }

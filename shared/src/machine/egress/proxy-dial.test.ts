@@ -47,7 +47,10 @@ test("a connection is made to the first address that answers", async () => {
   expect(socket.remoteAddress).toBe("127.0.0.1");
   socket.destroy();
   await server.stop(true);
-  await expect(dialFirst(["127.0.0.1"], port, 30_000)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(dialFirst(["127.0.0.2", "127.0.0.1"], port, 30_000)).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringMatching(/^No connection: .+/),
+  });
   await expect(dialFirst([], port, 30_000)).rejects.toBeInstanceOf(AppError);
 });
 
@@ -64,3 +67,15 @@ test.each([
   const parsed = parseUpstream(configured);
   expect([parsed.url.href, parsed.authorization]).toEqual([url, authorization]);
 });
+
+test.each(["socks5://proxy.example", "ftp://proxy.example", "http://", "http://proxy.example:99999"])(
+  "%s is no upstream proxy",
+  (server) => {
+    expect(() => parseUpstream({ server })).toThrow(
+      expect.objectContaining({
+        code: "config_invalid",
+        message: expect.stringContaining(`The proxy ${server} is not`),
+      }),
+    );
+  },
+);

@@ -54,8 +54,11 @@ function send(
   return new Promise((resolve, reject) => {
     const via = upstream?.url ?? url;
     const secure = via.protocol === "https:";
+    const host = via.hostname.replace(/^\[|\]$/g, "");
     const sent = (secure ? requestHttps : requestHttp)({
-      host: via.hostname.replace(/^\[|\]$/g, ""),
+      host,
+      // Without it the certificate would have to be for the Host below.
+      ...(secure && { servername: isIP(host) === 0 ? host : "" }),
       port: via.port || (secure ? 443 : 80),
       method: request.method ?? "GET",
       path: upstream === undefined ? `${url.pathname}${url.search}` : url.href,

@@ -1,8 +1,13 @@
 import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { AppError } from "../../core/errors.ts";
 import { type EgressProxy, proxyGreeting, startEgressProxy } from "./proxy.ts";
 import type { ProxiedRequest, ProxyUser } from "./proxy-access.ts";
+import { tunnelTarget } from "./proxy-tunnel.ts";
 
 const seen: string[] = [];
 const origin = Bun.serve({
@@ -77,6 +82,11 @@ test("a request without credentials gets nothing, and is reported", async () => 
     expect(await statusOf(exchange(request(line, { ...user, password: "guess" })))).toBe(407);
   }
   expect(strangers).toHaveLength(6);
+  expect(strangers[2]).toEqual({ method: "CONNECT", target: host, refused: "This proxy needs credentials." });
+  const closing = await exchange(request(`CONNECT ${host}`, { ...user, password: "guess" }), { until: "never" });
+  expect(closing.toLowerCase()).toContain("connection: close\r\n");
+  expect(closing).toContain("content-type: text/plain; charset=utf-8\r\n");
+  strangers.pop();
   expect(seen).toEqual([]);
   expect(await statusOf(exchange(request(`GET ${proxyGreeting}`)))).toBe(200);
 });
@@ -123,7 +133,82 @@ test("a refused request gets 403 with the reason, and no connection is made", as
     expect(answer).toStartWith("HTTP/1.1 403");
     expect(told.at(-1)?.refused).toContain(reason);
   }
-  expect(await statusOf(exchange(request("GET http://unknown.example/")))).toBe(502);
+  // What fails is not what was refused.
+  const before = told.length;
+  for (const line of ["GET http://unknown.example/", "CONNECT unknown.example:443"])
+    expect(await statusOf(exchange(request(line)))).toBe(502);
+  expect(told.length).toBe(before);
+});
+
+test("a target that is not a host and a port is refused before anything is looked up", () => {
+  const code = (authority: string) => {
+    try {
+      return tunnelTarget(authority, { allow: [], deny: [], only: [] }).host;
+    } catch (error) {
+      return error instanceof AppError ? error.code : error;
+    }
+  };
+  for (const authority of ["a.example:443", "a.example:8443", "[2606:4700::1111]:443"])
+    expect([authority, code(authority)]).toEqual([authority, authority.replace(":443", "")]);
+  for (const authority of [
+    "a.example",
+    "a.example:",
+    "a.example:443/x",
+    "u@a.example:443",
+    "a.example:443?x",
+    "a b:443",
+    "a.example:443#x",
+    "[a]:443",
+    ":443",
+    "",
+  ])
+    expect([authority, code(authority)]).toEqual([authority, "invalid_input"]);
+});
+
+test("closing the proxy ends its tunnels, however long they may be silent", async () => {
+  const closing = await startEgressProxy({ policy, limits: { idleMs: 600_000 } });
+  const begun = Promise.withResolvers<void>();
+  const mine = closing.admit(() => begun.resolve());
+  const silent = `${request(`CONNECT ${host}`, mine)}GET /silent HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const held = exchange(silent, { through: closing, until: "never" }).then(() => "ended");
+  await begun.promise;
+  await closing.close();
+  expect(await Promise.race([held, Bun.sleep(5_000)])).toBe("ended");
+});
+
+test("a response that stops in the middle is ended once it was silent for too long", async () => {
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart"));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const target = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const quick = await startEgressProxy({ policy: { ...policy, allow: [target] }, limits: { idleMs: 50 } });
+  const mine = quick.admit(() => undefined);
+  const cut = exchange(request(`GET http://${target}/`, mine), { through: quick, until: "never" });
+  expect(await Promise.race([cut, Bun.sleep(10_000)])).toEndWith("part");
+  await quick.close();
+  await new Promise((closed) => server.close(closed));
+});
+
+test("a proxy on a Unix socket is reached there, and nowhere else", async () => {
+  const path = join(await mkdtemp(join(tmpdir(), "manyhands-proxy-")), "proxy");
+  const local = await startEgressProxy({ policy, socket: path });
+  expect(local.url).toBe(path);
+  const { username, password } = local.admit(() => undefined);
+  const answer = Promise.withResolvers<string>();
+  const socket = connect(path, () => socket.write(request(`GET ${proxyGreeting}`, { username, password })));
+  socket.once("data", (chunk) => answer.resolve(chunk.toString("latin1")));
+  expect(await answer.promise).toStartWith("HTTP/1.1 200");
+  await local.close();
+  await rm(dirname(path), { recursive: true });
+});
+
+test("a server that never answers a request is given up as too slow", async () => {
+  const quick = await startEgressProxy({ policy, limits: { connectMs: 50, idleMs: 50 } });
+  const mine = quick.admit(() => undefined);
+  expect(await statusOf(exchange(request(`GET http://${host}/silent`, mine), { through: quick }))).toBe(504);
+  await quick.close();
 });
 
 test("an endless response is cut off, and a silent server given up", async () => {
@@ -200,6 +285,54 @@ test("with an upstream proxy everything goes there, with its credentials, and th
   }
   const socks = startEgressProxy({ policy, upstream: { server: "socks5://127.0.0.1:1080" } });
   expect(await socks.catch((error) => error.code)).toBe("config_invalid");
+});
+
+test.each([
+  ["closes the connection", 502, "The proxy closed the connection.", 600_000],
+  ["says nothing", 504, "The proxy did not answer in time.", 100],
+] as const)("an upstream proxy that %s is given up with %d", async (what, status, reason, connectMs) => {
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", () => what === "says nothing" || socket.destroy());
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const upstream = { server: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const through = await startEgressProxy({ policy, upstream, limits: { connectMs, idleMs: 600_000 } });
+  const answer = await exchange(
+    request(
+      `CONNECT ${host}`,
+      through.admit(() => undefined),
+    ),
+    { through, until: reason },
+  );
+  expect(answer).toStartWith(`HTTP/1.1 ${status} `);
+  await through.close();
+  await new Promise((closed) => server.close(closed));
+});
+
+test("an upstream proxy at an https address is spoken to over TLS only, by its name", async () => {
+  const heard: Buffer[] = [];
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", (data: Buffer) => {
+      heard.push(data);
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  for (const name of ["localhost", "127.0.0.1"]) {
+    const upstream = { server: `https://u:secret@${name}:${port}` };
+    const through = await startEgressProxy({ policy, upstream });
+    const mine = through.admit(() => undefined);
+    for (const line of [`CONNECT ${host}`, `GET http://${host}/`])
+      expect(await statusOf(exchange(request(line, mine), { through }))).toBe(502);
+    await through.close();
+  }
+  // TLS begins with the byte 22.
+  expect(heard.map((data) => data[0])).toEqual([22, 22, 22, 22]);
+  expect(heard.map((data) => data.includes("localhost"))).toEqual([true, true, false, false]);
+  await new Promise((closed) => server.close(closed));
 });
 
 /** An upstream proxy that answers every CONNECT with these pieces, each sent separately. */

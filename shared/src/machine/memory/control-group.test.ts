@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
-import { chown, mkdir, mkdtemp, readFile, rm, rmdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { defaultLimits } from "../sandbox/limits.ts";
+import { joinGroupArgv, openControlGroups } from "./control-group.ts";
 import { groupPlaces } from "./group-place.ts";
 
 /** A control group tree of version 2 as the kernel shows it, made of plain files. */
@@ -62,6 +64,12 @@ test("version 2: neither the machine's root group nor one that is not delegated 
   expect(await within?.()).toBeUndefined();
 });
 
+test("where no group can be created, or none be prepared, there are none", async () => {
+  await using tree = await unifiedTree({ "a/cgroup.controllers": "memory" });
+  for (const own of ["0::/a\n", "5:memory:/nowhere\n", "4:cpu:/\n", ""])
+    expect(await openControlGroups(defaultLimits, { own, mount: tree.mount })).toBeUndefined();
+});
+
 const ownMemory = /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(.*)$/m.exec(
   await readFile("/proc/self/cgroup", "utf8").catch(() => ""),
 )?.[1];
@@ -100,6 +108,84 @@ test.if(canDelegate)(
     } finally {
       await rm(script, { force: true });
       await rmdir(delegated);
+    }
+  },
+);
+
+const groups = await openControlGroups(defaultLimits);
+const none = { remove: async () => {}, hit: async () => undefined, folder: "/none/none/none" };
+const create = async (conversation: string, limits = defaultLimits) =>
+  (await groups?.create(conversation, limits)) ?? none;
+
+test.if(groups !== undefined)(
+  "the commands of a conversation share a group, which is there as long as any of them and no longer",
+  async () => {
+    const [one, two, other] = [await create("one"), await create("one"), await create("other")];
+    const shared = dirname(one.folder);
+    expect([dirname(two.folder), dirname(other.folder) === shared, one.folder === two.folder]).toEqual([
+      shared,
+      false,
+      false,
+    ]);
+    await one.remove();
+    expect([existsSync(one.folder), existsSync(two.folder), existsSync(shared)]).toEqual([false, true, true]);
+    await two.remove();
+    expect([existsSync(shared), existsSync(other.folder)]).toEqual([false, true]);
+    const next = await create("one");
+    expect(existsSync(next.folder)).toBe(true);
+    await Promise.all([next.remove(), other.remove()]);
+    expect(existsSync(dirname(next.folder))).toBe(false);
+  },
+);
+
+test.if(groups !== undefined)("a group that cannot be bounded is refused, and nothing of it stays", async () => {
+  const kept = await create("one");
+  const parent = dirname(dirname(kept.folder));
+  const own = async () => (await readdir(parent)).filter((name) => name.startsWith(`manyhands-${process.pid}-`));
+  for (const conversation of ["one", "other"])
+    await expect(create(conversation, { ...defaultLimits, memoryBytes: Number.NaN })).rejects.toThrow("EINVAL");
+  expect(await own()).toHaveLength(1);
+  const inside = (await readdir(dirname(kept.folder))).filter((name) => name.startsWith("command-"));
+  expect(inside).toHaveLength(1);
+  await kept.remove();
+  expect(await own()).toEqual([]);
+});
+
+test.if(groups !== undefined)("what a killed server left is removed, and nothing of one that is alive", async () => {
+  const mine = await create("mine");
+  const parent = dirname(dirname(mine.folder));
+  const gone = Bun.spawn(["true"]);
+  await gone.exited;
+  const left = join(parent, `manyhands-${gone.pid}-left`);
+  const foreign = join(parent, `others-${gone.pid}-left`);
+  for (const folder of [left, join(left, "command-a"), join(left, "command-b"), foreign]) await mkdir(folder);
+  try {
+    await openControlGroups(defaultLimits);
+    expect([left, foreign, mine.folder].map((folder) => existsSync(folder))).toEqual([false, true, true]);
+  } finally {
+    await rmdir(foreign);
+    await mine.remove();
+  }
+});
+
+test.if(groups !== undefined)(
+  "a process that is killed for memory is told once, with the bound that it hit",
+  async () => {
+    const small = { ...defaultLimits, memoryBytes: 16 * 2 ** 20 };
+    const together = await openControlGroups(small);
+    for (const [group, words] of [
+      [await create("own", small), "memory 16 MB"],
+      [await together?.create("shared", defaultLimits), "memory 16 MB of all commands of the conversation together"],
+    ] as const) {
+      if (group === undefined) throw new Error("no group");
+      expect(await group.hit()).toBeUndefined();
+      const greedy = Bun.spawn([...joinGroupArgv(group), "tail", "/dev/zero"], { stderr: "ignore" });
+      expect(await greedy.exited).not.toBe(0);
+      expect([await group.hit(), await group.hit()]).toEqual([words, undefined]);
+      const again = Bun.spawn([...joinGroupArgv(group), "tail", "/dev/zero"], { stderr: "ignore" });
+      await again.exited;
+      expect(await group.hit()).toBe(words);
+      await group.remove();
     }
   },
 );

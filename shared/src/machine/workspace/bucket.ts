@@ -59,8 +59,9 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
+/** The service's code, or the system's. A deadline's error has a number, which says nothing. */
 function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 async function answered<T>(work: Promise<T>, bytes = 0): Promise<T> {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chmod, link, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { openWorkspace } from "./open-workspace.ts";
@@ -71,17 +71,29 @@ test("the tools' user owns the root and what is adopted, and cannot see the meta
   await writeFile(join(place.home, "precious"), "x");
   await link(join(place.home, "precious"), join(workspace.root, "made/hard"));
   await symlink(join(place.home, "precious"), join(workspace.root, "made/soft"));
+  Bun.spawnSync(["mkfifo", join(workspace.root, "made/pipe")]);
   await workspace.adopt("made");
   const spilled = await workspace.spill("x", "text");
   const owner = async (path: string) => (await stat(path)).uid;
   const expected = isRoot ? nobody.uid : process.getuid?.();
   for (const path of ["", "made", "made/deep/file", spilled])
     expect(await owner(join(workspace.root, path))).toBe(expected as number);
-  expect(await owner(join(place.home, "precious"))).toBe(process.getuid?.() as number);
+  for (const path of [join(place.home, "precious"), join(workspace.root, "made/pipe")])
+    expect(await owner(path)).toBe(process.getuid?.() as number);
   if (!isRoot) return;
   const asNobody = (command: string) =>
     Bun.spawnSync(["sh", "-c", command], { ...nobody, stdout: "ignore", stderr: "ignore" }).exitCode;
   expect(asNobody(`cd ${workspace.root} && echo hi > mine && cat made/deep/file`)).toBe(0);
   expect(asNobody(`ls ${workspace.metaRoot}`)).not.toBe(0);
   expect(asNobody(`ls ${join(place.home, "workspaces")}`)).not.toBe(0);
+});
+
+test("files that a killed process left unfinished are removed when the workspace is opened, those of today are not", async () => {
+  await using place = await workspaceForTest();
+  const staging = join(place.workspace.metaRoot, "staging");
+  await mkdir(staging);
+  for (const name of ["old", "new"]) await writeFile(join(staging, name), "half");
+  await utimes(join(staging, "old"), 1_000, 1_000);
+  await openWorkspace({ home: place.home, principal: "alice", contextId: "c1" });
+  expect(await readdir(staging)).toEqual(["new"]);
 });

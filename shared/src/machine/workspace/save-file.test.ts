@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdir, readdir, symlink } from "node:fs/promises";
+import { chown, mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { saveFile } from "./save-file.ts";
@@ -39,3 +39,17 @@ test("any other file is put where its path leads, and its path is told as the wo
   expect(await saveFile(workspace, "a/./b/../c.txt", bytes)).toBe("a/c.txt");
   expect(await Bun.file(join(workspace.root, "a/c.txt")).text()).toBe("echo planted");
 });
+
+test.if(process.getuid?.() === 0)(
+  "the tools' user owns the file and each new folder on the way to it, and nobody else's",
+  async () => {
+    const { root } = scene.workspace;
+    await mkdir(join(root, "theirs"));
+    await chown(root, 65534, 65534);
+    await saveFile(scene.workspace, "theirs/a/b/c.txt", bytes);
+    const owners = await Promise.all(
+      ["theirs", "theirs/a", "theirs/a/b", "theirs/a/b/c.txt"].map((path) => stat(join(root, path))),
+    );
+    expect(owners.map(({ uid }) => uid)).toEqual([0, 65534, 65534, 65534]);
+  },
+);

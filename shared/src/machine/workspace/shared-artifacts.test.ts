@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -85,6 +85,44 @@ test("a service that refuses, is away or answers with other content is an error,
   const away = openBucket({ ...s3Credentials, endpoint: "http://127.0.0.1:1" });
   const far = createSharedArtifacts({ bucket: away, prefix: "x", cache: cacheOf("e") });
   await expect(far.get(hello.sha256)).rejects.toMatchObject(refused);
+});
+
+test.each([403, 503])(
+  "what the service refuses with %d is an error: neither a missing file nor one that is gone",
+  async (status) => {
+    await machine("a").put(bytes("hello"), { name: "a" });
+    const until = Date.now() + 1;
+    s3.failNext("HEAD", status, 10);
+    await expect(machine("b").get(hello.sha256)).rejects.toMatchObject({ code: "storage_unavailable" });
+    s3.failNext("DELETE", status, 10);
+    await expect(machine("b").remove(hello.sha256, until)).rejects.toMatchObject({ code: "storage_unavailable" });
+    expect(keys()).toHaveLength(1);
+  },
+);
+
+test("a service that takes a request and never answers is given up, and the reason says so", async () => {
+  await using silent = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Promise<Response>(() => undefined),
+  });
+  const { timeout } = AbortSignal;
+  using _ = spyOn(AbortSignal, "timeout").mockImplementation((ms) => timeout.call(AbortSignal, ms / 1000));
+  await expect(openBucket({ ...s3Credentials, endpoint: silent.url.href }).remove("x")).rejects.toMatchObject({
+    code: "storage_unavailable",
+    message: "The object store does not answer.",
+  });
+});
+
+test("what is no stored content's name is asked of nobody, and what others keep under one stays", async () => {
+  const a = machine("a");
+  await Bun.write(join(folder, "x"), "of others");
+  expect(await a.remove("../x", Date.now() + 1)).toBe(true);
+  expect([s3.requests, await Bun.file(join(folder, "x")).text()]).toEqual([[], "of others"]);
+  const theirs = `team/files/${hello.sha256}/${Bun.randomUUIDv7()}/notes`;
+  s3.objects.set(theirs, bytes("of others"));
+  await a.remove(hello.sha256, Date.now() + 1);
+  expect([keys(), await all(a.old(Date.now() + 1))]).toEqual([[theirs], []]);
 });
 
 test("removing takes every copy stored until then, here and in the bucket, and none stored later", async () => {

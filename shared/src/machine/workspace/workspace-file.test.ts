@@ -14,6 +14,14 @@ test("a FIFO is refused at once and not waited for", async () => {
   await expect(openFile(place.workspace, "pipe")).rejects.toMatchObject({ code: "unsupported" });
 });
 
+test("a socket is not a file", async () => {
+  await using place = await workspaceForTest();
+  const unix = join(place.workspace.root, "s");
+  const listening = Bun.listen({ unix, socket: { data: () => undefined } });
+  await expect(openFile(place.workspace, "s")).rejects.toMatchObject({ code: "unsupported" });
+  listening.stop(true);
+});
+
 test("a folder is not a file", async () => {
   await using place = await workspaceForTest();
   await mkdir(join(place.workspace.root, "d"));

@@ -1,0 +1,54 @@
+import { AppError } from "../../core/errors.ts";
+import { watchMemory } from "./memory-watch.ts";
+import { ownScriptArgv } from "./own-script.ts";
+
+/** What a script is given and may use. */
+export type OwnScriptRun = {
+  /** The script's absolute path. */
+  readonly script: string;
+  readonly args?: readonly string[];
+  /** Its standard input: content, or the descriptor of an open file. */
+  readonly stdin: Blob | number;
+  /** What it works on, as the subject of an error's sentence: `The chart`. */
+  readonly subject: string;
+  readonly deadlineMs: number;
+  readonly memoryBytes: number;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Runs one of our scripts on what others wrote, confined as by `ownScriptArgv`, and returns its
+ * standard output. It is killed at its deadline, above its memory, and with the signal. Rejects
+ * with `timeout`, `too_large`, `unavailable` when it ended otherwise, or with the signal's reason.
+ */
+export async function runOwnScript(run: OwnScriptRun): Promise<string> {
+  const { script, args = [], stdin, subject, deadlineMs, memoryBytes, signal } = run;
+  signal.throwIfAborted();
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const child = Bun.spawn([...ownScriptArgv(script), ...args], {
+    cwd: "/",
+    env: { LANG: "C.UTF-8", TZ: "UTC" },
+    stdin,
+    stdout: "pipe",
+    stderr: "ignore",
+    signal: AbortSignal.any([signal, deadline]),
+    killSignal: "SIGKILL",
+  });
+  let greedy = false;
+  const unwatch = watchMemory(child.pid, memoryBytes, () => {
+    greedy = true;
+    child.kill("SIGKILL");
+  });
+  const [output, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited]).finally(unwatch);
+  signal.throwIfAborted();
+  if (greedy)
+    throw new AppError("too_large", `${subject} was stopped: it needed more than ${inWords(memoryBytes)} of memory.`);
+  if (deadline.aborted) throw new AppError("timeout", `${subject} was stopped after ${deadlineMs / 1000} s.`);
+  if (exitCode !== 0) throw new AppError("unavailable", `${subject}: its process ended with exit code ${exitCode}.`);
+  return output;
+}
+
+function inWords(bytes: number): string {
+  const gigabytes = bytes / 2 ** 30;
+  return gigabytes < 1 ? `${Math.round(bytes / 2 ** 20)} MB` : `${gigabytes} GB`;
+}

@@ -1,0 +1,143 @@
+import { expect, spyOn, test } from "bun:test";
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createArtifactStore } from "./artifact-store.ts";
+import { createHomeFiles } from "./home-files.ts";
+import { openWorkspace } from "./open-workspace.ts";
+
+const hour = 60 * 60 * 1000;
+
+/**
+ * A home with the named conversations, each with a file two folders deep, last changed so many
+ * hours ago.
+ */
+async function homeWith(ages: Readonly<Record<string, number>>) {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-home-"));
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const files = createHomeFiles(home, artifacts);
+  const nameOf = (contextId: string) => files.nameOf({ kind: "agent", principal: "alice", contextId });
+  const folderOf = (contextId: string) => join(home, "workspaces", nameOf(contextId));
+  const age = async (contextId: string, hours: number, names: readonly string[] = parts) => {
+    const at = new Date(Date.now() - hours * hour);
+    for (const name of names) await utimes(join(folderOf(contextId), name), at, at);
+  };
+  for (const [contextId, hours] of Object.entries(ages)) {
+    const { root } = await openWorkspace({ home, principal: "agent/alice", contextId });
+    await mkdir(join(root, "deep"));
+    await writeFile(join(root, "deep/file"), "x");
+    await age(contextId, hours);
+  }
+  const there = async () => (await readdir(join(home, "workspaces"))).filter((name) => !name.startsWith("."));
+  const old = async (hours: number, limit = 99, except: readonly string[] = []) =>
+    (await files.oldWorkspaces(Date.now() - hours * hour, limit, new Set(except))).toSorted();
+  return {
+    home,
+    files,
+    artifacts,
+    nameOf,
+    folderOf,
+    age,
+    there,
+    old,
+    [Symbol.asyncDispose]: () => rm(home, { recursive: true, force: true }),
+  };
+}
+const parts = ["files/deep/file", "files/deep", "files", "meta", ""];
+
+test("a workspace is old when nothing in it was changed since, and at most so many are named, without those in use", async () => {
+  await using it = await homeWith({ a: 9, b: 8, c: 1 });
+  const [a, b] = [it.nameOf("a"), it.nameOf("b")];
+  expect(await it.old(5)).toEqual([a, b].toSorted());
+  expect(await it.old(8.5)).toEqual([a]);
+  expect(await it.old(5, 1)).toHaveLength(1);
+  expect(await it.old(5, 99, [a])).toEqual([b]);
+  // What somebody else put there is no workspace.
+  await mkdir(join(it.home, "workspaces", "notes"));
+  await utimes(join(it.home, "workspaces", "notes"), 0, 0);
+  expect(await it.old(5)).toEqual([a, b].toSorted());
+});
+
+test("a workspace with one newer file, however deep, is not old, and is not searched again until it is", async () => {
+  await using it = await homeWith({ a: 9 });
+  await it.age("a", 2, ["files/deep/file"]);
+  expect(await it.old(5)).toEqual([]);
+  expect(Date.now() - (await stat(it.folderOf("a"))).mtimeMs).toBeLessThan(3 * hour);
+  await it.age("a", 9, ["files/deep/file"]);
+  expect(await it.old(5)).toEqual([]);
+  await it.age("a", 9, [""]);
+  expect(await it.old(5)).toEqual([it.nameOf("a")]);
+});
+
+test("opening a workspace makes it young", async () => {
+  await using it = await homeWith({ a: 9 });
+  await openWorkspace({ home: it.home, principal: "agent/alice", contextId: "a" });
+  expect(await it.old(5)).toEqual([]);
+});
+
+test("a conversation's workspace is put aside at once, and removed with the next clearing, locked folders too", async () => {
+  await using it = await homeWith({ a: 1, b: 1 });
+  const conversation = { kind: "agent", principal: "alice", contextId: "a" } as const;
+  await chmod(join(it.folderOf("a"), "files/deep"), 0o000);
+  expect(it.files.detach(conversation)).toBe(true);
+  expect(await it.there()).toEqual([it.nameOf("b")]);
+  expect(it.files.detach(conversation)).toBe(false);
+  await it.files.clear();
+  expect(await readdir(join(it.home, "workspaces", ".leaving"))).toEqual([]);
+  expect(await it.there()).toEqual([it.nameOf("b")]);
+});
+
+test("an old workspace is put aside once, and one that was opened meanwhile stays where it is", async () => {
+  await using it = await homeWith({ a: 9, b: 1 });
+  const before = Date.now() - 5 * hour;
+  expect(await it.files.detachOld(it.nameOf("b"), before)).toBe(false);
+  expect(await it.there()).toHaveLength(2);
+  expect(await it.files.detachOld(it.nameOf("a"), before)).toBe(true);
+  expect(await it.files.detachOld(it.nameOf("a"), before)).toBe(false);
+  expect(await it.there()).toEqual([it.nameOf("b")]);
+});
+
+test("without workspaces there is nothing old and nothing to clear", async () => {
+  await using it = await homeWith({});
+  expect(await it.old(0)).toEqual([]);
+  await it.files.clear();
+  expect(await readdir(it.home)).toEqual([]);
+});
+
+test("artifacts are old by when they were stored last, and one stored again meanwhile stays", async () => {
+  await using it = await homeWith({});
+  const [one, two] = await Promise.all(
+    ["one", "two"].map((text) => it.artifacts.put(new TextEncoder().encode(text), { name: text })),
+  );
+  const place = (sha256 = "") => join(it.home, "artifacts", sha256.slice(0, 2), sha256);
+  await utimes(place(one?.sha256), 1_000, 1_000);
+  const old = async () => (await Array.fromAsync(it.files.oldArtifacts(2_000_000))).flat();
+  expect(await old()).toEqual([one?.sha256 ?? ""]);
+  await writeFile(join(it.home, "artifacts", place(one?.sha256).split("/").at(-2) ?? "", "stray"), "s");
+  await utimes(join(it.home, "artifacts", place(one?.sha256).split("/").at(-2) ?? "", "stray"), 1_000, 1_000);
+  expect(await old()).toEqual([one?.sha256 ?? ""]);
+  expect(await it.files.removeArtifact(two?.sha256 ?? "", 2_000_000)).toBe(false);
+  expect(await (await it.artifacts.get(two?.sha256 ?? ""))?.text()).toBe("two");
+  expect(await it.files.removeArtifact(one?.sha256 ?? "", 2_000_000)).toBe(true);
+  expect(await it.artifacts.get(one?.sha256 ?? "")).toBeUndefined();
+  expect(await it.files.removeArtifact(one?.sha256 ?? "", 2_000_000)).toBe(true);
+  expect(await readdir(join(it.home, "artifacts", "leaving"))).toEqual([]);
+});
+
+test("a removal that is under way is left alone by another, and one that was cut off is undone", async () => {
+  await using it = await homeWith({});
+  const stored = await it.artifacts.put(new TextEncoder().encode("one"), { name: "one" });
+  const leaving = join(it.home, "artifacts", "leaving");
+  await mkdir(leaving);
+  const cut = "a".repeat(64);
+  await mkdir(join(it.home, "artifacts", "aa"));
+  await writeFile(join(leaving, `${cut}.id`), "cut");
+  await it.files.removeArtifact(stored.sha256, Date.now() + hour);
+  expect(await readdir(leaving)).toEqual([`${cut}.id`]);
+  expect(await it.artifacts.get(cut)).toBeUndefined();
+  // Nobody takes a minute to remove one: it was cut off, and the next removal undoes it.
+  const later = Date.now() + 61_000;
+  using _ = spyOn(Date, "now").mockReturnValue(later);
+  await it.files.removeArtifact(stored.sha256, later);
+  expect([await readdir(leaving), await (await it.artifacts.get(cut))?.text()]).toEqual([[], "cut"]);
+});

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openWorkspace } from "./open-workspace.ts";
+import { createReadWorkspaces } from "./read-workspace.ts";
+
+const conversation = { kind: "swe", principal: "ann", contextId: "c" };
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "read-workspace-"));
+});
+afterAll(() => rm(home, { recursive: true }));
+
+test("a conversation without a workspace has no files, and reading makes none", async () => {
+  const workspaces = createReadWorkspaces(home);
+  expect(await workspaces.list(conversation)).toEqual({ files: [], complete: true });
+  await expect(workspaces.read(conversation, "a.txt")).rejects.toMatchObject({ code: "not_found" });
+  expect(await readdir(home)).toEqual([]);
+});
+
+test("a file is read whole, and one that would fill the memory is refused with its bound", async () => {
+  const { root } = await openWorkspace({ home, principal: "swe/ann", contextId: "c" });
+  await writeFile(join(root, "a.txt"), "hello");
+  await writeFile(join(root, "huge"), "");
+  await truncate(join(root, "huge"), 64 * 1024 ** 2 + 1);
+  const workspaces = createReadWorkspaces(home);
+  expect(new TextDecoder().decode(await workspaces.read(conversation, "a.txt"))).toBe("hello");
+  await expect(workspaces.read(conversation, "huge")).rejects.toMatchObject({
+    code: "too_large",
+    message: "The file huge has more than 64 MB.",
+  });
+});
