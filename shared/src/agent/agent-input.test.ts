@@ -90,7 +90,7 @@ test("each task knows its own day", async () => {
   }
 });
 
-test("a tool is offered as it is described now", async () => {
+test("a tool is offered as it was described when the task began, so that the prompt's prefix stays", async () => {
   let turn = 0;
   const tool = Object.defineProperty(act(), "description", { get: () => `Acts, ${turn}.`, enumerable: true });
   await using agent = await agentForTest({
@@ -98,8 +98,9 @@ test("a tool is offered as it is described now", async () => {
     tools: [tool],
   });
   await agent.run("Go.");
-  const told = agent.model.requests.map(({ body }) => JSON.stringify(body.tools));
-  expect([told[0]?.includes("Acts, 0."), told[1]?.includes("Acts, 1.")]).toEqual([true, true]);
+  await agent.run("Again.");
+  const told = agent.model.requests.map(({ body }) => /Acts, (\d)/.exec(JSON.stringify(body.tools))?.[1]);
+  expect(told).toEqual(["0", "0", "2"]);
 });
 
 test("the text of a last turn without any tool to end the task is its answer, even where tools are required", async () => {

@@ -22,6 +22,7 @@ import type { ModelPauses } from "./model-call/retrying-step.ts";
 import { hasPrice, withinBudget } from "./model-call/spending.ts";
 import { releaseTools } from "./release-tools.ts";
 import type { AgentState, TaskMessage } from "./task/agent-state.ts";
+import { charactersFor } from "./task/bound-text.ts";
 import { loop, react, type Turn } from "./task/loop.ts";
 import { receive, receiveMessages } from "./task/receive.ts";
 import { askModel, fixedTokens } from "./think/ask-model.ts";
@@ -100,9 +101,9 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     return {
       today,
       toolChoice: agent.toolChoice,
-      limits: tighter(agent.limits, input.budget ?? {}),
+      limits: inWindow(tighter(agent.limits, input.budget ?? {}), deps.model),
       contextWindow: deps.model.capabilities.contextWindow,
-      fixedTokens: fixedTokens(agent, offered, today),
+      fixedTokens: fitting(agent.name, fixedTokens(agent, offered, today), deps.model),
       boundless: input.budget?.usd !== undefined && !hasPrice(deps.model) ? deps.model.name : null,
       earlier: await earlierTasks(run, agent.name, deps.engine),
       files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
@@ -140,8 +141,10 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     said: input.said ?? [],
     given: input.given ?? [],
     takenIn,
+    allowed: new Set(),
     recentTurns: [],
     callsMs: 0,
+    doubted: false,
     outcome: undefined,
   };
   const ending = { ...deps, ...(agent.finish && { finish: agent.finish }) };
@@ -169,6 +172,27 @@ function tighter(limits: Limits, budget: NonNullable<AgentInput["budget"]>): Lim
     usd: Math.min(limits.usd, budget.usd ?? limits.usd),
     wallMs: Math.min(limits.wallMs, budget.wallMs ?? limits.wallMs),
   };
+}
+
+/** What instructions and tools may take of a window: the rest is for the work. */
+const largestFixed = 0.6;
+
+/**
+ * The tokens of instructions and tools. Throws `context_overflow` if no work would fit beside them.
+ */
+function fitting(name: string, fixed: number, { name: model, capabilities }: Model): number {
+  const { contextWindow } = capabilities;
+  if (fixed <= contextWindow * largestFixed) return fixed;
+  throw new AppError(
+    "context_overflow",
+    `The instructions and tools of ${name} take about ${fixed} tokens, and the window of ${model} has ${contextWindow}. Start the model with a larger window and set context_window in [llm.capabilities], or give the agent fewer tools: \`profile\`, \`tools\` and \`mcp\` in [agents.${name}].`,
+  );
+}
+
+/** A result fills only a part of the model's window. */
+function inWindow(limits: Limits, { capabilities }: Model): Limits {
+  const { resultCharacters } = limits;
+  return { ...limits, resultCharacters: Math.min(resultCharacters, charactersFor(capabilities.contextWindow)) };
 }
 
 /**

@@ -21,7 +21,11 @@ export async function releaseTools(
   const statuses = ["queued", "running", "waiting", "paused"] as const;
   const { runs } = await deps.engine.list({ kind: agent.name, principal, contextId, statuses, limit: 2 });
   if (runs.some((run) => run.id !== id)) return;
-  const workspace = await deps.openWorkspace(principal, contextId);
+  await releaseFrom(agent, await deps.openWorkspace(principal, contextId));
+}
+
+/** Releases whatever an agent's tools keep of a workspace. */
+export async function releaseFrom(agent: AgentDefinition, workspace: Workspace): Promise<void> {
   await Promise.allSettled([
     ...agent.tools.map((tool) => tool.release?.(workspace)),
     agent.moreTools?.release(workspace),

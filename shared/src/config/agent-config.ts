@@ -16,6 +16,7 @@ import { nearestName } from "./nearest.ts";
 import { ownAddress } from "./own-address.ts";
 import type { Sections } from "./sections.ts";
 import { originBelow, type Settings } from "./settings.ts";
+import { profileFor, type ToolProfile } from "./tool-profile.ts";
 
 /** The settings of one agent. `limits` override the agent's own. */
 export type AgentConfig = {
@@ -49,6 +50,8 @@ export type AgentConfig = {
   readonly toolChoice: "auto" | "required" | "none" | undefined;
   /** The tool families it gets; undefined keeps its own. */
   readonly tools: readonly ToolFamily[] | undefined;
+  /** How many of its own families it offers: as configured, otherwise by its model's window. */
+  readonly profile: ToolProfile;
   /** Names of the agents it may ask: of this system, or in `peers`. */
   readonly delegates: readonly string[];
   /** Names of tools whose every call a person must allow. */
@@ -156,11 +159,13 @@ function behaviourOf(name: string, agent: AgentSection, sections: Sections, name
   // OpenManus counts max_input_tokens over all requests of a process; a limit per task is the
   // closest. 0 means none.
   const tokens = sections.llm.max_input_tokens || undefined;
+  const model = modelFor(agent.model, sections.llm);
   return {
-    model: modelFor(agent.model, sections.llm),
+    model,
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
     toolChoice: agent.tool_choice,
     tools: agent.tools,
+    profile: agent.profile ?? profileFor(model),
     delegates: delegatesOf(name, agent, names, sections.peers),
     approve: agent.approve,
     risky: agent.risky,

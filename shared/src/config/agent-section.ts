@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { cardDemands } from "../a2a/signing/card-demand.ts";
 import { agentDefaults } from "./agents.ts";
+import { toolProfiles } from "./tool-profile.ts";
 
 /**
  * The tool families that `[agents.NAME] tools` can name. `server/tool-families.ts` says what each
@@ -11,6 +12,7 @@ export const toolFamilyNames = [
   "shell",
   "python",
   "files",
+  "documents",
   "web",
   "data",
   "code",
@@ -117,6 +119,7 @@ function agentKeys(name?: string) {
     model: modelName.optional(),
     limits: limitsSection.prefault({}),
     tool_choice: z.enum(["auto", "required", "none"]).optional(),
+    profile: z.enum(toolProfiles).optional(),
     tools: z
       .array(z.enum(toolFamilyNames))
       .describe(`a list of ${toolFamilyNames.join(", ")}`)
@@ -140,8 +143,21 @@ export const agentsSection = z
   .object(Object.fromEntries(Object.keys(agentDefaults).map((name) => [name, agentKeys(name).prefault({})])))
   .catchall(agentKeys());
 
+/** `[flows.NAME]`: a module, or a composition of a flow that is there. */
+const flowTable = z.strictObject({
+  entry: entry.optional(),
+  flow: text.describe("the name of a flow").optional(),
+  title: text.max(100).optional(),
+  description: text.max(1000).optional(),
+  agents: z.array(text).min(1).max(50).describe("a list of agents").optional(),
+  options: z.record(z.string(), z.json()).describe("a table of the flow's options").optional(),
+});
+
 /** `[flows]`; its tables add flows to the built-in ones. */
-export const flowsSection = z.object({ model: modelName.optional() }).catchall(z.strictObject({ entry }));
+export const flowsSection = z.object({ model: modelName.optional() }).catchall(flowTable);
+
+/** A checked `[flows.NAME]` table. */
+export type FlowTable = z.output<typeof flowTable>;
 
 /** A checked `[agents.NAME]` table. */
 export type AgentSection = z.output<ReturnType<typeof agentKeys>>;

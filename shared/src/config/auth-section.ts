@@ -5,7 +5,7 @@ const text = z.string().min(1);
 /** Keys that come over plain HTTP from elsewhere could be anybody's. */
 const keyAddress = z
   .url({ protocol: /^https?$/ })
-  .refine((url) => url.startsWith("https:") || isLoopback(new URL(url).hostname))
+  .refine((url) => url.startsWith("https:") || isLoopback(URL.parse(url)?.hostname ?? ""))
   .describe("an https URL, or one of this machine");
 
 /** `[auth]`: who is let in besides the holders of tokens. */

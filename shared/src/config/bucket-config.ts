@@ -2,10 +2,15 @@ import { AppError } from "../core/errors.ts";
 import type { BucketOptions } from "../core/workspace.ts";
 import type { Settings } from "./settings.ts";
 
+/** A bucket, and what is stored in it. */
+export type BucketConfig = BucketOptions & {
+  readonly prefix: string;
+  /** Most bytes of a workspace. */
+  readonly workspaceBytes: number;
+};
+
 /** The bucket that `[artifacts]` names. Throws `config_invalid` if something of it is missing. */
-export function bucketConfig({
-  sections: { artifacts },
-}: Pick<Settings, "sections">): (BucketOptions & { readonly prefix: string }) | undefined {
+export function bucketConfig({ sections: { artifacts } }: Pick<Settings, "sections">): BucketConfig | undefined {
   const { bucket, prefix, region } = artifacts;
   if (bucket === undefined) return undefined;
   const needed = (key: "endpoint" | "access_key_id" | "secret_access_key", variable: string): string => {
@@ -19,6 +24,7 @@ export function bucketConfig({
   return {
     bucket,
     prefix,
+    workspaceBytes: artifacts.workspace_mb * 1024 * 1024,
     endpoint: needed("endpoint", "AWS_ENDPOINT_URL_S3"),
     accessKeyId: needed("access_key_id", "AWS_ACCESS_KEY_ID"),
     secretAccessKey: needed("secret_access_key", "AWS_SECRET_ACCESS_KEY"),

@@ -2,17 +2,17 @@ import { dirname, resolve } from "node:path";
 import type { Credentials } from "../a2a/client/credentials.ts";
 import { AppError } from "../core/errors.ts";
 import type { QuotaConfig } from "../core/quota.ts";
-import type { BucketOptions } from "../core/workspace.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { ModelConfig } from "../models/config.ts";
-import { type AgentConfig, type AgentConfigs, agentConfigs, checkName, namedFile } from "./agent-config.ts";
+import { type AgentConfig, type AgentConfigs, agentConfigs } from "./agent-config.ts";
 import { type AuthConfig, authConfig } from "./auth-config.ts";
-import { bucketConfig } from "./bucket-config.ts";
+import { type BucketConfig, bucketConfig } from "./bucket-config.ts";
 import { type CardConfig, cardConfig } from "./card-config.ts";
 import { credentialsOf } from "./credentials.ts";
 import { durationMs } from "./duration.ts";
 import { type EngineConfig, engineConfig } from "./engine-config.ts";
 import { checkExposure } from "./exposure.ts";
+import { type ComposedFlow, flowConfig } from "./flow-config.ts";
 import { checkInstructions } from "./instructions.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
 import { entryPath, type NamedFile } from "./named-files.ts";
@@ -89,7 +89,7 @@ export type Config = {
   /** What principals may use. */
   readonly quotas: QuotaConfig;
   /** Where artifacts are kept beside this machine; undefined means nowhere else. */
-  readonly bucket: (BucketOptions & { readonly prefix: string }) | undefined;
+  readonly bucket: BucketConfig | undefined;
   /** How long what has ended is kept. */
   readonly retention: RetentionConfig;
   readonly flows: {
@@ -97,6 +97,8 @@ export type Config = {
     readonly model: ModelConfig | undefined;
     /** The modules of added flows, by name. */
     readonly added: Readonly<Record<string, NamedFile>>;
+    /** The flows that the settings compose of others, by name. */
+    readonly composed: Readonly<Record<string, ComposedFlow>>;
   };
   readonly agents: AgentConfigs;
   /** Agents elsewhere, by the name used to ask them. */
@@ -181,7 +183,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     quotas: quotaConfig(sections.limits),
     bucket: bucketConfig(settings),
     retention: retentionConfig(sections.retention),
-    flows: { model: modelFor(sections.flows.model, sections.llm), added: addedFlows(settings, cwd) },
+    flows: { model: modelFor(sections.flows.model, sections.llm), ...flowConfig(settings, cwd) },
     agents: agentConfigs(settings, tls?.client, cwd),
     peers: Object.fromEntries(
       Object.entries(sections.peers).map(([name, { url, ...peer }]) => {
@@ -235,16 +237,6 @@ export async function checkNamedFiles({ agents, flows }: Pick<Config, "agents" |
     await checkInstructions(instructions);
   }
   for (const entry of Object.values(flows.added)) entryPath(entry);
-}
-
-function addedFlows(settings: Settings, cwd: string): Readonly<Record<string, NamedFile>> {
-  const { model: _, ...tables } = settings.sections.flows;
-  return Object.fromEntries(
-    Object.entries(tables).map(([name, { entry }]) => {
-      checkName("flows", name, settings);
-      return [name, namedFile(["flows", name, "entry"], entry, settings, cwd)];
-    }),
-  );
 }
 
 /** The path as named, or beside the settings file. */

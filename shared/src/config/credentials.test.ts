@@ -41,6 +41,7 @@ test("keys that do not belong together are refused with the place, and no messag
     [`kind = "oauth"\nsecret = "${secret}"`, "needs token_url"],
     [`secret = "${secret}"`, "without kind has no secret"],
     ['cert = "c.pem"', "cert and key, or neither"],
+    ['key = "k.pem"', "cert and key, or neither"],
     ['kind = "bearer"\nsecret_env = "NOT_SET"', "secret_env names NOT_SET, which is not set"],
     [`kind = "bearer"\nsecret = "${secret}"\nsecret_file = "x"`, "has secret twice"],
     [`kind = "bearer"\nsecret = "${secret}"`, "beside token", 'url = "https://far.example"\ntoken = "t"'],

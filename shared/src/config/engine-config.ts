@@ -9,7 +9,15 @@ export type EngineConfig =
   | (StoreConfig & { readonly kind: "restate"; readonly restate: RestateConfig });
 
 /** A PostgreSQL database. */
-type StoreConfig = { readonly url: string; readonly schema: string; readonly connections: number };
+type StoreConfig = {
+  readonly url: string;
+  readonly schema: string;
+  readonly connections: number;
+  /** Seals the secrets in it. */
+  readonly secretKey?: string;
+  /** Other keys that open them, while one key replaces the other. */
+  readonly otherSecretKeys: readonly string[];
+};
 
 /** Where Restate is, and where it finds a process. */
 type RestateConfig = {
@@ -24,7 +32,8 @@ type RestateConfig = {
 
 /** What `[engine]` says. Throws `config_invalid` if something is missing, or set without effect. */
 export function engineConfig({ sections, origins }: Pick<Settings, "sections" | "origins">): EngineConfig {
-  const { kind, url, schema, connections, restate } = sections.engine;
+  const { kind, url, schema, connections, secret_key: secretKey, restate } = sections.engine;
+  const { other_secret_keys: otherSecretKeys } = sections.engine;
   const invalid = (key: string, why: string) =>
     new AppError("config_invalid", `${origins.get(key) ?? origins.get("engine.kind") ?? "settings"}: ${why}`);
   const stray = [...origins.keys()].find((key) => isStray(key, kind));
@@ -35,7 +44,9 @@ export function engineConfig({ sections, origins }: Pick<Settings, "sections" | 
       "engine.kind",
       `engine.kind "${kind}" needs a database: set MANYHANDS_ENGINE_URL to postgres://USER:PASSWORD@HOST/DATABASE.`,
     );
-  const store = { url, schema, connections };
+  if (secretKey === undefined && otherSecretKeys.length > 0)
+    throw invalid("engine.other_secret_keys", "engine.other_secret_keys only adds to engine.secret_key: set that.");
+  const store = { url, schema, connections, otherSecretKeys, ...(secretKey !== undefined && { secretKey }) };
   if (kind === "postgres") return { kind, ...store };
   const { ingress, admin, port, public_url: publicUrl, identity_keys: identityKeys } = restate;
   if (ingress.length === 0 || admin === undefined)

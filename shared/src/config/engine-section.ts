@@ -13,6 +13,15 @@ export const engineSection = z.strictObject({
     .regex(/^[a-z_][a-z0-9_]{0,47}$/)
     .describe('a name such as "manyhands"')
     .default("manyhands"),
+  secret_key: z
+    .string()
+    .min(32)
+    .describe("a secret of at least 32 characters, such as `openssl rand -base64 32` prints")
+    .optional(),
+  other_secret_keys: z
+    .array(z.string().min(32))
+    .describe("a list of secrets of at least 32 characters each")
+    .default([]),
   connections: z.int().min(1).max(1000).default(10),
   restate: z
     .strictObject({

@@ -102,3 +102,12 @@ test("a key or an endpoint alone is a model; a model's name alone is none that c
   expect(defaultModel(read({ base_url: base.base_url }))?.name).toBe("gpt-5-mini");
   expect(() => defaultModel(read({ model: "m" }))).toThrow("The model m needs OPENAI_API_KEY");
 });
+
+test("fallbacks that go in a circle are refused by their names, wherever the circle begins", () => {
+  const base = { base_url: "http://127.0.0.1:1/v1" };
+  const circle = { ...base, a: { model: "a", fallback: "b" }, b: { model: "b", fallback: "c" }, c: { fallback: "b" } };
+  const message = "[llm] fallback goes in a circle: a → b → c → b.";
+  expect(() => modelFor("a", read(circle))).toThrow(expect.objectContaining({ code: "config_invalid", message }));
+  const { a, b } = { a: { model: "a", fallback: "b" }, b: { model: "b", fallback: "c" } };
+  expect(modelFor("a", read({ ...base, a, b }))).toMatchObject({ fallback: { name: "b", fallback: { name: "c" } } });
+});

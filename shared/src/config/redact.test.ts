@@ -7,6 +7,7 @@ test("an address is shown complete except for user and password, in lists too", 
     ["socks5://secret@proxy.example", "socks5://(secret)@proxy.example"],
     ["https://a.example/@me?mail=me@b.example", "https://a.example/@me?mail=me@b.example"],
     [["http://me:secret@a.example", "b.example"], '["http://(secret)@a.example","b.example"]'],
+    [["http://a:1@a.example", "HTTP://b:2@b.example"], '["http://(secret)@a.example","HTTP://(secret)@b.example"]'],
   ] as const)
     expect(redacted(["browser", "proxy"], given)).toBe(shown);
 });
@@ -15,10 +16,19 @@ test("only the length of a secret is shown", () => {
   expect(redacted(["llm", "api_key"], "sk-0123456789")).toBe("(secret, 13 characters)");
 });
 
-test.each(["api_key", "token", "secret", "client_secret", "subject", "password", "daytona_api_key", "VNC_password"])(
-  "what is called %s is a secret, in any table",
-  (key) => {
-    expect(redacted(["peers", "far", "auth", key], "0123456789")).toBe("(secret, 10 characters)");
-    expect(redacted([key, "file"], "0123456789")).toBe("0123456789");
-  },
-);
+test.each([
+  "api_key",
+  "token",
+  "secret",
+  "client_secret",
+  "subject",
+  "password",
+  "otlp_headers",
+  "secret_access_key",
+  "session_token",
+  "daytona_api_key",
+  "VNC_password",
+])("what is called %s is a secret, in any table", (key) => {
+  expect(redacted(["peers", "far", "auth", key], "0123456789")).toBe("(secret, 10 characters)");
+  expect(redacted([key, "file"], "0123456789")).toBe("0123456789");
+});

@@ -7,6 +7,8 @@ const secretKeys: ReadonlySet<string> = new Set([
   "password",
   "otlp_headers",
   "secret_access_key",
+  "secret_key",
+  "other_secret_keys",
   "session_token",
   "daytona_api_key",
   "VNC_password",

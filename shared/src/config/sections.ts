@@ -23,7 +23,7 @@ const kept = z
 const seconds = z.number().min(0.001).max(31_536_000);
 
 /** An origin as browsers send it. */
-const origin = z.url({ protocol: /^https?$/ }).refine((url) => new URL(url).origin === url);
+const origin = z.url({ protocol: /^https?$/ }).refine((url) => URL.parse(url)?.origin === url);
 
 /** Sections of OpenManus that have a counterpart here. */
 const openManusSections = {
@@ -155,6 +155,7 @@ export const sectionsSchema = z.strictObject({
       secret_access_key: text.optional(),
       session_token: text.optional(),
       virtual_hosted: z.boolean().default(false),
+      workspace_mb: z.int().min(1).max(1_000_000).default(1024),
     })
     .prefault({}),
   retention: z

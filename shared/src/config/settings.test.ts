@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
-import { loadConfig } from "./config.ts";
+import { checkNamedFiles, loadConfig } from "./config.ts";
 import { originBelow, readSettings } from "./settings.ts";
 
 const folders: string[] = [];
@@ -505,4 +505,34 @@ test("what was set below a table is not what was set below one whose name begins
   expect(originBelow({ origins }, ["agents", "swe"])).toBe("below");
   expect(originBelow({ origins: new Map([["agents.swe", "itself"]]) }, ["agents", "swe"])).toBe("itself");
   expect(originBelow({ origins }, ["agents", "sw"])).toBeUndefined();
+});
+
+test("the key that a table names for its endpoint beats every other, and has to be there", async () => {
+  const toml =
+    '[llm]\nmodel = "m"\napi_key = "of-the-file"\napi_key_env = "FIRST_KEY"\n[llm.small]\nmodel = "s"\napi_key_env = "SMALL_KEY"\n';
+  const keys = { OPENAI_API_KEY: "of-openai", FIRST_KEY: "first-key", SMALL_KEY: "small-key" };
+  const { model, models } = await loadConfig({ cwd: await folderWith(toml), env: keys });
+  expect([model?.apiKey, models.small?.apiKey]).toEqual(["first-key", "small-key"]);
+  for (const missing of [{ FIRST_KEY: "" }, { SMALL_KEY: "" }])
+    expect(await refusal(toml, { ...keys, ...missing })).toContain(
+      `api_key_env names ${Object.keys(missing)[0]}, which`,
+    );
+});
+
+test("the keys of the gateway's section are demanded of every card, unless an agent has keys of its own", async () => {
+  const cwd = await folderWith('[gateway]\ncard_keys = "all.json"\n[agents.swe]\ncard_keys = "own.json"\n');
+  const { agents, a2a } = await loadConfig({ cwd, env: {} });
+  const demanded = (name: string) => ({ demand: "must-be-signed" as const, keys: join(cwd, name) });
+  expect([agents.manus?.card, agents.swe?.card, a2a.card]).toEqual([
+    demanded("all.json"),
+    demanded("own.json"),
+    demanded("all.json"),
+  ]);
+});
+
+test("a file of an agent or a flow that is not there is found before anything starts", async () => {
+  for (const section of ["agents.mine", "flows.mine"]) {
+    const config = await loadConfig({ cwd: await folderWith(`[${section}]\nentry = "gone.ts"\n`), env: {} });
+    await expect(checkNamedFiles(config)).rejects.toThrow(`${section}.entry cannot be "gone.ts"`);
+  }
 });

@@ -32,11 +32,17 @@ withOpenssl("with a certificate every address of ours is https, and our own clie
   const { server, agents } = await load(`${pair}\nca = "ca.pem"`);
   expect(agents.manus?.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   expect(server.tls?.cert).toContain("BEGIN CERTIFICATE");
+  expect(server.tls?.key).toContain("PRIVATE KEY");
+  expect(server.tls?.clientCa).toBeUndefined();
   const tls = { ca: join(folder, "ca.pem"), serverName: "manyhands.example.com" };
   expect(agents.manus?.credentials).toEqual({
     identity: { kind: "bearer", secret: { text: "long-enough" } },
     tls,
   });
+  const known = await load(pair);
+  expect(known.agents.manus?.credentials?.tls).toEqual({ serverName: "manyhands.example.com" });
+  const self = await load('cert = "ca.pem"\nkey = "ca.key"');
+  expect(self.agents.manus?.credentials?.tls).toMatchObject({ ca: join(folder, "ca.pem") });
   const far = await load(`${pair}\nca = "ca.pem"`, '[agents.far]\nurl = "https://far.example"');
   expect(far.agents.far?.credentials).toBeUndefined();
   const own = await load(`${pair}\nca = "ca.pem"`, '[agents.manus.auth]\nca = "other.pem"');
@@ -49,7 +55,9 @@ withOpenssl("with a certificate every address of ours is https, and our own clie
 
 withOpenssl("a client authority has our own client show a certificate that is good for clients", async () => {
   const mutual = `${pair}\nca = "ca.pem"\nclient_ca = "ca.pem"`;
-  const shown = (await load(mutual)).agents.manus?.credentials?.tls;
+  const { server, agents } = await load(mutual);
+  expect(server.tls?.clientCa).toBe(await Bun.file(join(folder, "ca.pem")).text());
+  const shown = agents.manus?.credentials?.tls;
   expect(shown).toMatchObject({ cert: join(folder, "server.pem"), key: join(folder, "server.key") });
   const web = mutual.replaceAll("server.", "web.");
   await expect(load(web)).rejects.toThrow("server.tls.cert cannot be shown to our own servers");
@@ -66,7 +74,11 @@ withOpenssl("a file that is missing, is none or does not fit is refused by its s
     [pair.replace("server.pem", "empty.pem"), "server.tls.cert cannot be"],
     [pair.replace("server.key", "gone.key"), "server.tls.key cannot be"],
     [pair.replace("server.key", "server.pem"), "server.tls.key cannot be"],
-    [pair.replace("server.key", "other.key"), "is the key of another certificate"],
+    [pair.replace("server.key", "other.key"), "server.tls.key is the key of another certificate"],
+    [
+      `${pair}\nclient_cert = "web.pem"\nclient_key = "server.key"`,
+      "server.tls.client_key is the key of another certificate",
+    ],
     [`${pair}\nclient_ca = "server.key"`, "server.tls.client_ca cannot be"],
     [`${pair}\nca = "gone.pem"`, "server.tls.ca cannot be"],
   ] as const)

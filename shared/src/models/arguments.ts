@@ -17,9 +17,8 @@ export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, value: {} };
   const strict = attempt(() => JSON.parse(text));
   if (strict.ok) return asObject(unwrapped(strict.value));
-  const body = text.trim().replace(/^```[a-z]*\s*|\s*```$/g, "");
-  if (stopsEarly(body)) return refusal("are not valid JSON: the text ends before its last brace");
-  const repaired = attempt(() => JSON.parse(jsonrepair(body)));
+  if (stopsEarly(text)) return refusal("are not valid JSON: the text ends before its last brace");
+  const repaired = attempt(() => JSON.parse(jsonrepair(text)));
   return repaired.ok ? asObject(repaired.value) : refusal(`are not valid JSON: ${strict.error}`);
 }
 

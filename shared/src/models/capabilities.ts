@@ -13,6 +13,8 @@ export type Traits = Capabilities & {
   /** Whether its server knows `stream_options`. */
   readonly streamUsage: boolean;
   readonly maxTokensParameter: "max_tokens" | "max_completion_tokens";
+  /** Whether its server may know `response_format` with a schema. */
+  readonly answerSchema: boolean;
 };
 
 /** Assumptions about an unknown name: a modern chat model on a small machine. */
@@ -27,6 +29,7 @@ const unknownModel: Traits = {
   stream: true,
   streamUsage: true,
   maxTokensParameter: "max_tokens",
+  answerSchema: true,
 };
 
 const reasoning = { temperature: false, maxTokensParameter: "max_completion_tokens" } as const;
@@ -96,6 +99,8 @@ const noTools =
 export function withoutRefused({ kind, message }: ModelFailure, traits: Traits): Partial<Traits> | undefined {
   if (kind === "rejected" && traits.forcedTools && /tool_choice/.test(message)) return { forcedTools: false };
   if (traits.tools && noTools.test(message)) return { tools: false };
+  if (kind === "rejected" && traits.answerSchema && /response_format|json_schema|grammar/i.test(message))
+    return { answerSchema: false };
   if (kind !== "rejected" || !refusal.test(message)) return undefined;
   if (traits.streamUsage && /stream_options/.test(message)) return { streamUsage: false };
   if (traits.stream && /\bstream(ing)?\b/i.test(message)) return { stream: false };

@@ -7,7 +7,7 @@ test("a name is enough, and a fallback is a complete configuration", () => {
     fallback: { name: "llama", baseUrl: "http://127.0.0.1:11434/v1" },
   });
   expect(config).toMatchObject({ baseUrl: "https://api.openai.com/v1", apiType: "openai", maxRetries: 4 });
-  expect(config.fallback).toMatchObject({ name: "llama", concurrency: 8 });
+  expect(config.fallback).toMatchObject({ name: "llama", maxRetries: 4 });
 });
 
 const wrong: [string, object][] = [

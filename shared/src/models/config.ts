@@ -43,8 +43,8 @@ export const modelConfigSchema = z.strictObject({
   get fallback() {
     return modelConfigSchema.optional();
   },
-  /** Calls in flight at the same time. */
-  concurrency: z.int().min(1).default(8),
+  /** Calls in flight at the same time; 8 in each process if left out. */
+  concurrency: z.int().min(1).optional(),
   /** Input and output together. If left out, we impose no limit. */
   tokensPerMinute: tokens.optional(),
   /** Silence allowed before the first delta of an answer. */

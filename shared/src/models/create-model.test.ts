@@ -335,6 +335,36 @@ test("the fallback model answers under its own name if the first stays unavailab
   expect(other.requests).toHaveLength(1);
 });
 
+test("each retry and the fallback are told with their number and wait, and logged", async () => {
+  const away = await scripted(() => ({ status: 503, error: { message: "busy" } }));
+  const other = await scripted([{ text: "from the other" }]);
+  const logged: unknown[] = [];
+  const logger = { warn: (...entry: unknown[]) => void logged.push(entry) };
+  const fallback = { name: "other", baseUrl: other.url };
+  const events = await eventsOf(modelAt(away.url, { maxRetries: 1, fallback }, { logger }));
+  const cause = expect.stringContaining("busy");
+  expect(events.filter(({ type }) => type === "retry")).toEqual([
+    { type: "retry", attempt: 1, waitMs: 500, cause },
+    { type: "retry", attempt: 2, waitMs: 0, cause: expect.stringMatching(/busy.*; other takes over$/) },
+  ]);
+  expect(logged).toEqual([
+    [{ model: "scripted", attempt: 1, waitMs: 500, cause }, "the model is asked again"],
+    [{ model: "scripted", fallback: "other", cause }, "the fallback model takes over"],
+  ]);
+});
+
+test("an error names the model and its provider, which is its host unless the settings name it", async () => {
+  const server = await scripted(() => ({ status: 401, error: { message: "bad key" } }));
+  for (const [config, provider] of [
+    [{}, new URL(server.url).host],
+    [{ provider: "acme" }, "acme"],
+  ] as const) {
+    const model = modelAt(server.url, config);
+    expect([model.name, model.provider]).toEqual(["scripted", provider]);
+    expect((await failureOf(model)).message).toStartWith(`Model scripted at ${provider}: `);
+  }
+});
+
 test("the fallback takes over at once from a model whose account has nothing left", async () => {
   const error = { message: "You exceeded your current quota", code: "insufficient_quota" };
   const empty = await scripted(() => ({ status: 429, error }));
@@ -351,9 +381,17 @@ test("a parameter the server refuses is omitted from then on", async () => {
       return { status: 400, error: { message: "temperature is not supported with this model" } };
     return { text: "ok" };
   });
-  const model = modelAt(server.url, { temperature: 0.2 });
+  const logged: unknown[] = [];
+  const logger = { warn: (...entry: unknown[]) => void logged.push(entry) };
+  const model = modelAt(server.url, { temperature: 0.2 }, { logger });
   expect((await reply(model, request, { signal: never })).text).toBe("ok");
   expect(server.requests).toHaveLength(3);
+  expect(logged).toEqual(
+    ["stream_options", "temperature"].map((name) => [
+      { model: "scripted", cause: expect.stringContaining(name) },
+      "a parameter is left out from now on",
+    ]),
+  );
   expect((await reply(model, request, { signal: never })).text).toBe("ok");
   expect(server.requests).toHaveLength(4);
 });
@@ -423,12 +461,29 @@ test("a server that ignores streaming is read as one answer", async () => {
       choices: [{ message: { role: "assistant", content: "all at once" }, finish_reason: "stop" }],
     })) as unknown as typeof globalThis.fetch;
   expect((await reply(modelAt(server.url, {}, { fetch }), request, { signal: never })).text).toBe("all at once");
+  const late = (async () =>
+    new Response(`\n \n{"choices":[{"message":{"content":"kept alive"},"finish_reason":"stop"}]}`, {
+      headers: { "content-type": "text/plain" },
+    })) as unknown as typeof globalThis.fetch;
+  expect((await reply(modelAt(server.url, {}, { fetch: late }), request, { signal: never })).text).toBe("kept alive");
+});
+
+test("what the environment says of an account of OpenAI's goes to no server", async () => {
+  const names = ["OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"];
+  for (const name of names) process.env[name] = "of-the-environment";
+  try {
+    const server = await scripted([{ text: "hello" }]);
+    await reply(modelAt(server.url), request, { signal: never });
+    expect(JSON.stringify(server.requests[0]?.headers)).not.toContain("of-the-environment");
+  } finally {
+    for (const name of names) delete process.env[name];
+  }
 });
 
 test("Azure is asked at the deployment's address, with its own key header and API version", async () => {
   const server = await scripted(() => ({ text: "from azure" }));
   const origin = new URL(server.url).origin;
-  for (const baseUrl of [origin, `${origin}/openai/deployments/gpt`]) {
+  for (const baseUrl of [origin, `${origin}/`, `${origin}/openai/deployments/gpt`]) {
     const model = modelAt(baseUrl, { name: "gpt", apiType: "azure", apiVersion: "2024-10-21" });
     expect((await reply(model, request, { signal: never })).text).toBe("from azure");
   }
@@ -461,6 +516,21 @@ test("a fallback that refuses does not replace a first model that is only unavai
   expect(refusing.requests).toHaveLength(1);
 });
 
+test("of two models that are away the fallback's error counts; an abort while it is asked keeps its reason", async () => {
+  const away = await scripted(() => ({ status: 503 }));
+  const busy = await scripted(() => ({ status: 429, headers: { "retry-after": "90" } }));
+  const error = await failureOf(modelAt(away.url, { maxRetries: 0, fallback: { name: "other", baseUrl: busy.url } }));
+  expect(error).toMatchObject({ code: "rate_limited", retryAfterMs: 90_000 });
+  expect(error.message).toStartWith("Model other at ");
+  const slow = await scripted([{ text: "one two", stallAfter: 0 }]);
+  const controller = new AbortController();
+  const fallback = { name: "other", baseUrl: slow.url };
+  const asking = failureOf(modelAt(away.url, { maxRetries: 0, fallback }), controller.signal);
+  await until(() => slow.requests.length === 1);
+  controller.abort("no longer wanted");
+  expect((await asking) as unknown).toBe("no longer wanted");
+});
+
 test("an empty account is a final failure, by its status too", async () => {
   const server = await scripted(() => ({ status: 402, error: { message: "Payment required" } }));
   const error = await failureOf(modelAt(server.url));
@@ -482,7 +552,7 @@ test("an answer that broke off and was requested again is paid for: its usage co
   const server = await scripted([{ text: "one two three four", cutAfter: 2 }, { text: "whole" }]);
   const events = await eventsOf(modelAt(server.url));
   const again = events.find((event) => event.type === "retry");
-  expect(again).toMatchObject({ usage: { source: "estimate" } });
+  expect(again).toMatchObject({ usage: { source: "estimate" }, cause: "the answer broke off" });
   expect(again?.type === "retry" && again.usage?.inputTokens).toBeGreaterThan(0);
 });
 
@@ -493,10 +563,16 @@ test("a server that refuses an already omitted parameter is not asked for ever",
 });
 
 test("a model needs only its name and address; errors in its settings are named", async () => {
-  const server = await scripted([{ text: "Hello." }]);
+  const server = await scripted([{ text: "Hello." }, { status: 503 }, { text: "Hello again." }]);
   const model = createModel({ name: "scripted", baseUrl: server.url });
   expect((await reply(model, request, { signal: never })).text).toBe("Hello.");
-  expect(() => createModel({ name: "scripted", price: { inputPerMillion: -1, outputPerMillion: 0 } })).toThrow(
-    "The model's price.inputPerMillion: Too small: expected number to be >=0.",
-  );
+  expect((await reply(model, request, { signal: never })).text).toBe("Hello again.");
+  for (const [settings, message] of [
+    [
+      { name: "scripted", price: { inputPerMillion: -1, outputPerMillion: 0 } },
+      "The model's price.inputPerMillion: Too small: expected number to be >=0.",
+    ],
+    ["scripted", "The model's settings: Invalid input: expected object, received string."],
+  ] as const)
+    expect(() => createModel(settings as never)).toThrow(expect.objectContaining({ code: "config_invalid", message }));
 });

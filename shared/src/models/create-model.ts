@@ -1,5 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { ImageRule, Model, ModelEvent, ModelRequest } from "../core/model.ts";
+import { sha256Of } from "../core/sha256.ts";
 import { traced } from "../core/trace.ts";
 import { plainName, type Traits, traitsOf, withoutRefused } from "./capabilities.ts";
 import type { AttemptResult, AttemptScope } from "./chat/attempt.ts";
@@ -7,7 +8,7 @@ import { createEndpoint } from "./chat/endpoint.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type ModelConfig, type ModelSettings, modelConfigSchema } from "./config.ts";
 import { createImageFit, imageRuleOf, type ShrinkImage } from "./images.ts";
-import { createLimiter, type Limiter } from "./limiter.ts";
+import { createLimiter, type EndpointLimits, type Limiter } from "./limiter.ts";
 import { ModelFailure, mayPass } from "./model-failure.ts";
 import { costOf } from "./price.ts";
 import { retryWait } from "./retry.ts";
@@ -21,6 +22,8 @@ export type ModelOptions = {
   readonly shrinkImage?: ShrinkImage;
   /** A number from 0 up to 1. */
   readonly random?: () => number;
+  /** Makes limits that are set hold for other processes too; `own` holds them in this one. */
+  readonly shareLimits?: (limits: EndpointLimits, own: Limiter) => Limiter;
   /** Logs every retry and fallback; never a key or a message's content. */
   readonly logger?: { warn(fields: object, message: string): void };
 };
@@ -58,7 +61,7 @@ export function createModel(settings: ModelSettings, deps: ModelOptions = {}): M
     config,
     clock,
     endpoint: createEndpoint(config, traced(deps.fetch ?? globalThis.fetch)),
-    limiter: createLimiter(config, clock),
+    limiter: limiterOf(config, clock, deps),
     imageRule,
     random: deps.random ?? Math.random,
     logger: deps.logger,
@@ -87,6 +90,19 @@ export function createModel(settings: ModelSettings, deps: ModelOptions = {}): M
       }
     },
   };
+}
+
+/** Calls in flight at the same time in this process, unless the settings say. */
+const defaultConcurrency = 8;
+
+function limiterOf(config: ModelConfig, clock: Clock, { shareLimits }: ModelOptions): Limiter {
+  const { baseUrl, name, apiKey, concurrency, tokensPerMinute } = config;
+  const own = createLimiter({ concurrency: concurrency ?? defaultConcurrency, tokensPerMinute }, clock);
+  if (shareLimits === undefined) return own;
+  return shareLimits(
+    { endpoint: sha256Of(JSON.stringify([baseUrl, name, apiKey])), concurrency, tokensPerMinute },
+    own,
+  );
 }
 
 async function* askWithRetries(scope: Scope, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {

@@ -101,6 +101,29 @@ test("the size of an image is read from its header", async () => {
   expect(sizeOf({ type: "image", mediaType: "image/tiff", data: dot.toString("base64") })).toBeUndefined();
 });
 
+/** The head of a JPEG of 300 × 200 pixels that a camera held in this orientation made. */
+function photograph(orientation: number): ImagePart {
+  const tiff = Buffer.from(`49492a0008000000010012010300010000000${orientation}00000000000000`, "hex");
+  const exif = Buffer.concat([Buffer.from("Exif\0\0", "latin1"), tiff]);
+  const lengthOf = (bytes: Buffer) => Buffer.from([0, bytes.length + 2]);
+  const frame = Buffer.from("08 00c8 012c 03 011100 021101 031101".replaceAll(" ", ""), "hex");
+  const segments = [
+    Buffer.from("ffd8ffe1", "hex"),
+    lengthOf(exif),
+    exif,
+    Buffer.from("ffc0", "hex"),
+    lengthOf(frame),
+    frame,
+    Buffer.from("ffd9", "hex"),
+  ];
+  return { type: "image", mediaType: "image/jpeg", data: Buffer.concat(segments).toString("base64") };
+}
+
+test("a photograph that lies on its side has the size at which it is seen", () => {
+  for (const orientation of [1, 2, 3, 4]) expect(sizeOf(photograph(orientation))).toEqual({ width: 300, height: 200 });
+  for (const orientation of [5, 6, 7, 8]) expect(sizeOf(photograph(orientation))).toEqual({ width: 200, height: 300 });
+});
+
 test("an image counts by its size, and one of unknown size as a page", async () => {
   await using seen = await seeing("gpt-4o");
   const tokens = (...images: ImagePart[]) => estimateTokens(asking(...images).messages, [], seen.model.imageRule);

@@ -9,6 +9,14 @@ export interface Limiter {
   enter(tokens: number, signal: AbortSignal): Promise<{ end(spentTokens: number): void }>;
 }
 
+/** The limits of an endpoint, for all its callers together; an omitted one does not apply. */
+export type EndpointLimits = {
+  /** The same for the same model and key at the same address. */
+  readonly endpoint: string;
+  readonly concurrency: number | undefined;
+  readonly tokensPerMinute: number | undefined;
+};
+
 const minute = 60_000;
 
 /**

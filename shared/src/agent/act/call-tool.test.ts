@@ -28,17 +28,35 @@ async function ended(tool: Tool, options: Options = {}, more: Parameters<Agent["
 type Agent = Awaited<ReturnType<typeof agentForTest>>;
 
 test("the event of a call holds its text, its sources and its images, so that the next task has them all", async () => {
-  const result = { text: "A picture.", isError: false, images: [png], takenIn: ["notes.example"] };
+  const result = { text: "A picture.", isError: false, images: [png, png], takenIn: ["notes.example"] };
   const { agent, event } = await ended(
     doing(async () => result),
     { model: { capabilities: { vision: true } } },
   );
   await using _ = agent;
   expect(event).toMatchObject({ text: "A picture.", isError: false, takenIn: ["notes.example"] });
-  expect(event?.images).toMatchObject([{ name: "act-1", mediaType: "image/png" }]);
+  expect(event?.images).toMatchObject([
+    { name: "act-1", mediaType: "image/png" },
+    { name: "act-2", mediaType: "image/png" },
+  ]);
   await agent.run("And now?");
   for (const { body } of agent.model.requests.slice(1))
     expect(JSON.stringify(body.messages)).toContain("data:image/png;base64,aGk=");
+});
+
+test("a result shows the whole of a file only if the model read the whole of it", async () => {
+  for (const [length, shown] of [
+    [2_000, true],
+    [2_001, false],
+  ] as const) {
+    const shows = { of: "file a.md", whole: "hash", brief: "[a.md as it was then.]", again: "[As above.]" };
+    const { agent, event } = await ended(
+      doing(async () => ({ text: "x".repeat(length), isError: false, shows })),
+      { agent: { limits: { resultCharacters: 2_000 } } },
+    );
+    await using _ = agent;
+    expect(event?.shows !== undefined).toBe(shown);
+  }
 });
 
 test("an expected failure is told by its own words, and brings what the tool brings", async () => {

@@ -9,7 +9,7 @@ import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.
 import { answerInquiries, type PendingSpending } from "../model-call/answer-inquiries.ts";
 import { timeLimit, workDeadline } from "../model-call/spending.ts";
 import type { AgentState } from "../task/agent-state.ts";
-import { boundText } from "../task/bound-text.ts";
+import { boundText, charactersOf } from "../task/bound-text.ts";
 import type { PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
 import { durableContext } from "./durable-context.ts";
@@ -55,6 +55,8 @@ export type TurnOfCalls = {
   readonly more?: (signal: AbortSignal) => Promise<readonly Tool[]>;
   /** What the calls in flight have spent together. */
   readonly pending: PendingSpending;
+  /** How many calls the turn makes. */
+  readonly calls: number;
 };
 
 /**
@@ -80,7 +82,11 @@ async function makeCall(
 ): Promise<CalledTool> {
   const call = readCall(recorded);
   const { id: callId, name, input } = call;
-  if (answer === undefined) run.emit({ type: "tool-started", callId, name, arguments: call.arguments });
+  if (answer === undefined) {
+    const permitted = call.approval === "ask" && call.forTask !== undefined && turn.task.allowed.has(call.forTask);
+    const forTask = permitted ? { forTask: call.forTask } : {};
+    run.emit({ type: "tool-started", callId, name, arguments: call.arguments, ...forTask });
+  }
   const tool = turn.tools.get(name);
   const brought = sourcesOf(tool ?? { name });
   const waits = call.way === "waiting" || call.way === "waiting-together";
@@ -110,11 +116,13 @@ async function makeCall(
         const workspace = await deps.openWorkspace(run.principal, run.contextId);
         const inquiries = answerInquiries(callId, turn, deps.model, step);
         const within = { workspace, step, deps, ask: inquiries.ask, ...(answer && { answer }) };
-        const result = input.ok ? await resultOf(call, input.value, turn, within) : failure(input.error);
-        const { limits } = turn.task;
+        const result = noticed(
+          workspace,
+          input.ok ? await resultOf(call, input.value, turn, within) : failure(input.error),
+        );
         const called = await bounded(
           { ...result, takenIn: result.takenIn ?? brought },
-          { callId, name, workspace, limits, artifacts: deps.artifacts },
+          { callId, name, workspace, turn, artifacts: deps.artifacts },
         );
         const { usage } = inquiries;
         const milliseconds = Math.ceil(performance.now() - started);
@@ -129,6 +137,12 @@ async function makeCall(
     const text = error.code === "interrupted" ? interrupted : `${name} failed: ${error.message}`;
     return emitEnded(run, { callId, name, text, isError: true, milliseconds: 0, takenIn: brought });
   }
+}
+
+/** The result, after what the model has to know of the files. */
+function noticed(workspace: Workspace, result: Awaited<ReturnType<typeof resultOf>>) {
+  const notice = workspace.takeNotice?.();
+  return notice === undefined ? result : { ...result, text: `${notice}\n\n${result.text}` };
 }
 
 /** The text of a durable call, shortened in a step if it is too long. */
@@ -172,6 +186,7 @@ async function resultOf(
       workspace,
       key: step.key,
       resultCharacters: task.limits.resultCharacters,
+      vision: deps.model.capabilities.vision,
       progress: (text) => step.progress({ type: "tool-output", callId: call.id, text }),
       fetch: (...request) => (deps.fetch ?? noWeb)(signal, ...request),
       ask: (inquiry) => ask(inquiry, signal),
@@ -201,12 +216,16 @@ type Within = {
   readonly answer?: PersonAnswer;
 };
 
-type Bounds = { callId: string; name: string; workspace: Workspace; limits: Limits; artifacts: ArtifactStore };
+type Bounds = { callId: string; name: string; workspace: Workspace; turn: TurnOfCalls; artifacts: ArtifactStore };
 
 /** The result with its text cut to size and its images stored. */
-async function bounded(result: ToolResult, { callId, name, workspace, limits, artifacts }: Bounds) {
+async function bounded(result: ToolResult, { callId, name, workspace, turn, artifacts }: Bounds) {
   if (result.asks !== undefined) return { callId, name, text: "", isError: false, asks: result.asks };
-  const text = await boundText(result.text, limits.resultCharacters, (whole) => workspace.spill(`${name}.txt`, whole));
+  const { limits, contextWindow } = turn.task;
+  // What is past the limit is left out in any case, and may be megabytes.
+  const read = result.text.slice(0, limits.resultCharacters);
+  const most = Math.min(limits.resultCharacters, charactersOf(read, contextWindow, turn.calls));
+  const text = await boundText(result.text, most, (whole) => workspace.spill(`${name}.txt`, whole));
   const images = await Promise.all(
     (result.images ?? []).map((image, index) =>
       artifacts.put(Buffer.from(image.data, "base64"), { name: `${name}-${index + 1}`, mediaType: image.mediaType }),

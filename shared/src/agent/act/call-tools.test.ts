@@ -66,6 +66,48 @@ test.each([
   expect(JSON.stringify(messages)).toContain("By the way.");
 });
 
+test("a question that nobody answers within a day is over, and its call goes on without an answer", async () => {
+  let later = 0;
+  const asking = act({
+    call: async (_, { answer }) =>
+      answer === undefined
+        ? { text: "", isError: false, asks: { question: "Sure?", state: null } }
+        : { text: `answered: ${answer.text}`, isError: false },
+  });
+  await using agent = await agentForTest({
+    script: [{ calls: [{ name: "act", args: {} }] }, { text: "done" }],
+    tools: [asking],
+    passed: () => later,
+  });
+  const id = await agent.start("Go.");
+  await agent.until(id, "waiting");
+  later = 25 * 60 * 60 * 1000;
+  await agent.until(id, "completed");
+  const ended = (await agent.events(id)).find(({ type }) => type === "tool-ended");
+  expect(ended).toMatchObject({ text: "answered: undefined" });
+});
+
+test("a call that changes something runs beside no other, whatever stands before and after it", async () => {
+  const seen: string[] = [];
+  const noting = (name: string, effect: "pure" | "once") =>
+    act({
+      name,
+      effect: () => effect,
+      call: async () => {
+        seen.push(`${name} begins`);
+        await Bun.sleep(20);
+        seen.push(`${name} ends`);
+        return { text: "", isError: false };
+      },
+    });
+  await using agent = await agentForTest({
+    script: [{ calls: ["read", "write", "read"].map((name) => ({ name, args: {} })) }, { text: "done" }],
+    tools: [noting("read", "pure"), noting("write", "once")],
+  });
+  await agent.run("Go.");
+  expect(seen).toEqual(["read", "write", "read"].flatMap((name) => [`${name} begins`, `${name} ends`]));
+});
+
 test("an answer of several parts is heard whole", async () => {
   await using agent = await agentForTest({
     script: [{ calls: [{ name: "look_up", args: { word: "b" } }] }, { text: "done" }],

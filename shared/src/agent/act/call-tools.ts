@@ -23,7 +23,7 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
     const more = async (signal: AbortSignal) => (await toolsNow(agent, principal, nothingYet, signal)).callable;
     for (const group of groups(calls)) {
       const pending = { tokens: 0, usd: 0 };
-      const turn: TurnOfCalls = { task, tools, pending, ...(moreTools && { more }) };
+      const turn: TurnOfCalls = { task, tools, pending, calls: calls.length, ...(moreTools && { more }) };
       const called = await inLanes(group, task, (run, call) => callTool(run, call, turn, deps));
       work(task, Math.max(0, ...called.map((each) => each.milliseconds)));
       for (const [at, each] of called.entries()) take(await answered(group[at], each, turn, deps), task);

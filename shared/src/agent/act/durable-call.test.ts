@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
+import type { Part } from "../../core/message.ts";
 import type { DurableContext, Tool, ToolResult } from "../../core/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 
@@ -72,4 +73,68 @@ test("a durable call knows the task's words, sources, time for answers and how f
     said: ["The user's words."],
     takenIn: expect.arrayContaining(["bash"]),
   });
+});
+
+test("durable calls wait beside each other only where their tool allows it", async () => {
+  for (const parallel of [true, false]) {
+    let waits = 0;
+    let most = 0;
+    const { tool } = waiting(
+      { text: "", isError: false },
+      {
+        parallel,
+        callDurably: async () => {
+          most = Math.max(most, ++waits);
+          await Bun.sleep(20);
+          waits--;
+          return { text: "", isError: false };
+        },
+      },
+    );
+    await using agent = await agentForTest({
+      script: [{ calls: [script[0], script[0]].flatMap((turn) => turn?.calls ?? []) }, { text: "done" }],
+      tools: [tool],
+    });
+    await agent.run("Go.");
+    expect(most).toBe(parallel ? 2 : 1);
+  }
+});
+
+test("of a durable call's files, what a person sent is not a result of the task; what another agent made is", async () => {
+  const parts: Part[] = [];
+  const { tool } = waiting(
+    { text: "", isError: false },
+    {
+      callDurably: async (_, __, { place, adopt }) => {
+        const [sent, made] = parts;
+        await place(sent ? [sent] : []);
+        await adopt(made ? [made] : []);
+        return { text: "", isError: false };
+      },
+    },
+  );
+  await using agent = await agentForTest({ script, tools: [tool] });
+  for (const name of ["sent.txt", "made.txt"]) {
+    const file = await agent.artifacts.put(Buffer.from(name), { name, mediaType: "text/plain" });
+    parts.push({ type: "file", ...file });
+  }
+  const { events } = await agent.run("Go.");
+  const results = events.flatMap((event) => (event.type === "artifact-added" ? [event.name] : []));
+  expect(results.sort()).toEqual(["answer", "made.txt"]);
+});
+
+test("messages that came while a durable call waited are all read before the next turn", async () => {
+  const { tool } = waiting(
+    { text: "", isError: false },
+    {
+      callDurably: async (_, __, { receiveMessages }) => {
+        receiveMessages(["one", "two"].map((text) => ({ messageId: text, parts: [{ type: "text", text }] })));
+        return { text: "", isError: false };
+      },
+    },
+  );
+  await using agent = await agentForTest({ script, tools: [tool] });
+  await agent.run("Go.");
+  const users = agent.model.requests.at(-1)?.body.messages.filter(({ role }) => role === "user");
+  expect(users?.map(({ content }) => content)).toEqual(["Go.", "one", "two"]);
 });

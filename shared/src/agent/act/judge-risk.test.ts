@@ -117,9 +117,9 @@ test("a risk that cannot be judged is a risk", async () => {
 });
 
 test("a tool receives what the user said in the conversation and in answers, and nothing else", async () => {
-  let said: RiskContext["said"] = [];
+  let last: Pick<RiskContext, "said" | "given" | "takenIn"> | undefined;
   const { tool } = presser(async (_, context) => {
-    said = context.said;
+    last = context;
     return undefined;
   });
   await using agent = await agentForTest({
@@ -132,11 +132,12 @@ test("a tool receives what the user said in the conversation and in answers, and
     tools: [tool, askHuman(), giveUp],
   });
   await agent.run("first words");
-  const id = await agent.start("second words");
+  const id = await agent.start("second words", { given: ["http://given.example"], takenIn: ["notes.example"] });
   await agent.until(id, "waiting");
   await agent.say(id, "an answer");
   await agent.until(id, "completed");
-  expect(said).toEqual(["first words", "second words", "an answer"]);
+  expect(last?.said).toEqual(["first words", "second words", "an answer"]);
+  expect([last?.given, last?.takenIn.includes("notes.example")]).toEqual([["http://given.example"], true]);
 });
 
 const giveUp = defineTool({

@@ -5,6 +5,7 @@ import type { Workspace } from "../../core/workspace.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import { userWords } from "../task/user-words.ts";
 import type { ReadCall } from "./plan-call.ts";
+import { unjudged } from "./task-permission.ts";
 
 /** What happens to a risky call: a person decides, it is made, or it is refused. */
 export type RiskPolicy = "ask" | "allow" | "deny";
@@ -33,7 +34,7 @@ export async function judgeRisk(
   withinMs = judgeMs,
 ): Promise<string | undefined> {
   if (tool?.risk === undefined || !input.ok) return undefined;
-  const unknown = `${tool.name}: what this call would do could not be determined`;
+  const unknown = unjudged(tool.name);
   const timer = AbortSignal.timeout(withinMs);
   const late = Promise.withResolvers<string>();
   timer.addEventListener("abort", () => late.resolve(unknown), { once: true });

@@ -102,6 +102,40 @@ test("a mounted tool never takes the name of one of the agent's own", async () =
   expect(events.find((event) => event.type === "tool-ended")).toMatchObject({ text: "mine" });
 });
 
+test("what is offered is chosen by all results so far, and what is offered beside the list can be called", async () => {
+  const seen: string[][] = [];
+  const finder = tool("find", "found");
+  await using it = await agentForTest({
+    agent: {
+      moreTools: {
+        ...more(() => [tool("a__one", "first"), tool("a__two", "second")]),
+        offer: (tools, results) => {
+          seen.push(results.map(({ name }) => name));
+          return [...tools.filter(({ name }) => results.length > 0 || name === "a__one"), finder];
+        },
+      },
+    },
+    script: [{ calls: [{ name: "find", args: {} }] }, { calls: [{ name: "a__two", args: {} }] }, { text: "done" }],
+  });
+  const { events } = await it.run("go");
+  expect(it.model.requests.map(namesIn)).toEqual([
+    ["a__one", "find"],
+    ["a__one", "a__two", "find"],
+    ["a__one", "a__two", "find"],
+  ]);
+  expect(seen.at(-1)).toEqual(["find", "a__two"]);
+  expect(events.flatMap((event) => (event.type === "tool-ended" ? [event.text] : []))).toEqual(["found", "second"]);
+});
+
+test("a mounted tool's results come from where that tool says that it brings them from", async () => {
+  await using it = await agentForTest({
+    agent: { moreTools: more(() => [{ ...tool("a__one", "first"), brings: ["web"] }]) },
+    script: [{ calls: [{ name: "a__one", args: {} }] }, { text: "done" }],
+  });
+  const { events } = await it.run("go");
+  expect(events.find((event) => event.type === "tool-ended")).toMatchObject({ takenIn: ["web"] });
+});
+
 /** Asks for a name, twice where the first is refused. */
 const asking: Tool = {
   ...tool("ask_name", ""),

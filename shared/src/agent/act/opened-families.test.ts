@@ -2,10 +2,11 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { MoreTools } from "../../core/agent.ts";
 import { defineTool } from "../../core/define-tool.ts";
+import type { Tool } from "../../core/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 
 let calls = 0;
-const tool = (name: string, more: { readonly family?: string; readonly opens?: string } = {}) =>
+const tool = (name: string, more: Pick<Tool, "family" | "opens" | "neededFor"> = {}) =>
   defineTool({
     name,
     description: name,
@@ -77,4 +78,34 @@ test("a closed family stays closed beside tools that change, and its tools can b
   const { events } = await it.run("go");
   expect(events).toContainEqual(expect.objectContaining({ type: "tool-ended", name: "click", isError: false }));
   expect(it.model.requests.map(namesIn)).toEqual(["read go a__one", "read go click look a__one"]);
+});
+
+/** A family that appears when the user speaks of maps, or a result names one of its tools. */
+const maps = [
+  tool("read"),
+  tool("open_map", {
+    family: "maps",
+    neededFor: (text, from) => (from === "user" ? /\bmap\b/ : /open_map/).test(text),
+  }),
+  tool("fold_map", { family: "maps" }),
+];
+
+test("a family is offered once the user's words call for it, or the name of a file they sent", async () => {
+  await using it = await agentForTest({
+    tools: maps,
+    script: [call("read"), { text: "1" }, { text: "2" }, { text: "3" }],
+  });
+  await it.run("look around");
+  await it.run("open the map");
+  await it.run("and now something else");
+  expect(it.model.requests.map(namesIn)).toEqual(["read", "read", "read open_map fold_map", "read open_map fold_map"]);
+});
+
+test("a result that names a tool brings its family, and other words in results do not", async () => {
+  const say = (name: string, text: string) => ({ ...tool(name), call: async () => ({ text, isError: false }) });
+  const tools = [...maps, say("list", "a map, a key"), say("view", "open_map opens it")];
+  await using it = await agentForTest({ tools, script: [call("list"), call("view"), { text: "done" }] });
+  await it.run("what is there?");
+  const always = "read list view";
+  expect(it.model.requests.map(namesIn)).toEqual([always, always, `${always} open_map fold_map`]);
 });

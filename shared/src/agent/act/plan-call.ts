@@ -2,6 +2,7 @@ import type { ToolCall } from "../../core/model.ts";
 import type { Tool } from "../../core/tool.ts";
 import { type ParsedArguments, parseArguments } from "../../models/arguments.ts";
 import type { PlannedCall } from "../task/loop.ts";
+import { permissionFor } from "./task-permission.ts";
 
 /**
  * Decides whether a call may be made: at once, only after a person has allowed it, or not at all.
@@ -36,7 +37,9 @@ export function planCall(
 ): PlannedCall {
   const ways = [policy(call), risk?.way ?? "allow"];
   const approval = ways.includes("deny") ? "deny" : ways.includes("ask") ? "ask" : "allow";
-  return { ...call, approval, way: wayOf(call, tool), ...(risk && { risk: risk.sentence }) };
+  const forTask = approval === "ask" ? permissionFor(call, tool, risk?.sentence) : undefined;
+  const judged = { ...(risk && { risk: risk.sentence }), ...(forTask !== undefined && { forTask }) };
+  return { ...call, approval, way: wayOf(call, tool), ...judged };
 }
 
 function wayOf({ input }: ReadCall, tool: Tool | undefined): PlannedCall["way"] {

@@ -1,6 +1,7 @@
 import type { AgentDefinition, ToolsListed } from "../../core/agent.ts";
+import type { Part } from "../../core/message.ts";
 import type { Tool } from "../../core/tool.ts";
-import type { AgentState } from "../task/agent-state.ts";
+import type { AgentState, TaskMessage } from "../task/agent-state.ts";
 
 /** The tools an agent can call now, and those its model is offered. */
 export type ToolsNow = {
@@ -39,11 +40,12 @@ export async function toolsNow(
 }
 
 /**
- * The tools without those of families that no call has opened yet. Families that open come last:
- * what is before them stays in the provider's cache.
+ * The tools without those of families that neither a call nor a need has opened yet. Families that
+ * open come last: what is before them stays in the provider's cache.
  */
 function opened(tools: readonly Tool[], called: ReadonlySet<string>): readonly Tool[] {
-  const families = new Set(tools.map(({ opens }) => opens).filter((name) => name !== undefined));
+  const needed = tools.filter(({ neededFor }) => neededFor !== undefined).map(({ family }) => family);
+  const families = new Set([...tools.map(({ opens }) => opens), ...needed].filter((name) => name !== undefined));
   const closed = new Set<string | undefined>(families);
   for (const { name, family, opens } of tools) {
     if (!called.has(name)) continue;
@@ -53,4 +55,29 @@ function opened(tools: readonly Tool[], called: ReadonlySet<string>): readonly T
   const isOpened = (tool: Tool) => tool.family !== undefined && families.has(tool.family);
   const offered = ({ family, opens }: Tool) => family === opens || !closed.has(family);
   return [...tools.filter((tool) => !isOpened(tool)), ...tools.filter((tool) => isOpened(tool) && offered(tool))];
+}
+
+/**
+ * The names of the tools that the words of these messages call for, without those in `known`. What
+ * the user said counts, and what results say.
+ */
+export function neededIn(
+  messages: readonly TaskMessage[],
+  tools: readonly Tool[],
+  known: ReadonlySet<string>,
+): readonly string[] {
+  const asked = tools.filter(({ name, neededFor }) => neededFor !== undefined && !known.has(name));
+  if (asked.length === 0) return [];
+  const words = messages.flatMap((message): { readonly from: "user" | "result"; readonly text: string }[] => {
+    if (message.role === "tool") return [{ from: "result", text: message.text }];
+    if (message.role !== "user" || message.note === true) return [];
+    return message.parts.map((part) => ({ from: "user", text: wordsOf(part) }));
+  });
+  return asked
+    .filter(({ neededFor }) => words.some(({ text, from }) => neededFor?.(text, from)))
+    .map(({ name }) => name);
+}
+
+function wordsOf(part: Part): string {
+  return part.type === "text" ? part.text : part.type === "data" ? "" : (part.name ?? "");
 }

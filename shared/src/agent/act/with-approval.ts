@@ -11,7 +11,8 @@ const expiryMs = 24 * 60 * 60 * 1000;
  * Lets a person decide about the calls that need approval, before any call of the turn is made;
  * after a refusal, none is made. The question is made here from the exact call, and the answer must
  * contain that call's code: an approval holds for one call with these arguments, once, and for a
- * day.
+ * day. A person who says so allows what the question offers for the rest of this task instead: the
+ * calls whose recorded `forTask` is the same, in this run alone.
  */
 export function withApproval(act: Act): Act {
   return async (calls, task) => {
@@ -22,7 +23,8 @@ export function withApproval(act: Act): Act {
         refuse(call, denial(call), task);
         continue;
       }
-      const why = call.approval === "ask" && refused === undefined ? await refusalOf(call, task) : undefined;
+      const asks = call.approval === "ask" && !isAllowed(call, task);
+      const why = asks && refused === undefined ? await refusalOf(call, task) : undefined;
       if (why !== undefined) refused = { call, why };
       allowed.push(call);
     }
@@ -30,6 +32,10 @@ export function withApproval(act: Act): Act {
       for (const call of allowed) refuse(call, call === refused.call ? refused.why : notAlone(refused.call), task);
     else if (allowed.length > 0) await act(allowed, task);
   };
+}
+
+function isAllowed({ forTask }: PlannedCall, { allowed }: AgentState): boolean {
+  return forTask !== undefined && allowed.has(forTask);
 }
 
 function denial({ risk }: PlannedCall): string {
@@ -49,6 +55,7 @@ async function refusalOf(call: PlannedCall, task: AgentState): Promise<string | 
   await collectMessages(task);
   const decision = await askApproval(task.run, call, approvalCode(task.run.id, call), { timeoutMs: expiryMs });
   if (decision === undefined) return "Nobody allowed this call in time; it was not made.";
+  if (decision.forTask && call.forTask !== undefined) task.allowed.add(call.forTask);
   if (decision.allowed) return undefined;
   const asked = call.risk === undefined ? " " : ` They were asked:\n${quotedRisk(call.risk)}\n`;
   return `The call was not allowed and not made.${asked}The person said: ${decision.said}`;

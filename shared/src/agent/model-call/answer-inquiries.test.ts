@@ -2,8 +2,10 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
 import type { ReadEvent } from "../../core/events.ts";
+import type { Model, ModelEvent, Usage } from "../../core/model.ts";
 import type { Tool } from "../../core/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
+import { answerInquiries } from "./answer-inquiries.ts";
 
 /** A prompt of about as many tokens as the model here counts. */
 const text = "word ".repeat(1_000);
@@ -133,4 +135,64 @@ test("a tool's questions to the model count both before and after it asks the pe
   await agent.until(id, "waiting");
   await agent.say(id, "yes");
   expect((await agent.until(id, "completed", "failed")).error?.code).toBe("token_limit");
+});
+
+const costs = { inputTokens: 100, cachedInputTokens: 0, outputTokens: 20, costUsd: 2, source: "provider" } as const;
+/** The head of a PNG of 512 by 512, which is all that an estimate reads. */
+const png = Buffer.from("89504e470d0a1a0a0000000d494844520000020000000200", "hex").toString("base64");
+const image = { type: "image", mediaType: "image/png", data: png } as const;
+
+/**
+ * Inquiries of a model that is away, or breaks off once and then answers, and what they leave
+ * pending.
+ */
+function inquiring(isAway = false) {
+  const pending = { tokens: 0, usd: 0 };
+  const during: { tokens: number; usd: number }[] = [];
+  const emitted: object[] = [];
+  const model = {
+    name: "m",
+    capabilities: { maxOutputTokens: 5_000, vision: true },
+    imageRule: { kind: "tiles", tile: 512, base: 10_000, each: 0, square: 2_048 },
+    cost: ({ inputTokens, outputTokens }: Usage) => (inputTokens + outputTokens) / 1_000,
+    async *ask(): AsyncGenerator<ModelEvent> {
+      during.push({ ...pending });
+      if (isAway) throw new Error("away");
+      yield { type: "retry", attempt: 1, waitMs: 0, cause: "it broke off", usage: costs };
+      yield { type: "reply", reply: { text: "gist", toolCalls: [], finish: "stop", usage: costs, model: "m" } };
+    },
+  } as unknown as Model;
+  const task = {
+    limits: { tokens: 100_000, usd: 1_000, wallMs: 1_000 },
+    spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
+    contextWindow: 100_000,
+  };
+  const emit = (event: object) => void emitted.push(event);
+  return { pending, during, emitted, ...answerInquiries("call-1", { task, pending }, model, { emit }) };
+}
+const question = { instructions: "Say.", text: "What?", maxOutputTokens: 300 };
+const { signal } = new AbortController();
+
+test("an inquiry reserves what it may use, and then counts what it used, with the answer that broke off", async () => {
+  const { ask, pending, during, usage, emitted } = inquiring();
+  expect(await ask(question, signal)).toBe("gist");
+  const [reserved] = during;
+  expect(reserved?.tokens).toBeWithin(301, 340);
+  expect(reserved?.usd).toBeCloseTo((reserved?.tokens ?? 0) / 1_000);
+  expect(pending).toEqual({ tokens: 240, usd: 4 });
+  expect(usage).toEqual([costs, costs]);
+  expect(emitted).toMatchObject([
+    { type: "model-asked", callId: "call-1", usage: costs, discarded: costs, model: "m" },
+  ]);
+  await ask({ ...question, images: [image] }, signal);
+  expect((during[1]?.tokens ?? 0) - 240).toBeGreaterThan(10_000);
+});
+
+test("an inquiry that fails, or of a call that was given up, leaves nothing pending", async () => {
+  const failing = inquiring(true);
+  await expect(failing.ask(question, signal)).rejects.toThrow("away");
+  expect([failing.pending, failing.usage]).toEqual([{ tokens: 0, usd: 0 }, []]);
+  const late = inquiring();
+  await expect(late.ask(question, AbortSignal.abort("given up"))).rejects.toBe("given up");
+  expect([late.pending, late.during]).toEqual([{ tokens: 0, usd: 0 }, []]);
 });

@@ -2,10 +2,11 @@ import { afterEach, expect, test } from "bun:test";
 import type { JournalEvent } from "../../core/events.ts";
 import type { Model, ModelEvent, Usage } from "../../core/model.ts";
 import type { Progress } from "../../core/progress.ts";
+import type { StepContext } from "../../core/run.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
 import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../../testing/scripted-model.ts";
-import { callModel } from "./call-model.ts";
+import { callModel, recordReply } from "./call-model.ts";
 
 const running: ScriptedModel[] = [];
 afterEach(async () => {
@@ -110,4 +111,31 @@ test.each([
 
 test("a model whose answer just ends has not answered", async () => {
   await expect(calling([{ type: "text-delta", text: "ab" }])).rejects.toMatchObject({ code: "model_unavailable" });
+});
+
+test("a model that does not answer within the task's time is stopped as that; a cancel keeps its own reason", async () => {
+  const model = {
+    async *ask(_: object, { signal }: { readonly signal: AbortSignal }) {
+      yield await new Promise<never>((_, reject) =>
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true }),
+      );
+    },
+  } as unknown as Model;
+  const request = { messages: [], tools: [], toolChoice: "none" } as const;
+  const asking = (wallMs: number, signal: AbortSignal) =>
+    recordReply(
+      {
+        limits: { tokens: 1, usd: 1, wallMs },
+        spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
+        contextWindow: 1,
+      },
+      request,
+      model,
+      { signal, emit: () => undefined } as unknown as StepContext,
+    );
+  await expect(asking(20, new AbortController().signal)).rejects.toMatchObject({ code: "time_limit" });
+  const canceling = new AbortController();
+  const asked = asking(60_000, canceling.signal);
+  canceling.abort("canceled");
+  await expect(asked).rejects.toBe("canceled");
 });

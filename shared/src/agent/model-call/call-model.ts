@@ -73,6 +73,12 @@ function sum(one: Usage | undefined, other: Usage | undefined): Usage | undefine
 
 type SeenText = Omit<SeenObservation, "role" | "images">;
 
+/**
+ * A tool that an answer calls in its text, where nothing is called; and the files that the task
+ * asks for and nobody has made, if the task has called no tool at all.
+ */
+export type Doubts = { readonly spelledCall?: string; readonly unmade?: readonly string[] };
+
 /** What a model step records in the journal. */
 export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage"> & {
   readonly discarded?: Usage;
@@ -87,6 +93,8 @@ export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "
   readonly sightTokens?: number;
   /** Estimated tokens of the prompt's system text and tools, when they have changed. */
   readonly fixedTokens?: number;
+  /** What speaks against taking a text as the task's answer. */
+  readonly doubts?: Doubts;
 };
 
 /**

@@ -142,7 +142,13 @@ test("an address that has never answered is not waited for: the task fails and s
 
 /** A step whose model is away for so many attempts: its pauses, or the error it ends with. */
 async function pausing(
-  { wasReached = true, hasAnswered = true, leftMs = 1e9, retryAfterMs = undefined as number | undefined },
+  {
+    wasReached = true,
+    hasAnswered = true,
+    leftMs = 1e9,
+    retryAfterMs = undefined as number | undefined,
+    attemptMs = 0,
+  },
   attempts = 1,
 ) {
   const slept: number[] = [];
@@ -163,6 +169,7 @@ async function pausing(
   };
   let left = attempts;
   const answer = await retryingStep(run, "model", waiting, async () => {
+    await Bun.sleep(attemptMs);
     if (left-- > 0) throw new ModelAway("model_unavailable", "gone...", { wasReached, retryAfterMs });
     return { text: "here" };
   }).then(
@@ -190,6 +197,8 @@ test("pauses double from the first to the longest, with up to a fifth more, and 
   const { slept, spent, notices } = await pausing({}, 4);
   for (const [n, least] of [1_000, 2_000, 4_000, 4_000].entries()) expect(slept[n]).toBeWithin(least, least * 1.2 + 1);
   expect(spent).toBeGreaterThanOrEqual(slept.reduce((sum, ms) => sum + ms, 0));
+  const slow = await pausing({ attemptMs: 30 });
+  expect(slow.spent).toBeGreaterThanOrEqual((slow.slept[0] ?? 0) + 29);
   expect(notices[0]).toBe("The model cannot answer now: gone. Retrying in 2 s.");
 });
 

@@ -13,7 +13,10 @@ test("concurrent sub-budgets never exceed what is left, and each leaves somethin
   const task = lender();
   const [first, second, third] = [openSubBudget(task, 0.5), openSubBudget(task, 0.5), openSubBudget(task, 0.5)];
   expect(first.budget).toEqual({ tokens: 400, usd: 2, wallMs: 6_000 });
-  expect([second.budget.tokens, third.budget.tokens]).toEqual([200, 100]);
+  expect([second.budget, third.budget]).toMatchObject([
+    { tokens: 200, usd: 1 },
+    { tokens: 100, usd: 0.5 },
+  ]);
 });
 
 test("the used part of a sub-budget is spent, and the rest is available again", () => {
@@ -55,6 +58,9 @@ test("a model that takes money for one side alone is held to the limit of money"
   expect(roomForAnswer(account, 500, modelAt({ input: 0, output: 0.001 }))).toBe(1_000);
   // A free answer has no price that could be too much.
   expect(roomForAnswer(account, 500, modelAt({ input: 0.001, output: 0 }))).toBe(99_500);
+  // Nothing is enough for what costs nothing.
+  const broke = { ...account, limits: { ...account.limits, usd: 0 } };
+  expect(roomForAnswer(broke, 500, free)).toBe(99_500);
 });
 
 test("a deadline leaves what is left of the task's time, and says how long that time was", async () => {
@@ -139,11 +145,11 @@ test("a task whose time is used up to the millisecond does not think again", asy
 test("a deadline has passed when its time is over, not when the task was canceled", async () => {
   const task = { ...lender(), contextWindow: 1 };
   const used = { ...task, spent: { ...task.spent, workMs: 10_000 } };
+  const both = workDeadline(used, AbortSignal.abort());
   const passed = workDeadline(used, new AbortController().signal);
   await new Promise((fired) => passed.signal.addEventListener("abort", fired, { once: true }));
   expect(passed.passed()).toBe(true);
   const canceled = workDeadline(task, AbortSignal.abort());
   expect([canceled.signal.aborted, canceled.passed()]).toEqual([true, false]);
-  const both = workDeadline(used, AbortSignal.abort());
   expect(both.passed()).toBe(false);
 });

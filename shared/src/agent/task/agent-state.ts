@@ -64,8 +64,11 @@ export type AgentState = {
   readonly run: Run;
   /** The task's own limits, fixed when it started. */
   readonly limits: Limits;
-  /** The model's context window in tokens, fixed when the task started. */
-  readonly contextWindow: number;
+  /**
+   * The model's context window in tokens: as known when the task started, less once the provider
+   * says so.
+   */
+  contextWindow: number;
   /** Estimated tokens of the newest prompt besides the conversation: its system text and tools. */
   fixedTokens: number;
   /** The day the task started, `YYYY-MM-DD` in UTC. */
@@ -74,7 +77,10 @@ export type AgentState = {
   messages: TaskMessage[];
   /** The message that set the task; compaction never touches it. */
   readonly goal: TaskMessage;
-  /** The names of the tools that the conversation has called, which compaction does not forget. */
+  /**
+   * The names of the tools that the conversation has called or needed, which compaction does not
+   * forget.
+   */
   readonly called: Set<string>;
   /** The user's messages that are not in the conversation yet. */
   readonly pendingMessages: UserMessage[];
@@ -102,11 +108,15 @@ export type AgentState = {
   readonly given: readonly string[];
   /** Sources that the task and the earlier conversation have taken in, besides the user's words. */
   readonly takenIn: Set<string>;
+  /** What a person has allowed for the rest of this task: the `forTask` of planned calls. */
+  readonly allowed: Set<string>;
   /**
    * Fingerprints of the newest turns, and the milliseconds this turn's calls took, for
    * `detectLoops`.
    */
   recentTurns: string[];
   callsMs: number;
+  /** Whether the model was told that its text cannot be the answer. */
+  doubted: boolean;
   outcome: Outcome | undefined;
 };

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { boundText } from "./bound-text.ts";
+import { estimateText } from "../../models/tokens.ts";
+import { boundText, charactersFor, charactersOf } from "./bound-text.ts";
 
 test("text that fits is returned in full and not written to a file", async () => {
   const spilled: string[] = [];
@@ -36,4 +37,17 @@ test("cutting text never splits a character", async () => {
     const text = await boundText(`x${"😀".repeat(400)}y`, limit, async () => "whole.txt");
     expect(text.isWellFormed()).toBe(true);
   }
+});
+
+test("a result fills 15 % of a window at most, and those of a turn 45 %, also where a character is a token", () => {
+  const english = "the quick brown fox jumps over the lazy dog ".repeat(400);
+  const chinese = "敏捷的棕色狐狸跳过懒狗".repeat(400);
+  for (const text of [english, chinese]) {
+    const one = estimateText(text.slice(0, charactersOf(text, 4_096, 1)));
+    const ofFive = estimateText(text.slice(0, charactersOf(text, 4_096, 5)));
+    expect(one).toBeWithin(500, 4_096 * 0.15 + 60);
+    expect(ofFive * 5).toBeWithin(1_500, 4_096 * 0.45 + 250);
+  }
+  expect(charactersOf("short", 4_096, 16)).toBe(5);
+  expect([4_096, 32_768].map(charactersFor)).toEqual([1_843, 14_745]);
 });

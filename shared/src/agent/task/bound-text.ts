@@ -1,3 +1,26 @@
+import { estimateText } from "../../models/tokens.ts";
+
+/** The most of a model's window that one result may fill, and the results of one turn together. */
+const resultShare = 0.15;
+const turnShare = 0.45;
+
+/** Characters of a token, at least: what a result's text is bounded by before it is there. */
+const charactersPerToken = 3;
+
+/** The most characters of a result for a model with this window, in tokens. */
+export function charactersFor(contextWindow: number): number {
+  return Math.floor(contextWindow * resultShare * charactersPerToken);
+}
+
+/**
+ * The most characters of this text, one of so many results of a turn, for a model with this window.
+ */
+export function charactersOf(text: string, contextWindow: number, results: number): number {
+  const tokens = contextWindow * Math.min(resultShare, turnShare / results);
+  if (text.length <= tokens) return text.length;
+  return Math.floor((tokens * text.length) / Math.max(1, estimateText(text)));
+}
+
 /**
  * Text of at most `limit` characters: whole if it fits, otherwise its head and tail around a note
  * that names the file in which `spill` stored the full text.
@@ -18,9 +41,10 @@ export function wholeIn(text: string): string | undefined {
   return /(?:; the whole is in |\[whole output, \d+ bytes: )(\.manyhands\/output\/[^\s\]]+)\]/.exec(text)?.[1];
 }
 
-/** A text that was cut before, cut further; it still names the file that holds it whole. */
+/** A text cut further; if it was cut before, it still names the file that holds it whole. */
 export function shortenAgain(text: string, limit: number): string {
-  const note = `\n\n[More is no longer shown here; the whole is in ${wholeIn(text)}]\n\n`;
+  const file = wholeIn(text);
+  const note = `\n\n[More is no longer shown here${file === undefined ? "" : `; the whole is in ${file}`}]\n\n`;
   return headAndTail(text, limit, note);
 }
 

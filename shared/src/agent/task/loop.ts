@@ -31,6 +31,8 @@ export type PlannedCall = ToolCall & {
   readonly approval: "allow" | "ask" | "deny";
   /** What the call would do that a person should decide about, in words written by code. */
   readonly risk?: string;
+  /** What a person may allow for the rest of the task instead of this call alone. */
+  readonly forTask?: string;
   /**
    * `together`: may run in parallel with neighbours of this kind. `waiting`: a durable call, one at
    * a time.

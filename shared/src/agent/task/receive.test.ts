@@ -175,6 +175,8 @@ test.each([
   ["line\nbreak\u202e\u2066.txt", "line_break__.txt"],
   ["...hidden.txt", "hidden.txt"],
   ["mcp.json", "_mcp.json"],
+  [".git/a:b\u202e/.vscode/f.txt", "git/a_b_/vscode/f.txt"],
+  [`${"d".repeat(300)}/f.txt`, `${"d".repeat(200)}/f.txt`],
   ["", "file"],
   [" / . ", "file"],
   [`${"n".repeat(300)}.txt`, `${"n".repeat(196)}.txt`],

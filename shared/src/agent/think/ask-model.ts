@@ -5,13 +5,14 @@ import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
 import { estimateTokens } from "../../models/tokens.ts";
 import { judgeRisk, type RiskPolicy } from "../act/judge-risk.ts";
 import { type ApprovalPolicy, planCall, readCall } from "../act/plan-call.ts";
-import { type ToolsNow, toolsNow } from "../act/tools-now.ts";
-import { type RecordedReply, recordReply } from "../model-call/call-model.ts";
+import { neededIn, type ToolsNow, toolsNow } from "../act/tools-now.ts";
+import { type Doubts, type RecordedReply, recordReply } from "../model-call/call-model.ts";
 import { type ModelPauses, retryingStep } from "../model-call/retrying-step.ts";
 import { roomForAnswer, spend } from "../model-call/spending.ts";
 import { addMessage } from "../task/add-message.ts";
 import type { AgentState, SeenObservation } from "../task/agent-state.ts";
 import type { PlannedCall, Think } from "../task/loop.ts";
+import { answerDoubts, doubtsAbout } from "./doubts.ts";
 import { toolChoiceNow, turnNotice } from "./last-turn.ts";
 import { observe } from "./observe.ts";
 import { promptOf } from "./prompt.ts";
@@ -41,6 +42,7 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
     const hint = agent.stepHint?.({ step: task.step, maxSteps: task.limits.steps });
     const notice = turnNotice(agent, task);
     const hints = [hint, ...task.hints, notice].filter((each) => each !== undefined);
+    for (const name of neededIn(task.messages, agent.tools, task.called)) task.called.add(name);
     const toolChoice = toolChoiceNow(agent, task);
     const reply = await retryingStep(task.run, "model", waitingOf(task, deps), async (step) => {
       const { callable, offered, missing } = await toolsNow(agent, task.run.principal, task, step.signal);
@@ -58,13 +60,17 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
       const inputTokens = task.measured.tokens - saved + estimateTokens(fresh, [], model.imageRule) + tailTokens;
       const request: ModelRequest = {
         messages: [systemMessage(agent, task.today), ...prompt, ...tail],
-        tools: offered.map((tool) => specOf(tool).spec),
+        tools: offered.map((tool) => specIn(task, tool)),
         toolChoice,
         maxOutputTokens: roomForAnswer(task, inputTokens + fixed - task.fixedTokens, model),
       };
       const reply = await recordReply(task, request, model, step, observation);
+      const toolNames = toolChoice === "none" ? [] : offered.map(({ name }) => name);
+      const open = () => deps.openWorkspace(task.run.principal, task.run.contextId);
+      const doubts = await doubtsAbout(reply, task, { toolNames, openWorkspace: open });
       return {
         ...reply,
+        ...(doubts && { doubts }),
         sightTokens: tailTokens,
         ...(fixed !== task.fixedTokens && { fixedTokens: fixed }),
         toolCalls: await planCalls(reply.toolCalls, callable, task, deps, step.signal),
@@ -163,6 +169,20 @@ function specOf(tool: Tool): KnownSpec {
   return made;
 }
 
+const told = new WeakMap<AgentState, WeakMap<Tool, ToolSpec>>();
+
+/**
+ * A tool as this task's first prompt described it: a description that changes while the task works,
+ * such as which agents can be asked, would lose what the provider has cached.
+ */
+function specIn(task: AgentState, tool: Tool): ToolSpec {
+  const specs = told.get(task) ?? new WeakMap<Tool, ToolSpec>();
+  told.set(task, specs);
+  const spec = specs.get(tool) ?? specOf(tool).spec;
+  specs.set(tool, spec);
+  return spec;
+}
+
 const systems = new WeakMap<AgentDefinition, { readonly today: string; readonly message: ModelMessage }>();
 
 /** Made once for each agent and day. */
@@ -204,6 +224,18 @@ function take(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinitio
   } else if (toolChoice === "required") {
     task.hints.push("Text alone does not end this task. Call a tool; call `terminate` when you are done.");
   } else {
-    task.outcome = { status: "success", summary: text };
+    conclude(text, reply.doubts, task);
+  }
+}
+
+/** Takes a text as the task's answer, unless code can see that it is none. */
+function conclude(text: string, doubts: Doubts | undefined, task: AgentState): void {
+  const answer = doubts && answerDoubts(doubts, task);
+  if (answer === undefined) task.outcome = { status: "success", summary: text };
+  else if ("failure" in answer) task.outcome = { status: "failure", summary: answer.failure };
+  else {
+    task.doubted = true;
+    task.hints.push(answer.hint);
+    task.run.emit({ type: "notice-given", kind: "stuck", text: answer.hint });
   }
 }

@@ -1,12 +1,14 @@
 import { AppError } from "../../core/errors.ts";
 import type { ModelRequest } from "../../core/model.ts";
 import type { StepContext } from "../../core/run.ts";
+import { windowNamed } from "../../models/chat/overflow.ts";
 import { ModelAway } from "../../models/model-failure.ts";
 import { estimateTokens } from "../../models/tokens.ts";
 import { type CalledModel, callModel } from "../model-call/call-model.ts";
 import { retryingStep } from "../model-call/retrying-step.ts";
 import { roomForAnswer, type SpentCall, spend, timeLimit, workDeadline } from "../model-call/spending.ts";
 import type { AgentState, TaskMessage } from "../task/agent-state.ts";
+import { shortenAgain } from "../task/bound-text.ts";
 import type { Think } from "../task/loop.ts";
 import { type ThinkDeps, waitingOf } from "./ask-model.ts";
 import { compacted, pinnable, pinned } from "./pinned.ts";
@@ -33,11 +35,36 @@ export function fitWindow(think: Think, deps: ThinkDeps): Think {
       return await think(task);
     } catch (error) {
       if (!(error instanceof AppError && error.code === "context_overflow")) throw error;
-      if (!(await compact(task, promptTokens(task) * keepShare, deps))) throw error;
+      const window = windowNamed(error.message);
+      const size = Math.min(promptTokens(task), window ?? Number.POSITIVE_INFINITY);
+      const compacted = await compact(task, size * keepShare, deps, window);
+      if (!compacted && !cutNewest(task)) throw error;
       return think(task);
     }
   };
 }
+
+/** How much of a result that was too long for the window is left. */
+const cutTo = 0.25;
+
+/**
+ * Cuts the results of the newest turn, when there is nothing else to leave out; false without any.
+ */
+function cutNewest(task: AgentState): boolean {
+  const last = task.messages.findLastIndex(({ role }) => role === "assistant");
+  let isShorter = false;
+  task.messages = task.messages.map((message, at) => {
+    if (at < last || message.role !== "tool" || message.text.length < shortestCut) return message;
+    isShorter = true;
+    return { ...message, text: shortenAgain(message.text, Math.floor(message.text.length * cutTo)) };
+  });
+  task.measured = { tokens: task.fixedTokens, messages: 0 };
+  keepViews(task);
+  return isShorter;
+}
+
+/** Characters below which cutting a result would gain nothing. */
+const shortestCut = 800;
 
 /**
  * How many tokens of the newest messages to keep, leaving room for new ones and for what compaction
@@ -58,9 +85,11 @@ type Recorded = {
   readonly kept?: number;
   readonly pinned?: number;
   readonly reply?: SpentCall;
+  /** The window that the provider named, in tokens, if it is smaller than was known. */
+  readonly window?: number;
 };
 
-async function compact(task: AgentState, keepTokens: number, deps: ThinkDeps): Promise<boolean> {
+async function compact(task: AgentState, keepTokens: number, deps: ThinkDeps, window?: number): Promise<boolean> {
   const words = pinnable(task.messages, task.goal, task.contextWindow);
   const kept = newestWhole(task.messages, Math.min(keepTokens, roomForNewest(task, words.tokens)));
   const away = task.messages.slice(0, task.messages.length - kept);
@@ -83,8 +112,11 @@ async function compact(task: AgentState, keepTokens: number, deps: ThinkDeps): P
     const called = await askForSummary(text, task, deps, step, ({ reply, usage }) => ({ ...tell(reply.text), usage }));
     if (called === undefined) step.emit(tell(""));
     const { summary } = tell(called?.reply.text ?? "");
-    return { summary, kept, pinned: count, ...(called && { reply: spentOf(called) }) };
+    const isSmaller = window !== undefined && window < task.contextWindow;
+    const learned = isSmaller && { window };
+    return { summary, kept, pinned: count, ...learned, ...(called && { reply: spentOf(called) }) };
   });
+  task.contextWindow = recorded.window ?? task.contextWindow;
   if (recorded.reply !== undefined) spend(task, recorded.reply);
   const { summary, pinned: pins } = recorded;
   const left = recorded.kept ?? newestWhole(task.messages, keepTokens);

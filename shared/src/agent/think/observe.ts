@@ -1,6 +1,7 @@
 import type { AgentDefinition } from "../../core/agent.ts";
 import type { Model } from "../../core/model.ts";
 import type { Observation } from "../../core/tool.ts";
+import { abortable } from "../../core/within.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { estimateText } from "../../models/tokens.ts";
 import type { AgentState } from "../task/agent-state.ts";
@@ -33,9 +34,6 @@ export async function observe(
   const { text, mark } = lastSeen(views);
   const timer = AbortSignal.timeout(lookMs);
   const both = AbortSignal.any([signal, timer]);
-  const hung = Promise.withResolvers<never>();
-  const stop = () => hung.reject(both.reason);
-  both.addEventListener("abort", stop, { once: true });
   const options = {
     signal: both,
     vision: model.capabilities.vision,
@@ -49,14 +47,12 @@ export async function observe(
   try {
     both.throwIfAborted();
     const seeing = openWorkspace(run.principal, run.contextId).then((workspace) => look(workspace, options));
-    const observation = await Promise.race([seeing, hung.promise]);
+    const observation = await abortable(seeing, both);
     return fresh(observation && cut(observation, Math.floor(contextWindow * share)));
   } catch (error) {
     signal.throwIfAborted();
     if (timer.aborted) return failed(`it took longer than ${lookMs / 1000} s.`);
     return failed(error instanceof Error ? error.message : String(error));
-  } finally {
-    both.removeEventListener("abort", stop);
   }
 }
 

@@ -69,6 +69,14 @@ test("the user's newest messages stay as long as they take three tenths of the w
   expect(pinnable(messages, goal, 1)).toEqual({ count: 0, tokens: g });
 });
 
+test("what is older than a message that does not fit does not stay either", () => {
+  const [small, large, newest] = [user("small"), user("lorem ipsum ".repeat(500)), user("newest")];
+  const tokens = messageTokens(goal) + messageTokens(newest);
+  const window = Math.ceil((tokens + messageTokens(small)) / 0.3);
+  expect(pinnable([goal, small, large, newest], goal, window)).toEqual({ count: 1, tokens });
+  expect(pinnable([goal, small, newest], goal, window).count).toBe(2);
+});
+
 test("the goal stays wherever it stands, and takes no other message's place", () => {
   const [before, after] = [user("before"), user("after")];
   expect(pinned([before, goal, after], goal, 1)).toEqual([goal, after]);

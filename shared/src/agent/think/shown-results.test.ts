@@ -168,7 +168,7 @@ test("what is folded after a compaction stays so, word for word, when the task g
   const isSummary = (request: ChatRequest) => JSON.stringify(request.messages[0]).includes("working memory");
   const ask = { calls: [{ name: "ask_human", args: { inquire: "Go on?" } }] };
   const rounds = (from: number) => [0, 1, 2, 3].flatMap((n) => [change(from + n), view]);
-  const long = [say(1_500), say(1_500)];
+  const long = [say(1_500), say(1_500), say(1_500)];
   const moves = [...long, create, ...rounds(0), ...long, ...rounds(4), ask, ...rounds(8), done];
   const promptsOf = async (restarts: boolean) => {
     let turn = 0;

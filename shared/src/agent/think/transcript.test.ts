@@ -37,6 +37,19 @@ test("the previous summary stays whole beside long results", async () => {
   expect(text.includes(long("S", 6_000).trim())).toBe(true);
 });
 
+test("a file is listed in one line that is whole text, whatever its result begins with", async () => {
+  const { files } = await transcript([result(`a\n\n\tb ${"x".repeat(57)}😀${long("A", 40_000)}`)], [], window, spill);
+  expect(files).toEqual([`.manyhands/output/echo.txt: RESULT of echo: a b ${"x".repeat(57)}\ufffd`]);
+});
+
+test("many short entries do not make the text longer than its room", async () => {
+  const older = Array.from({ length: 300 }, (_, n) => result(`${n} ${"lorem ".repeat(40)}`));
+  const { text } = await transcript(older, [], 2_000, spill);
+  expect(text.length).toBeLessThan(2_000 * 0.6 * 3 + 200);
+  expect(text).toContain("RESULT of echo: 0 lorem");
+  expect(text).toContain("RESULT of echo: 299 lorem");
+});
+
 test("text with more tokens per character gets room for fewer characters", async () => {
   const older = [1, 2, 3].map(() => result("価格は毎月変わります。".repeat(2_000)));
   expect((await transcript(older, [], window, spill)).text.length).toBeLessThan(8_000);

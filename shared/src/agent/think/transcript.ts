@@ -47,8 +47,12 @@ export async function transcript(
   for (const [n, message] of older.entries()) {
     const whole = wholes[n] ?? "";
     const bound = message.role === "summary" ? before : limit;
-    if (whole.length <= bound) entries.push(whole);
-    else if (message.role !== "user" && message.role !== "tool") entries.push(await cut(whole, bound));
+    if (whole.length <= bound) {
+      entries.push(whole);
+      const isResult = message.role === "tool" && !viewed.has(message.callId);
+      const path = isResult ? wholeIn(message.text) : undefined;
+      if (path !== undefined) files.push(named(path, whole));
+    } else if (message.role !== "user" && message.role !== "tool") entries.push(await cut(whole, bound));
     else if (message.role === "tool" && viewed.has(message.callId)) {
       const path = viewed.get(message.callId) ?? "";
       files.push(`${path}: as it is now`);
@@ -58,12 +62,17 @@ export async function transcript(
         message.role === "user"
           ? await spill("message.txt", whole)
           : (wholeIn(message.text) ?? (await spill(`${message.name}.txt`, message.text)));
-      files.push(`${path}: ${whole.slice(0, 80).replaceAll(/\s+/g, " ").toWellFormed()}`);
+      files.push(named(path, whole));
       entries.push(await boundText(whole, limit, async () => path));
     }
   }
   const happened = await cut(entries.join(separator), left);
   return { text: `THE USER'S MESSAGES, WORD FOR WORD\n\n${said}\n\nTHE TRANSCRIPT\n\n${happened}`, files };
+}
+
+/** The line that names the file of a result that was cut, now or when it came. */
+function named(path: string, whole: string): string {
+  return `${path}: ${whole.slice(0, 80).replaceAll(/\s+/g, " ").toWellFormed()}`;
 }
 
 /** Characters per token: fewer in scripts such as Chinese, where a character is a token or more. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { SeenObservation, TaskMessage, View } from "../task/agent-state.ts";
-import { foldViews, keepViews, lastSeen } from "./views.ts";
+import { foldViews, keepViews, lastSeen, withViews } from "./views.ts";
 
 const words = (count: number) => "word ".repeat(count);
 const seen = (name: string, more: Partial<SeenObservation> = {}): SeenObservation => ({
@@ -44,6 +44,23 @@ test("a page is folded to its brief once a later one is whole, and one that cont
   expect([isOpen(two), two.saved > 400]).toEqual([1, true]);
 });
 
+test("a page is not out of date for what continues it, for a result after it or for nothing", () => {
+  const page = seen("A", { brief: "BRIEF A", mark: "1" });
+  const change = seen("B", { mark: "2", since: "1" });
+  const later: readonly (readonly [View["message"], number][])[] = [[], [[change, 2]], [[picture("p"), 2]]];
+  for (const views of later) expect(folded([[page, 1], ...views], 2).texts[0]).toStartWith("A word");
+  expect(
+    folded(
+      [
+        [page, 1],
+        [change, 2],
+        [seen("C"), 3],
+      ],
+      3,
+    ).texts.slice(0, 2),
+  ).toEqual(["BRIEF A", ""]);
+});
+
 test("a brief that the conversation has already is not told again, and a view without one leaves nothing", () => {
   const same = { brief: "SAME" };
   const three = folded(
@@ -83,12 +100,46 @@ test("an image is shown until a newer one comes or five turns have passed, and i
   expect([two.texts, isOpen(two)]).toEqual([[gone, "b"], 1]);
 });
 
+const result = (text: string, shows?: { of: string; whole?: string; brief?: string }) =>
+  ({ role: "tool", callId: text, name: "read", text, isError: false, ...(shows && { shows }) }) as const;
+const kept = (length: number) => `${"x".repeat(length)}[whole output, 9 bytes: .manyhands/output/a.txt]`;
+
+test("a long output is shortened after twelve turns, also those of earlier tasks, and a short one never", () => {
+  expect(folded([[result(kept(3_000)), 1]], 13).texts[0]).toStartWith("xxx");
+  const [after] = folded([[result(kept(3_000)), 1]], 14).messages;
+  const text = after?.role === "tool" ? after.text : "";
+  expect([text.length < 1_600, text.includes("; the whole is in .manyhands/output/a.txt]")]).toEqual([true, true]);
+  expect(folded([[result(kept(1_400)), 1]], 99).messages).toEqual([result(kept(1_400))]);
+  const turn: TaskMessage = { role: "assistant", text: "", toolCalls: [] };
+  expect(withViews([turn, result(kept(1)), said("more"), turn, turn])).toMatchObject({
+    messages: { length: 5 },
+    views: { open: [{ step: -2 }], weighed: 0 },
+  });
+});
+
+test("a result that shows a file is folded to its brief once a later one of that file has all of it", () => {
+  const file = (text: string, of: string, whole?: string) =>
+    result(`${text} ${words(500)}`, { of, brief: `BRIEF ${text}`, ...(whole && { whole }) });
+  const texts = (...shown: readonly View["message"][]) =>
+    folded(
+      shown.map((message, at) => [message, at]),
+      shown.length,
+    ).texts.map((text) => text.slice(0, 7));
+  expect(texts(file("A", "a", "1"), file("B", "b", "1"), file("C", "a"))).toEqual(["A word ", "B word ", "C word "]);
+  expect(texts(file("B", "b"), file("A", "a"), file("C", "a", "1"))).toEqual(["B word ", "BRIEF A", "C word "]);
+  expect(texts(file("A", "a", "1"), file("B", "b", "1"), file("C", "b", "2"))).toEqual([
+    "A word ",
+    "BRIEF B",
+    "C word ",
+  ]);
+});
+
 test("views are folded only where that saves half of what comes after them, and are weighed again when more are stale", () => {
   const [small, late] = [seen("A", { text: words(50) }), said(words(2_000))];
   const messages: TaskMessage[] = [small, late];
   const views = { open: [{ message: small, step: 1 }], weighed: 0 };
   const kept = foldViews({ messages, views, step: 1, measured: sent(messages) }, seen("B"));
-  expect(kept).toMatchObject({ messages, saved: 0, views: { weighed: 1 } });
+  expect(kept).toEqual({ messages, saved: 0, views: { open: views.open, weighed: 1 } });
   const unsent = foldViews({ messages, views, step: 1, measured: sent([]) }, seen("B"));
   expect([unsent.views.open, unsent.saved > 0]).toEqual([[], true]);
   const large = seen("C", { text: words(4_000) });
@@ -110,7 +161,7 @@ test("what was seen last may be continued while the whole of it is there", () =>
   expect(lastSeen(open(whole, change))).toEqual({ text: "b", mark: "2" });
   expect(lastSeen(open(change)).mark).toBeUndefined();
   expect(lastSeen(open(whole, seen("C", { text: "failed" }))).mark).toBe("1");
-  const views = open(whole, change);
+  const views = { ...open(whole, change), weighed: 1 };
   keepViews({ views, messages: [change] } as unknown as Parameters<typeof keepViews>[0]);
-  expect(views.open.map(({ message }) => message)).toEqual([change]);
+  expect(views).toEqual({ open: [{ message: change, step: 1 }], weighed: 0 });
 });

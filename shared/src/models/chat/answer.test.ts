@@ -36,6 +36,10 @@ test("an unclosed think block, and text that only starts like one, lose nothing"
   expect((await read({ content: "<think>hm</thi" })).answer).toMatchObject({ reasoning: "hm</thi", text: "" });
   expect((await read({ content: "<thi" })).answer).toMatchObject({ reasoning: "", text: "<thi" });
   expect((await read({ content: " <b>x" })).answer).toMatchObject({ reasoning: "", text: " <b>x" });
+  const later = "It says <think>five</think>.";
+  expect((await read({ content: later })).answer).toMatchObject({ reasoning: "", text: later });
+  const twice = { content: "<think>a</think>b</think>c" };
+  expect((await read(twice)).answer).toMatchObject({ reasoning: "a", text: "b</think>c" });
 });
 
 test("reasoning comes under either of its two names, and a refusal is text", async () => {
@@ -71,6 +75,32 @@ test("calls without an index are distinguished by id or name", async () => {
     { id: "x", name: "a", arguments: '{"n":1}' },
     { id: "y", name: "a", arguments: '{"n":2}' },
     { id: "", name: "b", arguments: '{"n":3}' },
+  ]);
+});
+
+test("of calls that all claim index 0 the newest goes on", async () => {
+  const { answer } = await read(
+    call({ index: 0, id: "x", function: { name: "a", arguments: "{}" } }),
+    call({ index: 0, id: "y", function: { name: "a", arguments: '{"n"' } }),
+    call({ index: 0, function: { arguments: ":2}" } }),
+  );
+  expect(answer.toolCalls.map((each) => each.arguments)).toEqual(["{}", '{"n":2}']);
+});
+
+test("each piece of a call is told with the call it belongs to", async () => {
+  async function* chunks() {
+    for (const [index, name, text] of [
+      [0, "a", "{"],
+      [1, "b", "["],
+      [0, undefined, "}"],
+    ])
+      yield [parseChunk({ choices: [{ delta: call({ index, function: { name, arguments: text } }) }] })];
+  }
+  const told = await Array.fromAsync(readAnswer(chunks()));
+  expect(told).toEqual([
+    { type: "tool-call-delta", index: 0, name: "a", arguments: "{" },
+    { type: "tool-call-delta", index: 1, name: "b", arguments: "[" },
+    { type: "tool-call-delta", index: 0, name: "a", arguments: "}" },
   ]);
 });
 

@@ -16,7 +16,8 @@ import {
 } from "./answer.ts";
 import { classify } from "./classify.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { asPromptRequest, hideCalls } from "./prompt-tools.ts";
+import { asPromptRequest } from "./prompt-tools.ts";
+import { hideCalls } from "./text-calls.ts";
 import { watch, within } from "./watchdog.ts";
 import { chatBody, chatParams } from "./wire.ts";
 
@@ -53,7 +54,9 @@ export async function* attempt(
     const source = await within(opening, config.firstDeltaTimeoutMs, signal);
     const deltas = readAnswer(watch(parsed(source, guard), saysSomething, config, signal));
     const names = request.tools.map((tool) => tool.name);
-    const answer = yield* traits.tools ? deltas : hideCalls(deltas, names);
+    const native = traits.tools;
+    const mayCall = names.length > 0 && request.toolChoice !== "none";
+    const answer = yield* native && !mayCall ? deltas : hideCalls(deltas, names, { native });
     hasEnded = true;
     return resultOf(answer, request, config);
   } finally {

@@ -25,6 +25,45 @@ test("any client of the protocol can use the server, streamed or not", async () 
   await server.close();
 });
 
+test("calls and reasoning are the same in an answer that streams and in one that comes whole", async () => {
+  const calls = [
+    { id: "a", name: "bash", args: { command: "ls -a" } },
+    { id: "b", name: "look", rawArguments: "{cut" },
+  ];
+  const server = await startScriptedModel(({ messages }) =>
+    messages.length > 1 ? { text: "plain" } : { reasoning: "hm hm", calls },
+  );
+  const client = new OpenAI({ apiKey: "none", baseURL: server.url, maxRetries: 0 });
+  const sent = [
+    { id: "a", type: "function", function: { name: "bash", arguments: '{"command":"ls -a"}' } },
+    { id: "b", type: "function", function: { name: "look", arguments: "{cut" } },
+  ];
+  const [whole] = (await client.chat.completions.create(body)).choices;
+  expect(whole?.message as unknown).toEqual({
+    role: "assistant",
+    content: null,
+    reasoning_content: "hm hm",
+    tool_calls: sent,
+  });
+  const chunks = await Array.fromAsync(await client.chat.completions.create({ ...body, stream: true }));
+  const deltas = chunks.map(({ choices }) => choices[0]?.delta);
+  expect(deltas[0]).toMatchObject({ role: "assistant", reasoning_content: "hm" });
+  const pieces = deltas.flatMap((delta) => delta?.tool_calls ?? []);
+  const joined = sent.map((call, at) => ({
+    ...pieces.find(({ index, id }) => index === at && id !== undefined),
+    function: {
+      name: call.function.name,
+      arguments: pieces.map((piece) => (piece.index === at ? (piece.function?.arguments ?? "") : "")).join(""),
+    },
+  }));
+  expect(joined as unknown).toEqual(sent.map((call, index) => ({ index, ...call })));
+  const [said] = (await client.chat.completions.create({ ...body, messages: [...body.messages, ...body.messages] }))
+    .choices;
+  expect(said).toMatchObject({ finish_reason: "stop", message: { content: "plain" } });
+  expect(Object.keys(said?.message ?? {}).sort()).toEqual(["content", "role"]);
+  await server.close();
+});
+
 test("an invalid request is answered with an error object", async () => {
   const server = await startScriptedModel([]);
   const post = (text: string) => fetch(`${server.url}/chat/completions`, { method: "POST", body: text });

@@ -52,6 +52,7 @@ test.each<Failing>([
   ["429 about the account with a wait", refused(429, empty, {}, { "retry-after": "7" }), "rate-limited"],
   ["an error within the stream", refused(undefined), "unavailable"],
   ["a limit within the stream", refused(undefined, "rate limit reached"), "rate-limited"],
+  ["a limit within the stream, as a sentence", refused(undefined, "Rate limit reached"), "rate-limited"],
   ["a code within the stream", refused(undefined, "no", { code: 400 }), "rejected"],
   ["a code of 600 within the stream", refused(undefined, "no", { code: 600 }), "unavailable"],
   ["a code of 599 within the stream", refused(undefined, "no", { code: 599 }), "unavailable"],
@@ -106,6 +107,7 @@ test.each<[Record<string, string>, string, number | undefined]>([
   [{ "retry-after": "2" }, "retry in 9s", 2_000],
   [{}, "Please try again in 3.25s.", 3_250],
   [{}, "retry in 4 sec", 4_000],
+  [{}, "Retry in 5 s", 5_000],
   [{}, "retry in 4 steps", undefined],
   [{}, "", undefined],
 ])("with the headers %j and the words %j the wait is %p ms", (headers, words, wait) => {

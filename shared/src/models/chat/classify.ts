@@ -1,8 +1,7 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai/error";
 import { type FailureKind, ModelFailure } from "../model-failure.ts";
+import { saysOverflow, windowNamed } from "./overflow.ts";
 
-const overflow =
-  /context.?(length|window)|maximum context|prompt is too long|input is too long|too many (input )?tokens|input token count|reduce the length|request too large/i;
 const quota = /insufficient.?(quota|balance|credit)|exceeded your current quota|billing|credit balance/i;
 
 /** Turns an error of the SDK, or of its connection, into the failure of the attempt. */
@@ -13,11 +12,21 @@ export function classify(error: unknown, apiKey: string | undefined, now: number
   const headers = error instanceof APIError ? error.headers : undefined;
   const waitMs = retryAfterMs(headers, now) ?? retryAfterText(sentence);
   const kind = kindOf(error, status, `${codeOf(error)} ${sentence}`, waitMs);
-  const advice = adviceFor(kind, status);
+  const advice = kind === "overflow" ? overflowAdvice(error, sentence) : adviceFor(kind, status);
   return new ModelFailure(kind, sentence, {
     ...(waitMs !== undefined && { retryAfterMs: waitMs }),
     ...(advice !== undefined && { advice }),
   });
+}
+
+/**
+ * Servers that keep a smaller window than the model could have are common where people run their
+ * own.
+ */
+function overflowAdvice(error: unknown, sentence: string): string | undefined {
+  const window = windowNamed(`${sentence} ${error instanceof APIError ? JSON.stringify(error.error ?? "") : ""}`);
+  if (window === undefined) return undefined;
+  return `Its window is ${window} tokens: say so with \`context_window = ${window}\` in [llm.capabilities].`;
 }
 
 /** Advice for a failure that does not pass with time. */
@@ -36,7 +45,7 @@ function adviceFor(kind: FailureKind, status: number | undefined): string | unde
  */
 function kindOf(error: unknown, status: number | undefined, text: string, waitMs: number | undefined): FailureKind {
   const clientError = status === undefined || (status >= 400 && status < 500);
-  if (clientError && status !== 401 && overflow.test(text)) return "overflow";
+  if (status !== 401 && saysOverflow(text, { serverError: !clientError })) return "overflow";
   // Some providers also call a per-minute limit a quota, and say when it ends.
   if (status === 402 || (clientError && waitMs === undefined && quota.test(text))) return "quota";
   if (status === 413) return "overflow";

@@ -5,7 +5,8 @@ import { modelConfigSchema } from "../config.ts";
 import { createModel } from "../create-model.ts";
 import type { ModelAnswer } from "./answer.ts";
 import { type ChatMessage, chatText } from "./chat-protocol.ts";
-import { asPromptRequest, hideCalls, takeCalls } from "./prompt-tools.ts";
+import { asPromptRequest } from "./prompt-tools.ts";
+import { hideCalls, takeCalls } from "./text-calls.ts";
 
 let server: ScriptedModel | undefined;
 afterEach(async () => {
@@ -119,6 +120,11 @@ const written: [string, string, object][] = [
   ],
   ["a fence inside a string", block('{"name": "bash", "arguments": {"a": "```\\nb\\n```"}}'), { name: "bash" }],
   [
+    "a call that stops after a bracket of its own",
+    block('{"name": "bash", "arguments": {"a": {}, "text": "half'),
+    { name: "bash", arguments: '{"name": "bash", "arguments": {"a": {}, "text": "half' },
+  ],
+  [
     "a call beyond repair",
     block('{"name": "bash", "arguments": oh no'),
     { name: "bash", arguments: '{"name": "bash", "arguments": oh no' },
@@ -176,6 +182,8 @@ test("no tools are described where none is there or none may be called, and the 
   expect(asked(messages, "none")).toEqual({ messages, tools: [], toolChoice: "none" });
   expect(asked(messages, "auto", [])).toEqual({ messages, tools: [], toolChoice: "auto" });
   expect(asked(messages).messages.slice(1)).toEqual(messages);
+  const limits = { maxOutputTokens: 9, temperature: 0 };
+  expect(asPromptRequest({ messages, tools: [spec], toolChoice: "auto", ...limits })).toMatchObject(limits);
 });
 
 test("calls become blocks, and the results of a turn one message, with their images", () => {
@@ -222,6 +230,21 @@ async function hidden(pieces: readonly string[]) {
   }
 }
 
+test("reasoning passes through beside the text, and with both kinds of calls the first ends it", async () => {
+  const text = 'Look. <tool_call>{"name": "ls"}</tool_call> and\n```tool_call\n{"name": "ls"}\n```';
+  async function* deltas() {
+    yield { type: "reasoning-delta", text: "Hm." } as const;
+    yield { type: "text-delta", text } as const;
+    return { text, reasoning: "Hm.", toolCalls: [], finish: "stop", usage: undefined };
+  }
+  const told = await Array.fromAsync(hideCalls(deltas(), ["ls"]));
+  expect(told.slice(0, 2)).toEqual([
+    { type: "reasoning-delta", text: "Hm." },
+    { type: "text-delta", text: "Look." },
+  ]);
+  expect(told.map((each) => each.type).filter((type) => type === "tool-call-delta")).toHaveLength(2);
+});
+
 const answers = [
   'Look: ```tool_call\n{"name": "ls", "arguments": {}}\n```',
   'First.\n\n```tool_call\n{"name": "ls"}\n```\nLast.',
@@ -249,4 +272,33 @@ test("a block that cannot be read is a call all the same, under the name it has 
   expect(takeCalls("```tool_call\nls please\n```", ["ls"]).toolCalls).toEqual([call("", "tool_call", "ls please")]);
   expect(takeCalls("```json\nnot json\n```", ["ls"])).toEqual({ text: "```json\nnot json\n```", toolCalls: [] });
   expect(takeCalls("  text  ", ["ls"])).toEqual({ text: "  text  ", toolCalls: [] });
+});
+
+test("a model that has to call a tool is held to the schema of its calls, and not where the server refuses", async () => {
+  const script = await startScriptedModel((body) =>
+    "response_format" in body && script.requests.length > 1
+      ? { status: 400, error: { message: "'response_format' is not supported" } }
+      : { text: '{"name": "bash", "arguments": {"command": "ls"}}' },
+  );
+  server = script;
+  const model = createModel({ name: "small", baseUrl: script.url, capabilities: { tools: false } });
+  const ask = async (toolChoice: ModelRequest["toolChoice"]) => {
+    const events = await Array.fromAsync(
+      model.ask({ ...request, toolChoice }, { signal: new AbortController().signal }),
+    );
+    const last = events.at(-1);
+    return last?.type === "reply" ? last.reply.toolCalls.map(({ name }) => name) : [];
+  };
+  expect(await ask({ name: "bash" })).toEqual(["bash"]);
+  const [first] = script.requests;
+  expect(first?.body).toMatchObject({
+    response_format: {
+      type: "json_schema",
+      json_schema: { schema: { properties: { name: { const: "bash" }, arguments: { required: ["command"] } } } },
+    },
+  });
+  expect(await ask("required")).toEqual(["bash"]);
+  expect(script.requests.map(({ body }) => "response_format" in body)).toEqual([true, true, false]);
+  await ask("auto");
+  expect(script.requests.at(-1)?.body).not.toHaveProperty("response_format");
 });

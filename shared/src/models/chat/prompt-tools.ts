@@ -1,13 +1,6 @@
-import { jsonrepair } from "jsonrepair";
-import * as z from "zod";
-import type { ModelEvent, ModelMessage, ModelRequest, ToolCall, ToolSpec } from "../../core/model.ts";
-import type { ModelAnswer } from "./answer.ts";
+import type { JsonSchema, ModelMessage, ModelRequest, ToolCall, ToolSpec } from "../../core/model.ts";
+import { callFence } from "./text-calls.ts";
 import { resultText } from "./wire.ts";
-
-/**
- * The info string of the fenced blocks in which a model without function calling writes its calls.
- */
-const callFence = "```tool_call";
 
 /**
  * The same request for a model without function calling: the system prompt describes the tools,
@@ -19,7 +12,26 @@ export function asPromptRequest(request: ModelRequest): ModelRequest {
   const described = request.toolChoice === "none" ? [] : request.tools;
   if (described.length === 0) return { ...request, messages, tools: [] };
   const instructions = describe(described, request.toolChoice);
-  return { ...request, messages: withSystemText(messages, instructions), tools: [] };
+  const answerSchema = callSchema(described, request.toolChoice);
+  return {
+    ...request,
+    messages: withSystemText(messages, instructions),
+    tools: [],
+    ...(answerSchema && { answerSchema }),
+  };
+}
+
+/** The schema of a call that has to be made: many servers hold a model to one. */
+function callSchema(tools: readonly ToolSpec[], choice: ModelRequest["toolChoice"]): JsonSchema | undefined {
+  if (choice === "auto" || choice === "none") return undefined;
+  const meant = tools.filter(({ name }) => choice === "required" || name === choice.name);
+  const calls = meant.map(({ name, inputSchema: { $schema: _, ...schema } }) => ({
+    type: "object",
+    properties: { name: { const: name }, arguments: schema },
+    required: ["name", "arguments"],
+    additionalProperties: false,
+  }));
+  return calls.length > 1 ? { anyOf: calls } : calls[0];
 }
 
 /**
@@ -63,100 +75,4 @@ function describe(tools: readonly ToolSpec[], choice: ModelRequest["toolChoice"]
     ),
   ];
   return lines.join("\n\n");
-}
-
-type Delta = Exclude<ModelEvent, { readonly type: "retry" | "reply" }>;
-
-/**
- * A fence can close only at the beginning of a line, which no JSON string contains; the last one
- * may be missing.
- */
-const blocks =
-  /^[ \t]*```(tool_call|json)[ \t]*\n([\s\S]*?)(?:^[ \t]*```|$(?![\s\S]))|<tool_call>([\s\S]*?)(?:<\/tool_call>|$(?![\s\S]))/gm;
-
-const callSchema = z.looseObject({
-  name: z.string().min(1),
-  arguments: z.looseObject({}).optional(),
-  parameters: z.looseObject({}).optional(),
-});
-
-/**
- * Extracts the calls from an answer's text. A block that cannot be parsed becomes a call too, so
- * that the model gets an error for it.
- */
-export function takeCalls(
-  text: string,
-  toolNames: readonly string[],
-): { text: string; toolCalls: readonly ToolCall[] } {
-  const toolCalls: ToolCall[] = [];
-  const rest = text.replace(blocks, (block: string, fence: string | undefined, fenced?: string, tagged?: string) => {
-    const body = (fenced ?? tagged ?? "").trim();
-    const call = readCall(body);
-    // Any JSON block may be part of an answer; it is a call only if it names a tool.
-    if (fence === "json" && (call === undefined || !toolNames.includes(call.name))) return block;
-    toolCalls.push(call ?? { id: "", name: nameIn(body), arguments: body });
-    return "";
-  });
-  return { text: toolCalls.length === 0 ? text : rest.trim(), toolCalls };
-}
-
-/**
- * Passes an answer's deltas on, but yields the calls in its text as calls, at the end, instead of
- * as text.
- */
-export async function* hideCalls(
-  deltas: AsyncGenerator<Delta, ModelAnswer>,
-  toolNames: readonly string[],
-): AsyncGenerator<Delta, ModelAnswer> {
-  let seen = "";
-  let told = 0;
-  for (;;) {
-    const next = await deltas.next();
-    if (next.done === true) {
-      const { text, toolCalls } = takeCalls(next.value.text, toolNames);
-      const rest =
-        toolCalls.length === 0 ? seen.slice(told) : text.startsWith(seen.slice(0, told)) ? text.slice(told) : "";
-      if (rest !== "") yield { type: "text-delta", text: rest };
-      for (const [index, call] of toolCalls.entries()) {
-        yield { type: "tool-call-delta", index, name: call.name, arguments: call.arguments };
-      }
-      return { ...next.value, text, toolCalls };
-    }
-    if (next.value.type !== "text-delta") yield next.value;
-    else {
-      seen += next.value.text;
-      const safe = Math.max(told, visibleLength(seen));
-      if (safe > told) yield { type: "text-delta", text: seen.slice(told, safe) };
-      told = safe;
-    }
-  }
-}
-
-/**
- * The length up to the first call, or to a possible beginning of one; white space before it is held
- * back too.
- */
-function visibleLength(text: string): number {
-  const at = [callFence, "<tool_call>"].map((mark) => text.indexOf(mark)).filter((index) => index !== -1);
-  if (at.length > 0) return text.slice(0, Math.min(...at)).trimEnd().length;
-  return text.replace(/[`<][^\n]{0,12}$/, "").trimEnd().length;
-}
-
-function readCall(body: string): ToolCall | undefined {
-  const parsed = callSchema.safeParse(lenientJson(body));
-  if (!parsed.success) return undefined;
-  const { name, arguments: given, parameters } = parsed.data;
-  return { id: "", name, arguments: JSON.stringify(given ?? parameters ?? {}) };
-}
-
-function lenientJson(body: string): unknown {
-  try {
-    return JSON.parse(body.endsWith("}") ? jsonrepair(body) : body);
-  } catch {
-    return undefined;
-  }
-}
-
-function nameIn(body: string): string {
-  return /"name"\s*:\s*"([^"]+)"/.exec(body)?.[1] ?? "tool_call";
 }

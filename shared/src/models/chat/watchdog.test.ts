@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { watch, within } from "./watchdog.ts";
 
 const silent = new Promise<never>(() => {});
@@ -16,6 +16,15 @@ test("an answer that is late fails as unavailable, and an abort gives its own re
   expect(await within(Promise.resolve(7), 1000, AbortSignal.abort(reason)).catch((error: unknown) => error)).toBe(
     reason,
   );
+});
+
+test("what was waited for in time leaves neither a timer nor a listener", async () => {
+  const { signal } = new AbortController();
+  using began = spyOn(signal, "addEventListener");
+  using ended = spyOn(signal, "removeEventListener");
+  using cleared = spyOn(globalThis, "clearTimeout");
+  for (const one of [1, 2]) await within(Promise.resolve(one), 60_000, signal);
+  expect([began, ended, cleared].map((spy) => spy.mock.calls.length)).toEqual([2, 2, 2]);
 });
 
 test("empty items do not start the shorter limit, and a slow reader is not a stall", async () => {

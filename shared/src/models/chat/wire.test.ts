@@ -166,11 +166,12 @@ test("the JSON of a conversation that grows, shrinks or changes is that of its p
     turn.slice(1, 2),
     [],
   ];
-  for (const messages of conversations) {
-    for (const each of [traits, { ...traits, vision: false }]) {
-      const request = { messages, tools, toolChoice: "required" as const, maxOutputTokens: 9 };
-      const text = chatBody(request, config, each);
-      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(chatParams(request, config, each))));
-    }
+  const blind = { ...traits, vision: false };
+  const inOneState = [traits, blind].flatMap((each) => conversations.map((messages) => ({ messages, each })));
+  const inTurns = conversations.flatMap((messages) => [traits, blind].map((each) => ({ messages, each })));
+  for (const { messages, each } of [...inOneState, ...inTurns]) {
+    const request = { messages, tools, toolChoice: "required" as const, maxOutputTokens: 9 };
+    const text = chatBody(request, config, each);
+    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(chatParams(request, config, each))));
   }
 });

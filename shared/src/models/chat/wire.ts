@@ -1,5 +1,13 @@
 import type OpenAI from "openai";
-import type { ImagePart, ModelMessage, ModelRequest, TextPart, ToolCall, ToolSpec } from "../../core/model.ts";
+import type {
+  ImagePart,
+  JsonSchema,
+  ModelMessage,
+  ModelRequest,
+  TextPart,
+  ToolCall,
+  ToolSpec,
+} from "../../core/model.ts";
 import { isCompleteObject, parseArguments } from "../arguments.ts";
 import type { Traits } from "../capabilities.ts";
 import type { ModelConfig } from "../config.ts";
@@ -24,7 +32,14 @@ export function chatParams(request: ModelRequest, config: ModelConfig, traits: T
     ...(maxTokens === undefined ? {} : { [traits.maxTokensParameter]: maxTokens }),
     ...(config.reasoningEffort === undefined ? {} : { reasoning_effort: config.reasoningEffort }),
     ...toolParams(request, traits),
+    ...(request.answerSchema !== undefined && traits.answerSchema
+      ? { response_format: answerFormat(request.answerSchema) }
+      : {}),
   };
+}
+
+function answerFormat(schema: JsonSchema) {
+  return { type: "json_schema", json_schema: { name: "answer", schema } } as const;
 }
 
 /**

@@ -1,0 +1,54 @@
+import { AppError } from "../core/errors.ts";
+import type { FlowSettings } from "../core/task.ts";
+import { checkName, namedFile } from "./agent-config.ts";
+import type { FlowTable } from "./agent-section.ts";
+import type { NamedFile } from "./named-files.ts";
+import { originBelow, type Settings } from "./settings.ts";
+
+/** A flow that the settings compose: another flow with agents and options set. */
+export type ComposedFlow = {
+  /** The flow it is made of. */
+  readonly flow: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  /** What is set where a caller sets nothing. */
+  readonly settings: FlowSettings;
+  /** Where it was set, for people. */
+  readonly origin: string;
+};
+
+/** The flows of `[flows.NAME]`: modules and compositions. Throws `config_invalid`. */
+export function flowConfig(
+  settings: Settings,
+  cwd: string,
+): {
+  readonly added: Readonly<Record<string, NamedFile>>;
+  readonly composed: Readonly<Record<string, ComposedFlow>>;
+} {
+  const { model: _, ...tables } = settings.sections.flows;
+  const added: Record<string, NamedFile> = {};
+  const composed: Record<string, ComposedFlow> = {};
+  for (const [name, table] of Object.entries(tables)) {
+    checkName("flows", name, settings);
+    const origin = originBelow(settings, ["flows", name]) ?? "settings";
+    if (table.entry !== undefined) {
+      if (Object.values(table).filter((value) => value !== undefined).length > 1) throw either(origin, name);
+      added[name] = namedFile(["flows", name, "entry"], table.entry, settings, cwd);
+    } else composed[name] = compositionOf(name, table, origin);
+  }
+  return { added, composed };
+}
+
+function compositionOf(name: string, table: FlowTable, origin: string): ComposedFlow {
+  const { flow, title, description, agents, options } = table;
+  if (flow === undefined) throw either(origin, name);
+  const settings = { ...(agents && { agents }), ...(options && { options }) };
+  return { flow, title, description, settings, origin };
+}
+
+function either(origin: string, name: string): AppError {
+  return new AppError(
+    "config_invalid",
+    `${origin}: [flows.${name}] needs either \`entry\`, a module, or \`flow\`, the flow it is composed of, with its agents and options.`,
+  );
+}
