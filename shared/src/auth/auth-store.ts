@@ -19,34 +19,35 @@ export type ListedToken = {
 export type NewToken = Pick<ListedToken, "name" | "principal" | "scopes"> & { readonly lifeMs?: number };
 
 /**
- * The tokens and signed-in sessions of a home, by the hash of their secret. Every process of the
- * system reads the same file for each request, so a token counts from the moment it is added, and
- * no longer than it is there.
+ * The tokens and signed-in sessions of a system, by the hash of their secret. Every process reads
+ * the same file, or the same table, for each request, so a token counts from the moment it is
+ * added, and no longer than it is there.
  */
 export type AuthStore = {
-  /** Returns the secret, which nothing shows again. Throws `conflict` for a name that is taken. */
-  add(token: NewToken): string;
-  list(): readonly ListedToken[];
-  /** Throws `not_found`. */
-  revoke(name: string): void;
+  /** The secret, which nothing shows again. Rejects with `conflict` for a name that is taken. */
+  add(token: NewToken): Promise<string>;
+  list(): Promise<readonly ListedToken[]>;
+  /** Rejects with `not_found`. */
+  revoke(name: string): Promise<void>;
   /** The caller of a token's secret, unless it has expired. */
-  find(secret: string): Caller | undefined;
-  /** Signs a caller in for a time; returns the session's secret. */
-  signIn(caller: Caller, lifeMs: number): string;
+  find(secret: string): Promise<Caller | undefined>;
+  /** Signs a caller in for a time; resolves with the session's secret. */
+  signIn(caller: Caller, lifeMs: number): Promise<string>;
   /** The caller of a session's secret, unless it has expired. */
-  session(secret: string): Caller | undefined;
+  session(secret: string): Promise<Caller | undefined>;
   /** Ends a session; harmless if there is none. */
-  signOut(secret: string): void;
-  close(): void;
+  signOut(secret: string): Promise<void>;
+  close(): Promise<void>;
 };
 
 /** How exactly the last use is known, so that a request rarely writes. */
-const useMs = 60_000;
+export const useMs = 60_000;
 
 /** How long a statement waits for another process that writes. */
 const busyMs = 1_000;
 
-type Row = {
+/** A token as it is stored, without its hash. */
+export type TokenRow = {
   readonly name: string;
   readonly principal: string;
   readonly scopes: string;
@@ -54,6 +55,16 @@ type Row = {
   readonly expires: number | null;
   readonly used: number | null;
 };
+
+/** The error for a name that is taken. */
+export function nameTaken(name: string): AppError {
+  return new AppError("conflict", `There is a token ${JSON.stringify(name)} already. Revoke it, or choose a name.`);
+}
+
+/** The error for a name that no token has. */
+export function noToken(name: string): AppError {
+  return new AppError("not_found", `There is no token ${JSON.stringify(name)}.`);
+}
 
 /** Opens the file, creating it readable only by its owner. */
 export function openAuthStore(path: string, now: () => number = Date.now): AuthStore {
@@ -67,18 +78,14 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
     created INTEGER NOT NULL, expires INTEGER, used INTEGER) WITHOUT ROWID`);
   db.run(`CREATE TABLE IF NOT EXISTS sessions (
     hash BLOB PRIMARY KEY, principal TEXT NOT NULL, scopes TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID`);
-  const sessionOf = db.query<Pick<Row, "principal" | "scopes">, [Uint8Array, number]>(
+  const sessionOf = db.query<Pick<TokenRow, "principal" | "scopes">, [Uint8Array, number]>(
     "SELECT principal, scopes FROM sessions WHERE hash = ? AND expires > ?",
   );
-  const tokenOf = db.query<Row, [Uint8Array]>("SELECT * FROM tokens WHERE hash = ?");
+  const tokenOf = db.query<TokenRow, [Uint8Array]>("SELECT * FROM tokens WHERE hash = ?");
   const use = db.query("UPDATE tokens SET used = ? WHERE hash = ?");
   return {
-    add({ name, principal, scopes, lifeMs }) {
-      if (db.query("SELECT 1 FROM tokens WHERE name = ?").get(name) !== null)
-        throw new AppError(
-          "conflict",
-          `There is a token ${JSON.stringify(name)} already. Revoke it, or choose a name.`,
-        );
+    async add({ name, principal, scopes, lifeMs }) {
+      if (db.query("SELECT 1 FROM tokens WHERE name = ?").get(name) !== null) throw nameTaken(name);
       const secret = newSecret();
       const at = now();
       const expires = lifeMs === undefined ? null : at + lifeMs;
@@ -86,12 +93,12 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
       db.query(insert).run(digest(secret), name, assignable(principal), scopes.join(" "), at, expires);
       return secret;
     },
-    list: () => db.query<Row, []>("SELECT * FROM tokens ORDER BY name").all().map(listed),
-    revoke(name) {
+    list: async () => db.query<TokenRow, []>("SELECT * FROM tokens ORDER BY name").all().map(listed),
+    async revoke(name) {
       const { changes } = db.query("DELETE FROM tokens WHERE name = ?").run(name);
-      if (changes === 0) throw new AppError("not_found", `There is no token ${JSON.stringify(name)}.`);
+      if (changes === 0) throw noToken(name);
     },
-    find(secret) {
+    async find(secret) {
       const hash = digest(secret);
       const token = tokenOf.get(hash);
       const at = now();
@@ -99,7 +106,7 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
       if (at - (token.used ?? 0) >= useMs) use.run(at, hash);
       return callerNamed(token.principal, scopesOf(token));
     },
-    signIn({ principal, scopes }, lifeMs) {
+    async signIn({ principal, scopes }, lifeMs) {
       const secret = newSecret();
       const at = now();
       db.query("DELETE FROM sessions WHERE expires <= ?").run(at);
@@ -107,12 +114,12 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
       db.query(insert).run(digest(secret), assignable(principal), [...scopes].join(" "), at + lifeMs);
       return secret;
     },
-    session(secret) {
+    async session(secret) {
       const found = sessionOf.get(digest(secret), now());
       return found === null ? undefined : callerNamed(found.principal, scopesOf(found));
     },
-    signOut: (secret) => void db.query("DELETE FROM sessions WHERE hash = ?").run(digest(secret)),
-    close: () => db.close(),
+    signOut: async (secret) => void db.query("DELETE FROM sessions WHERE hash = ?").run(digest(secret)),
+    close: async () => db.close(),
   };
 }
 
@@ -125,7 +132,8 @@ export function assignable(name: string): string {
   throw new AppError("invalid_input", "The principal `local` is the operator, with MANYHANDS_TOKEN. Choose another.");
 }
 
-function listed(row: Row): ListedToken {
+/** What `list` shows of it. */
+export function listed(row: TokenRow): ListedToken {
   return {
     name: row.name,
     principal: row.principal,
@@ -136,17 +144,19 @@ function listed(row: Row): ListedToken {
   };
 }
 
-function scopesOf({ scopes: text }: Pick<Row, "scopes">): Scope[] {
+/** The scopes it names. */
+export function scopesOf({ scopes: text }: Pick<TokenRow, "scopes">): Scope[] {
   const named = new Set(text.split(" "));
   return scopes.filter((scope) => named.has(scope));
 }
 
 /** 256 random bits: nothing to guess, so a plain hash keeps them. */
-function newSecret(): string {
+export function newSecret(): string {
   const bits = crypto.getRandomValues(new Uint8Array(32));
   return `mh_${bits.toBase64({ alphabet: "base64url", omitPadding: true })}`;
 }
 
-function digest(text: string): Uint8Array {
+/** What is stored of a secret. */
+export function digest(text: string): Uint8Array {
   return new Bun.CryptoHasher("sha256").update(text).digest();
 }

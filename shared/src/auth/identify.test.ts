@@ -6,7 +6,7 @@ import { identifyBy, refusal } from "./identify.ts";
 const asked = (headers: Record<string, string> = {}) => ({ headers: new Headers(headers) });
 const bearer = (authorization?: string) => asked(authorization === undefined ? {} : { authorization });
 const store = {
-  find: (secret: string) => {
+  find: async (secret: string) => {
     const granted: Record<string, Scope[]> = { "alices-token": ["read"], "admins-token": ["admin"] };
     const scopes = granted[secret];
     return scopes && callerNamed(secret.slice(0, secret.indexOf("s-")), scopes);
@@ -56,7 +56,7 @@ test("a token of the table lets its principal in, as a bearer token or as an API
 
 test("the table is asked whatever the secret, so that time does not tell which are there", async () => {
   const found: string[] = [];
-  const counting = { find: (secret: string) => void found.push(secret) };
+  const counting = { find: async (secret: string) => void found.push(secret) };
   const identify = identifyBy({ token: "the-token", store: counting });
   await identify(bearer("Bearer the-token"));
   await Promise.allSettled([identify(bearer("Bearer wrong"))]);
@@ -65,7 +65,7 @@ test("the table is asked whatever the secret, so that time does not tell which a
 
 test("a session counts for our own pages only", async () => {
   const alice = callerNamed("alice", ["read"]);
-  const sessions = { session: (secret: string) => (secret === "alices" ? alice : undefined) };
+  const sessions = { session: async (secret: string) => (secret === "alices" ? alice : undefined) };
   const identify = identifyBy({ token: "the-token", sessions });
   const cookie = "other=1; manyhands-session=alices";
   const host = "our.example";
@@ -85,6 +85,8 @@ test("a session counts for our own pages only", async () => {
   ])
     await expect(identify(asked({ cookie, host, ...foreign }))).rejects.toMatchObject({ code: "unauthorized" });
   await expect(identifyBy({ token: "the-token" })(asked({ cookie, host }))).rejects.toThrow(AppError);
+  for (const none of [{ host }, { host, cookie: "other=1" }])
+    await expect(identify(asked(none))).rejects.toMatchObject({ code: "unauthorized" });
 });
 
 test("only an administrator may ask for another principal, who then has no say over the server", async () => {
@@ -113,7 +115,7 @@ test("only what looks like a JWT, and is no token of ours, is verified as one; t
     if (token === "good.jwt.x") return bob;
     throw refusal("JWT: expired");
   };
-  const known = { find: (secret: string) => (secret === "in.our.table" ? callerNamed("alice") : undefined) };
+  const known = { find: async (secret: string) => (secret === "in.our.table" ? callerNamed("alice") : undefined) };
   const identify = identifyBy({ token: "our.own.token", store: known, jwt, refused: (why) => reasons.push(why) });
   expect(await identify(bearer("Bearer good.jwt.x"))).toBe(bob);
   expect(await identify(bearer("Bearer our.own.token"))).toBe(localCaller);
@@ -128,7 +130,7 @@ test("only what looks like a JWT, and is no token of ours, is verified as one; t
 });
 
 test("a browser that has two session cookies shows the nearer one first", async () => {
-  const sessions = { session: (secret: string) => callerNamed(secret, ["read"]) };
+  const sessions = { session: async (secret: string) => callerNamed(secret, ["read"]) };
   const cookie = "not-manyhands-session=no; manyhands-session=near; manyhands-session=far";
   expect((await identifyBy({ token: "t", sessions })(asked({ cookie }))).principal).toBe("near");
 });

@@ -51,13 +51,18 @@ export function identifyBy(sources: AuthSources): Identify {
 
 async function callerOf(headers: Headers, operator: string, sources: AuthSources): Promise<Caller> {
   const secret = givenSecret(headers);
-  const signedIn = secret === undefined ? sessionIn(headers, sources.sessions) : undefined;
+  const signedIn = secret === undefined ? await sessionIn(headers, sources.sessions) : undefined;
   if (signedIn !== undefined) return signedIn;
   if (secret === undefined) throw refusal("no credentials");
   // Both are looked up, whatever the first says, so that time tells nothing.
   const isOperator = sameSecret(secret, operator);
-  const found = sources.store?.find(secret);
-  if (isOperator) return localCaller;
+  const finding = sources.store?.find(secret);
+  if (isOperator) {
+    // The operator needs no store that works.
+    await finding?.catch(() => undefined);
+    return localCaller;
+  }
+  const found = await finding;
   if (found !== undefined) return found;
   if (sources.jwt !== undefined && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret)) return sources.jwt(secret);
   throw refusal("unknown or expired credentials");
@@ -93,7 +98,7 @@ function givenSecret(headers: Headers): string | undefined {
  * The caller of a browser's session, only if one of our own pages makes the request: other sites,
  * and other ports of this host, can make a browser send the cookie.
  */
-function sessionIn(headers: Headers, sessions: SessionFinder | undefined): Caller | undefined {
+async function sessionIn(headers: Headers, sessions: SessionFinder | undefined): Promise<Caller | undefined> {
   const pairs = headers.get("cookie")?.split(";") ?? [];
   const own = pairs.map((pair) => pair.trim()).find((pair) => pair.startsWith(`${sessionCookie}=`));
   if (own === undefined || !isFromOwnPage(headers)) return undefined;

@@ -93,6 +93,24 @@ test("a JWT that is another's, for another, too old, unsigned or signed with a s
   expect(await verify(await sign(first, {}, "-10s"))).toMatchObject({ principal: "alice" });
 });
 
+test("a shared secret among the issuer's keys makes no tokens, and a token that fits two keys is refused", async () => {
+  const secret = new TextEncoder().encode("s".repeat(32));
+  const shared = { kty: "oct", kid: "shared", k: Buffer.from(secret).toString("base64url") };
+  const twin = await keyNamed("k2");
+  await using keys = keyServer(() => Response.json({ keys: [first.jwk, twin.jwk, shared] }));
+  const verify = jwtVerifier({ ...config, keys });
+  const claims = { iss: issuer, aud: audience, sub: "alice", scope: "read" };
+  const signed = (header: { alg: string; kid?: string }, key: Uint8Array | typeof first.privateKey) =>
+    new SignJWT(claims).setProtectedHeader(header).setExpirationTime("1h").sign(key);
+  for (const token of [
+    await signed({ alg: "HS256", kid: "shared" }, secret),
+    await signed({ alg: "HS256" }, secret),
+    await signed({ alg: "ES256" }, first.privateKey),
+  ])
+    await expect(verify(token)).rejects.toMatchObject({ code: "unauthorized" });
+  expect(await verify(await sign(first))).toMatchObject({ principal: "alice" });
+});
+
 test("keys that cannot be read are our trouble, not the caller's, and a silent issuer is not waited for", async () => {
   const token = await sign(first);
   const answers = [

@@ -17,6 +17,13 @@ test("any one credential is enough, and every one of them needs the certificate 
 test("each scheme that is required is described, and an issuer by its configuration", () => {
   const facts = { issuer: "https://id.example/", clientCertificate: true };
   const { securitySchemes } = cardSecurity(facts);
+  const described = Object.entries(securitySchemes).map(([name, { scheme }]) => [name, scheme?.$case, scheme?.value]);
+  expect(described).toMatchObject([
+    ["bearer", "httpAuthSecurityScheme", { scheme: "Bearer" }],
+    ["apiKey", "apiKeySecurityScheme", { location: "header", name: "X-API-Key" }],
+    ["openIdConnect", "openIdConnectSecurityScheme", {}],
+    ["mutualTls", "mtlsSecurityScheme", {}],
+  ]);
   expect(Object.keys(securitySchemes).sort()).toEqual([...new Set(required(facts).flat())].sort());
   const url = "https://id.example/.well-known/openid-configuration";
   expect(securitySchemes.openIdConnect?.scheme?.value).toMatchObject({ openIdConnectUrl: url });

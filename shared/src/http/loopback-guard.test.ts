@@ -21,6 +21,7 @@ test.each([
   ["evil.test", "https://team.example", 403],
   ["team.example.evil.test", "nowhere", 403],
   ["evil.test:4100", "http://evil.test:4100", 403],
+  ["[", "nowhere", 403],
 ])("a request to %s from a page of %s is answered with %i", async (host, origin, status) => {
   const headers = { host, ...(origin !== "nowhere" && { origin }) };
   expect((await app.request("/", { headers })).status).toBe(status);
@@ -33,6 +34,8 @@ test.each([
   ["::1", true],
   ["[::1]", true],
   ["0.0.0.0", false],
+  ["10.127.0.1", false],
+  ["169.254.127.0", false],
   ["127.0.0.1.evil.test", false],
   ["127.evil.test", false],
   ["", false],

@@ -1,5 +1,5 @@
 import { ContentTypeNotSupportedError } from "@a2a-js/sdk/errors";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { AppError } from "../core/errors.ts";
 
@@ -11,21 +11,32 @@ export const longestBody = 10 * 1024 * 1024;
  * body that breaks off with `invalid_input`, since that is the client's fault.
  */
 export function limitedBody(): MiddlewareHandler {
-  const limited = bodyLimit({
-    maxSize: longestBody,
-    onError: () => {
-      throw new AppError("too_large", "A request may have at most 10 MB");
-    },
-  });
   return async (c, next) => {
-    // A chunked body is read to be measured, any other only here; both are cached for the handler.
-    const read = limited(c, async () => void (await c.req.arrayBuffer()));
-    await read.catch((error: unknown) => {
-      refuseBrokenOff(error);
-      throw error;
-    });
+    await bodyOf(c);
     await next();
   };
+}
+
+const measured = bodyLimit({ maxSize: longestBody, onError: tooLarge });
+
+/** The body of a request, refused as by `limitedBody`; Hono keeps it for whoever reads it again. */
+export async function bodyOf(c: Context): Promise<ArrayBuffer> {
+  const { headers } = c.req.raw;
+  const length = headers.has("Transfer-Encoding") ? null : headers.get("Content-Length");
+  if (length !== null && Number(length) > longestBody) tooLarge();
+  try {
+    // A body of unknown length is read to be measured. As a stream, which costs more than all else
+    // of a small request.
+    if (length === null) await measured(c, async () => void (await c.req.arrayBuffer()));
+    return await c.req.arrayBuffer();
+  } catch (error) {
+    refuseBrokenOff(error);
+    throw error;
+  }
+}
+
+function tooLarge(): never {
+  throw new AppError("too_large", "A request may have at most 10 MB");
 }
 
 /**
@@ -42,9 +53,14 @@ export function refuseBrokenOff(error: unknown): void {
  * not plain-text ones.
  */
 export const jsonBody: MiddlewareHandler = async (c, next) => {
+  requireJson(c);
+  await next();
+};
+
+/** As `jsonBody`. */
+export function requireJson(c: Context): void {
   const type = c.req.header("Content-Type");
   if (type !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
     throw new ContentTypeNotSupportedError("Send the body as Content-Type: application/json");
   }
-  await next();
-};
+}

@@ -1,9 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hasOpenssl, testAuthority } from "../testing/certificates.ts";
-import { serve } from "./serve.ts";
+import { ownAddress, serve } from "./serve.ts";
 
 test("it listens on loopback, finishes running requests, answers no new one and closes its resources, once", async () => {
   const { promise: release, resolve } = Promise.withResolvers<Response>();
@@ -17,11 +17,41 @@ test("it listens on loopback, finishes running requests, answers no new one and 
   expect(await (await fetch(served.url)).text()).toBe("ok");
   const stopped = Promise.all([served.stop(), served.stop()]);
   await expect(fetch(new URL("/readyz", served.url))).rejects.toThrow();
+  expect(closed).toEqual([]);
   resolve(new Response("finished"));
   expect(await (await slow).text()).toBe("finished");
   await stopped;
   expect(closed).toEqual(["engine"]);
   expect(fetch(served.url)).rejects.toThrow();
+});
+
+test("it has stopped only when what it closes is closed, and leaves no handler of signals behind", async () => {
+  const before = [process.listenerCount("SIGTERM"), process.listenerCount("SIGINT")];
+  const steps: string[] = [];
+  const step = async (name: string) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    steps.push(name);
+  };
+  using listening = spyOn(Bun, "serve");
+  const served = serve(
+    { fetch: () => new Response("ok") },
+    { port: 0, drain: (graceMs) => step(`drained in ${graceMs}`), close: () => step("closed"), graceMs: 70 },
+  );
+  // A stream may be silent for longer than any timeout while a model thinks.
+  expect(listening.mock.calls[0]?.[0]).toMatchObject({ idleTimeout: 0 });
+  await served.stop();
+  expect(steps).toEqual(["drained in 70", "closed"]);
+  expect([process.listenerCount("SIGTERM"), process.listenerCount("SIGINT")]).toEqual(before);
+});
+
+test.each([
+  ["127.0.0.1", "127.0.0.1", "127.0.0.1"],
+  ["::1", "::1", "::1"],
+  ["0.0.0.0", "10.0.0.7", "0.0.0.0"],
+  ["localhost", "::1", "::1"],
+  ["localhost", "127.0.0.1", "127.0.0.1"],
+])("a server on %s has been reached by %s at %s", (host, client, address) => {
+  expect(ownAddress(host, client)).toBe(address);
 });
 
 test("a request that does not end is cut off after the grace period", async () => {

@@ -10,6 +10,16 @@ async function until(check: () => boolean): Promise<void> {
   }
 }
 
+test("a stream has its own headers beside those of every stream, and a plain frame is no JSON", async () => {
+  async function* frames(): AsyncGenerator<SseFrame> {
+    yield { data: "[DONE]", plain: true };
+  }
+  const response = await sseResponse(frames(), { ...options, headers: { "X-Own": "1" } });
+  expect(response.headers.get("x-own")).toBe("1");
+  expect(response.headers.get("content-type")).toContain("text/event-stream");
+  expect(await response.text()).toBe("data: [DONE]\n\n");
+});
+
 test("a reader that never reads stops the frames, and its leaving releases them and ends their source", async () => {
   const frameBytes = 64 * 1024;
   let made = 0;
@@ -63,12 +73,17 @@ test("a failure before the first frame rejects; a later one is a frame, and the 
 });
 
 test("silence is filled with comments, and nothing is lost", async () => {
+  const quiet = Promise.withResolvers<void>();
   async function* slow(): AsyncGenerator<SseFrame> {
     yield { data: 1 };
-    await Bun.sleep(100);
+    await quiet.promise;
     yield { data: 2 };
   }
-  const text = await (await sseResponse(slow(), { ...options, heartbeatMs: 20 })).text();
+  let text = "";
+  for await (const piece of (await sseResponse(slow(), { ...options, heartbeatMs: 20 })).body ?? []) {
+    text += new TextDecoder().decode(piece);
+    if (text.split("keep-alive").length > 2) quiet.resolve();
+  }
   expect(text).toMatch(/^data: 1\n\n(: keep-alive\n\n){2,}data: 2\n\n/);
 });
 
@@ -113,4 +128,23 @@ test("a stream that fails before its first frame is released, and fails as it di
   const failing = { next: () => Promise.reject(new Error("no such task")) } as unknown as AsyncIterator<SseFrame>;
   await expect(sseResponse(failing, { ...options, release: () => void released++ })).rejects.toThrow("no such task");
   expect(released).toBe(1);
+});
+
+test("a stream whose first frame is long in coming begins at once, and reports a failure of it as a frame", async () => {
+  const { promise, reject } = Promise.withResolvers<SseFrame>();
+  async function* waiting(): AsyncGenerator<SseFrame> {
+    yield await promise;
+  }
+  await using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: ({ url }) => sseResponse(waiting(), { ...options, heartbeatMs: url.endsWith("brief") ? 10 : 60_000 }),
+  });
+  const response = await fetch(server.url, { signal: AbortSignal.timeout(20_000) });
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  const brief = await fetch(`${server.url}brief`, { signal: AbortSignal.timeout(20_000) });
+  reject(new Error("gone"));
+  for (const one of [response, brief])
+    expect(await one.text()).toMatch(/^: open\n\n(: keep-alive\n\n)*data: "failed"\n\n$/);
 });

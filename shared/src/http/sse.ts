@@ -28,22 +28,29 @@ export type SseOptions = {
  */
 const mostAtOnce = 32 * 1024;
 
+/** How long the first frames are waited for. Milliseconds. */
+const firstFrameMs = 200;
+
 /** Frames as they come: one by one, or several that are there at once. */
 export type SseFrames = AsyncIterator<SseFrame | readonly SseFrame[]>;
 
 /**
- * Opens a stream and fetches its first frames before resolving, so that an immediate failure
- * rejects and can be answered with an ordinary error. Frames are pulled only as the reader takes
- * them, so a slow reader holds only a few.
+ * Opens a stream. It gives the first frames a moment to come before it resolves, so that an
+ * immediate failure rejects and can be answered with an ordinary error; a stream that is silent at
+ * first begins with a comment. Frames are pulled only as the reader takes them, so a slow reader
+ * holds only a few.
  */
 export async function sseResponse(frames: SseFrames, options: SseOptions): Promise<Response> {
-  let next: Promise<Item> | undefined;
+  let next: Promise<Item> | undefined = frames.next();
+  let isSilent: boolean;
   try {
-    next = Promise.resolve(await frames.next());
+    isSilent = (await orHeartbeat(next, firstFrameMs)) === "heartbeat";
   } catch (error) {
     options.release();
     throw error;
   }
+  // If it fails before the reader asks for it, it fails for the reader.
+  next.catch(() => undefined);
   /**
    * What came last, up to the frame that is sent next; the source has nothing after it if `isOver`.
    */
@@ -71,6 +78,10 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        if (isSilent) {
+          isSilent = false;
+          return controller.enqueue(Buffer.from(": open\n\n"));
+        }
         if (sent === came.length && !isOver) {
           next ??= frames.next();
           const first = await orHeartbeat(next, options.heartbeatMs).catch(options.failure);

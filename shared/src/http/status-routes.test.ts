@@ -17,21 +17,25 @@ function appWith(storage: EngineHealth, granted: readonly Scope[] = [], facts = 
   app.onError((error, c) => c.text(error instanceof AppError ? error.code : "bug", 400));
   return async (path: string) => {
     const response = await app.request(path);
+    if (path === "/metrics" && response.ok) expect(response.headers.get("content-type")).toContain("version=0.0.4");
     const text = await response.text();
     return [response.status, text.startsWith("{") ? JSON.parse(text) : text] as const;
   };
 }
 
-test("a server whose storage fails is neither healthy nor ready, and says why", async () => {
+test("a server whose storage fails is alive, not ready, and says why", async () => {
   const get = appWith({ ok: false, reason: "The disk is full." });
   const about = { agent: "swe", version: "1.2.3" };
   expect(await get("/healthz")).toEqual([
-    503,
+    200,
     { ok: false, ...about, storage: { ok: false, reason: "The disk is full." } },
   ]);
   expect(await get("/readyz")).toEqual([503, { ready: false, reasons: ["The disk is full."] }]);
-  const healthy = appWith({ ok: true }, [], { sandbox: "bwrap", model: { name: "m" }, mcp: () => ({ files: "up" }) });
-  const told = { ...about, sandbox: "bwrap", model: { name: "m" }, mcp: { files: "up" } };
+  const healthy = appWith({ ok: true }, [], {
+    ...{ sandbox: "bwrap", sandboxProfile: "strict", model: { name: "m" } },
+    mcp: () => ({ files: "up" }),
+  });
+  const told = { ...about, sandbox: "bwrap", sandboxProfile: "strict", model: { name: "m" }, mcp: { files: "up" } };
   expect(await healthy("/healthz")).toEqual([200, { ok: true, ...told, storage: { ok: true } }]);
   expect(await healthy("/readyz")).toEqual([200, { ready: true }]);
 });

@@ -26,9 +26,11 @@ export type StatusDeps = {
 };
 
 /**
- * `/healthz` reports everything, including why the server is unhealthy; `/readyz` whether to send
- * work here, and why not; `/metrics` the numbers, to known callers. Neither of the first two waits
- * for anything. A server that drains answers none of them: it accepts no connection.
+ * `/healthz` answers 200 while the process can answer, and reports everything, such as what is
+ * wrong with the store: another start mends no database, so it is no reason for one. `/readyz` says
+ * whether to send work here, and why not; `/metrics` the numbers, to known callers. Neither of the
+ * first two waits for anything. A server that drains answers none of them: it accepts no
+ * connection.
  */
 export function statusApp({ agent, version, facts, engine, unready, metrics, identify }: StatusDeps): Hono {
   const app = new Hono();
@@ -36,10 +38,8 @@ export function statusApp({ agent, version, facts, engine, unready, metrics, ide
     const storage = engine.health();
     const { model, sandbox, sandboxProfile, mcp } = facts;
     const servers = mcp?.();
-    return c.json(
-      { ok: storage.ok, agent, version, model, sandbox, sandboxProfile, storage, ...(servers && { mcp: servers }) },
-      storage.ok ? 200 : 503,
-    );
+    const about = { agent, version, model, sandbox, sandboxProfile, storage, ...(servers && { mcp: servers }) };
+    return c.json({ ok: storage.ok, ...about });
   });
   app.get("/readyz", (c) => {
     const storage = engine.health();

@@ -1,14 +1,17 @@
 import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { loadConfig } from "../config/config.ts";
-import { callerNamed } from "../core/caller.ts";
+import { callerNamed, localCaller } from "../core/caller.ts";
 import { silentLog } from "../core/engine.ts";
 import { serve } from "../http/serve.ts";
 import { openSocketOwner } from "../http/socket-owner.ts";
 import { guardOf, openAuthentication, openLocalUsers } from "./access.ts";
+import { openShared } from "./open-shared.ts";
 
 const linux = process.platform === "linux";
 const self = process.geteuid?.() ?? 0;
@@ -54,7 +57,18 @@ test.each([
   const end = { address: "127.0.0.1", port: 1 };
   const refusal = guardOf(() => user, 1000)(end, end);
   expect(refusal?.status).toBe(status);
-  if (refusal !== undefined) expect(await refusal.json()).toMatchObject({ code: "unauthorized", retryable: false });
+  if (refusal === undefined) return;
+  expect(refusal.headers.get("WWW-Authenticate")).toBe("Bearer");
+  expect(refusal.headers.get("Content-Type")).toBe("application/problem+json");
+  const { detail, ...problem } = (await refusal.json()) as { detail: string };
+  expect(problem).toEqual({
+    type: "about:blank",
+    title: "Unauthorized",
+    status: 401,
+    code: "unauthorized",
+    retryable: false,
+  });
+  expect(detail).toContain("MANYHANDS_TOKEN");
 });
 
 test.skipIf(!linux)(
@@ -81,6 +95,14 @@ test.skipIf(!linux)(
     listener.stop(true);
   },
 );
+
+test.skipIf(!linux)("asking for owners leaves no descriptor open", async () => {
+  const owner = await openSocketOwner();
+  const open = () => readdirSync("/proc/self/fd").length;
+  const before = open();
+  for (let n = 1; n <= 50; n++) owner?.({ address: "127.0.0.1", port: n }, { address: "127.0.0.1", port: 1 });
+  expect(open() - before).toBeLessThan(10);
+});
 
 test.skipIf(!linux)("a listening port is not an end of a connection", async () => {
   const owner = await openSocketOwner();
@@ -112,10 +134,10 @@ test.skipIf(!linux).each<[string | undefined, Tls | undefined, boolean]>([
 test("a server without a token answers everybody, and its card asks for a client certificate if it wants one", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-access-"));
   const config = await loadConfig({ cwd: home, env: { MANYHANDS_HOME: home } });
-  const open = await openAuthentication(config, silentLog);
+  const open = await openAuthentication(config, await openShared(config), silentLog);
   expect([open.store, open.facts]).toEqual([undefined, {}]);
   const server = { ...config.server, tls: clientCa as unknown as typeof config.server.tls };
-  const { facts } = await openAuthentication({ ...config, server }, silentLog);
+  const { facts } = await openAuthentication({ ...config, server }, await openShared(config), silentLog);
   expect(Object.keys(facts.security?.securitySchemes ?? {})).toHaveLength(1);
   await rm(home, { recursive: true });
 });
@@ -134,12 +156,45 @@ test("a card names an issuer only if it takes that issuer's JWTs; signing in to 
       cwd: home,
       env: { MANYHANDS_HOME: home, MANYHANDS_TOKEN: "long-enough", ...env },
     });
-    const { facts, access, close } = await openAuthentication(config, silentLog);
-    close();
+    const { facts, access, close } = await openAuthentication(config, await openShared(config), silentLog);
+    await close();
     return [Object.keys(facts.security?.securitySchemes ?? {}), access.issuer];
   };
   expect(await announced(signIn)).toEqual([["bearer", "apiKey"], undefined]);
   expect(await announced({ ...signIn, ...bearer })).toEqual([["bearer", "apiKey", "openIdConnect"], issuer]);
+  await rm(home, { recursive: true });
+});
+
+test("whoever shows a JWT of the settings' issuer is a caller, with or without a token of their own", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-access-"));
+  const { privateKey, publicKey } = await generateKeyPair("ES256", { extractable: true });
+  await Bun.write(join(home, "keys.json"), JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "k" }] }));
+  const env = {
+    MANYHANDS_HOME: home,
+    MANYHANDS_TOKEN: "long-enough",
+    MANYHANDS_AUTH_JWT_ISSUER: "https://id.example",
+    MANYHANDS_AUTH_JWT_AUDIENCE: "manyhands",
+    MANYHANDS_AUTH_JWT_JWKS_FILE: join(home, "keys.json"),
+    MANYHANDS_LIMITS_PRINCIPAL_RUNS_AT_ONCE: "3",
+  };
+  const config = await loadConfig({ cwd: home, env });
+  const { access, close } = await openAuthentication(config, await openShared(config), silentLog);
+  const jwt = await new SignJWT({ iss: "https://id.example", aud: "manyhands", sub: "carol", scope: "run" })
+    .setProtectedHeader({ alg: "ES256", kid: "k" })
+    .setExpirationTime("1h")
+    .sign(privateKey);
+  const asked = new Request("http://127.0.0.1/", { headers: { Authorization: `Bearer ${jwt}` } });
+  expect(await access.identify(asked)).toEqual(callerNamed("carol", ["run"]));
+  expect(access.quotas.of("carol")).toEqual({ runsAtOnce: 3 });
+  await close();
+  const open = await loadConfig({
+    cwd: home,
+    env: { MANYHANDS_HOME: home, MANYHANDS_LIMITS_PRINCIPAL_RUNS_AT_ONCE: "4" },
+  });
+  const everybody = await openAuthentication(open, await openShared(open), silentLog);
+  expect(await everybody.access.identify(new Request("http://127.0.0.1/"))).toBe(localCaller);
+  expect(everybody.access.quotas.of("carol")).toEqual({ runsAtOnce: 4 });
+  await everybody.close();
   await rm(home, { recursive: true });
 });
 
@@ -157,8 +212,8 @@ test("with a token the operator, the tokens of the home and, only where people s
     const warned: object[] = [];
     const log = { ...silentLog, warn: (fields: object, message: string) => void warned.push({ ...fields, message }) };
     const config = await loadConfig({ cwd: home, env: { ...env, ...more } });
-    const { access, store, close } = await openAuthentication(config, log);
-    const session = store?.signIn(callerNamed("ann"), 60_000) ?? "";
+    const { access, store, close } = await openAuthentication(config, await openShared(config), log);
+    const session = (await store?.signIn(callerNamed("ann"), 60_000)) ?? "";
     const who = async (headers: Record<string, string>) => {
       const request = new Request("http://127.0.0.1/", { headers: { "sec-fetch-site": "same-origin", ...headers } });
       return Promise.resolve(access.identify(request)).then(
@@ -173,10 +228,13 @@ test("with a token the operator, the tokens of the home and, only where people s
       "refused",
     ]);
     expect(await who({ Cookie: `manyhands-session=${session}` })).toBe(ofSession);
+    const name = `of-${ofSession}`;
+    const added = (await store?.add({ name, principal: "bob", scopes: ["read"] })) ?? "";
+    expect([await who(bearer(added)), await who({ "X-API-Key": added })]).toEqual(["bob", "bob"]);
     expect(warned[0]).toEqual({ reason: "unknown or expired credentials", message: "a caller was refused" });
     access.refused({ method: "GET", path: "/x", status: 403 });
     expect(warned.at(-1)).toEqual({ method: "GET", path: "/x", status: 403, message: "a request was refused" });
-    close();
+    await close();
   }
   await rm(home, { recursive: true });
 });

@@ -1,6 +1,5 @@
-import { join } from "node:path";
 import type { AgentFacts } from "../a2a/server/card.ts";
-import { type AuthStore, openAuthStore } from "../auth/auth-store.ts";
+import type { AuthStore } from "../auth/auth-store.ts";
 import { identifyBy } from "../auth/identify.ts";
 import { cardSecurity } from "../auth/security.ts";
 import type { Config } from "../config/config.ts";
@@ -9,6 +8,7 @@ import type { ReportRefusal } from "../http/challenge.ts";
 import type { Guard } from "../http/serve.ts";
 import { openSocketOwner, type SocketOwner } from "../http/socket-owner.ts";
 import { createQuotas, type Quotas } from "../runs/quotas.ts";
+import type { Shared } from "./open-shared.ts";
 
 /** How a server authenticates its callers, and what they may use. */
 export type Authentication = {
@@ -24,28 +24,29 @@ export type Authentication = {
   };
   /** For its card; empty if it answers everybody. */
   readonly facts: Pick<AgentFacts, "security">;
-  /** The tokens and sessions of the home; undefined if it answers everybody. */
+  /** The tokens and sessions of the system; undefined if it answers everybody. */
   readonly store: AuthStore | undefined;
-  close(): void;
+  close(): Promise<void>;
 };
 
 /** Opens what the settings say. */
 export async function openAuthentication(
-  { home, server, auth, quotas: limits }: Pick<Config, "home" | "server" | "auth" | "quotas">,
+  { server, auth, quotas: limits }: Pick<Config, "server" | "auth" | "quotas">,
+  shared: Pick<Shared, "tokens" | "requests">,
   log: { warn(fields: object, message: string): void },
 ): Promise<Authentication> {
   const { token, tls } = server;
   const clientCertificate = tls?.clientCa !== undefined;
-  const quotas = createQuotas(limits);
+  const quotas = createQuotas(limits, shared.requests);
   const refused: ReportRefusal = (request) => log.warn(request, "a request was refused");
   if (token === undefined)
     return {
       access: { identify: identifyBy({ token }), quotas, refused },
       facts: clientCertificate ? { security: cardSecurity({ clientCertificate, tokens: false }) } : {},
       store: undefined,
-      close() {},
+      close: async () => undefined,
     };
-  const store = openAuthStore(authFile(home));
+  const store = shared.tokens();
   // Verifying JWTs is code that most servers never load.
   const jwt = auth.jwt && (await import("../auth/jwt.ts")).jwtVerifier(auth.jwt);
   const identify = identifyBy({
@@ -58,11 +59,6 @@ export async function openAuthentication(
   const issuer = auth.jwt?.issuer;
   const security = cardSecurity({ issuer, clientCertificate });
   return { access: { identify, quotas, issuer, refused }, facts: { security }, store, close: () => store.close() };
-}
-
-/** Where a home keeps its tokens. */
-export function authFile(home: string): string {
-  return join(home, "auth.db");
 }
 
 /** How a server keeps out other users of its machine. */

@@ -6,32 +6,33 @@ import { pushRun } from "../a2a/push/push-run.ts";
 import { type AgentApp, type AgentAppDeps, agentApp } from "../a2a/server/agent-app.ts";
 import { openHomeKeys } from "../a2a/signing/home-keys.ts";
 import { agentBodies } from "../agent/agent-bodies.ts";
-import { releasingEngine } from "../agent/release-tools.ts";
+import { releaseFrom, releasingEngine } from "../agent/release-tools.ts";
 import type { AgentConfig } from "../config/agent-config.ts";
 import { agentNamed, type Config } from "../config/config.ts";
 import { engineText } from "../config/engine-config.ts";
-import { instructed } from "../config/instructions.ts";
 import { loadedBodies } from "../core/bodies.ts";
+import type { Engine } from "../core/engine.ts";
 import { lazily } from "../core/lazy.ts";
 import type { RunDefinition } from "../core/run.ts";
 import { serve } from "../http/serve.ts";
-import { createHomeFiles } from "../machine/workspace/home-files.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { createDeletions } from "../runs/deletions.ts";
 import { openAuthentication, openLocalUsers } from "./access.ts";
-import { type Agent, type AgentSource, agentOf } from "./agent-source.ts";
+import type { AgentSource } from "./agent-source.ts";
 import { approvalBy } from "./approval.ts";
+import { configuredAgent } from "./configured-agent.ts";
 import { browserMissing } from "./find-browser.ts";
-import { mcpApp, mountKey } from "./mcp-app.ts";
-import { offersOf } from "./offers.ts";
+import { mcpApp, showMountKey } from "./mcp-app.ts";
 import { openArtifacts } from "./open-artifacts.ts";
 import { openEngine } from "./open-engine.ts";
 import { openGrpc } from "./open-grpc.ts";
 import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
+import { isSaid, limitsOf, openShared } from "./open-shared.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { openWebhooks } from "./open-webhooks.ts";
+import { openHomeFiles, openWorkspaces } from "./open-workspaces.ts";
 import { publicUrlOf, type ServerOptions } from "./run-server.ts";
 import { startSweeping } from "./sweeping.ts";
 
@@ -53,10 +54,10 @@ type Start = {
 export async function startAgentServer(spec: AgentServerSpec, start: Start): Promise<void> {
   const { config, logger, machine, options } = start;
   const { name } = spec;
-  const { home, server } = config;
+  const { server } = config;
   const agentConfig = agentNamed(config, name);
   const parts = await openParts(spec, start);
-  const { engine, artifacts, mcp, asking, agent, openWorkspace, model, tasks } = parts;
+  const { engine, artifacts, mcp, asking, agent, openHere: openWorkspace, tasks } = parts;
   // The MCP server is an eighth of the code to load, and most agents never use it.
   const adapter = agentConfig.serveMcp ? await import("../mcp/server/mcp-adapter.ts") : undefined;
   const ownTools = agentConfig.serveMcp || options.mcpStdio ? await import("./open-served-tools.ts") : undefined;
@@ -75,14 +76,23 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   const released = releasingEngine(cancelling, async () => (await tasks.made())?.definition, { openWorkspace });
   const { access } = parts.authentication;
   const tools =
-    opened && ownTools?.openServedTools({ ...opened.deps, ...opened, ...access, engine: released, publicUrl, report });
+    opened &&
+    ownTools?.openServedTools({
+      ...opened.deps,
+      openWorkspace,
+      ...opened,
+      ...access,
+      engine: released,
+      publicUrl,
+      report,
+    });
   const app = agentApp({
     definition: agent,
     mcp: mcpApp({
       agent: name,
       servers: agentConfig.mcp,
       host: mcp,
-      home,
+      mountKey: parts.shared.mountKey,
       identify: access.identify,
       report,
       log: logger,
@@ -93,30 +103,42 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     ...servedAs(config),
     engine: released,
     artifacts,
-    deletions: createDeletions({
-      engine: released,
-      files: createHomeFiles(home, artifacts),
-      audit: (record) => logger.info(record, "runs were deleted"),
-    }),
+    deletions: deletionsOf(released, parts, start),
     webhooks,
     ...access,
     report,
     hostname: server.host,
   });
-  const task = loadedBodies(name, agentBodies, async () => (await tasks.get()).run);
+  const task = parts.workspaces.storing(loadedBodies(name, agentBodies, async () => (await tasks.get()).run));
   engine.work(asking === undefined ? [task] : workOf(task, asking.peers));
   engine.work([pushRun({ kind: name, engine, webhooks, keys: parts.keys, publicUrl, log: logger })], {
     concurrency: 1_000,
     dedicatedPool: true,
   });
-  for (const said of [...config.notes, ...(opened?.notes ?? []), ...(note === undefined ? [] : [note])])
-    logger.warn(said);
-  const browser = parts.browserMissing ?? "started when it is needed";
-  const facts = { model: model.name, sandbox: machine.sandbox.description, engine: engineText(config.engine, home) };
-  logger.info({ url: served.url.href, ...facts, browser }, "listening");
+  for (const said of [...(opened?.notes ?? []), ...[note].filter(isSaid)]) logger.warn(said);
+  logStart(parts, start, served.url.href);
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
   } else process.stdout.write(`ready ${served.url.href}\n`);
+}
+
+function deletionsOf(engine: Engine, { artifacts }: Parts, { config, logger }: Start) {
+  return createDeletions({
+    engine,
+    files: openHomeFiles(config, { artifacts, engine }),
+    audit: (record) => logger.info(record, "runs were deleted"),
+  });
+}
+
+function logStart({ shared, model, browserMissing }: Parts, { config, logger, machine }: Start, url: string): void {
+  for (const said of [...config.notes, ...[shared.note].filter(isSaid)]) logger.warn(said);
+  const facts = {
+    model: model.name,
+    sandbox: machine.sandbox.description,
+    engine: engineText(config.engine, config.home),
+    browser: browserMissing ?? "started when it is needed",
+  };
+  logger.info({ url, ...facts }, "listening");
 }
 
 function workOf(task: RunDefinition, peers: Peers): RunDefinition[] {
@@ -163,28 +185,38 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const { home } = config;
   const { sandbox } = machine;
   const agentConfig = agentNamed(config, name);
-  const { model, close: closeModel } = await openModel(agentConfig.model, { logger });
+  const shared = await openShared(config, logger);
+  const { model, close: closeModel } = await openModel(agentConfig.model, { logger, ...limitsOf(shared) });
   const artifacts = openArtifacts(config);
   const stored = await openEngine(config, { log: logger, port: config.server.port ?? agentConfig.port });
   const { engine, metrics } = await openTelemetry(stored, config, { name, operation: "invoke_agent", log: logger });
-  const mcp = await openMcp(config, { sandbox, logger, env: process.env });
-  const authentication = await openAuthentication(config, logger);
-  const [keys] = await Promise.all([openHomeKeys(home), checkServers(name, agentConfig.mcp, mcp), mountKey(home)]);
+  const mcp = await openMcp(config, { sandbox, logger, shared, env: process.env });
+  const authentication = await openAuthentication(config, shared, logger);
+  const opening = [checkServers(name, agentConfig.mcp, mcp), showMountKey(home, shared.mountKey)] as const;
+  const [keys] = await Promise.all([openHomeKeys(shared.signing), ...opening]);
   const { tools: chosen, delegates } = agentConfig;
   // An agent that asks no others loads nothing for it.
   const peering = delegates.length > 0 ? await import("./open-peers.ts") : undefined;
   const admit = peering && (await peering.admission(config, keys));
   const asking = peering?.openPeers(delegates, config, { engine, artifacts, ...(admit && { admit }) });
   const missing = await browserMissing(config);
-  const agent = await configured({ name, source }, start, missing);
+  const { agent, without } = await configuredAgent({ name, source }, start, missing);
   const mounted = mcp.mount(agentConfig.mcp);
   const open = (principal: string, contextId: string) =>
     // Agents share no files, even on the same disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: sandbox.user });
+  const workspaces = openWorkspaces(config, {
+    ...{ name, engine, open, log: logger, user: sandbox.user },
+    async release(workspace) {
+      // Called before there are tools, it has none to release.
+      const made = await tasks.made();
+      if (made !== undefined) await releaseFrom(made.definition, workspace);
+    },
+  });
   const needed = {
-    ...{ config, machine, agent, chosen, mounted, model, engine, artifacts },
+    ...{ config, machine, agent, chosen, without, mounted, model, engine, artifacts },
     delegate: asking === undefined ? [] : [asking.tool],
-    openWorkspace: open,
+    openWorkspace: workspaces.open,
     approval: approvalBy(agentConfig.approve, agent, mounted),
     risky: agentConfig.risky,
   };
@@ -192,7 +224,10 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const stopSweeping = startSweeping(config, { engine, log: logger });
   return {
     ...needed,
+    workspaces,
+    openHere: open,
     metrics,
+    shared,
     closeModel,
     mcp,
     asking,
@@ -204,32 +239,8 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   };
 }
 
-/** The agent as the settings want it on this machine; its families are not opened yet. */
-async function configured(
-  { name, source }: AgentServerSpec,
-  { config, machine }: Start,
-  missing: string | undefined,
-): Promise<Agent> {
-  const { tools: chosen, delegates, limits, toolChoice, instructions } = agentNamed(config, name);
-  const python = await machine.python.found;
-  const facts = {
-    shell: machine.sandbox.tier !== "none",
-    pythonLibraries: python?.libraries,
-    web: config.search.enabled,
-    browserMissing: missing,
-  };
-  const made = agentOf(source, offersOf(facts, chosen, delegates));
-  return {
-    ...(await instructed(made, instructions)),
-    // One module can serve several agents of a system, each by its own name.
-    name,
-    limits: { ...made.limits, ...limits },
-    ...(toolChoice && { toolChoice }),
-  };
-}
-
 async function closeParts(
-  { asking, engine, mcp, closeModel, authentication, tasks, stopSweeping }: Parts,
+  { asking, engine, mcp, closeModel, authentication, tasks, stopSweeping, shared }: Parts,
   { sandbox }: Machine,
 ): Promise<void> {
   asking?.close();
@@ -242,7 +253,8 @@ async function closeParts(
     const opened = await tasks.made()?.catch(() => undefined);
     await Promise.all([opened?.close(), closeModel()]);
     await sandbox.close();
-    authentication.close();
+    await authentication.close();
+    await shared.close();
   }
 }
 

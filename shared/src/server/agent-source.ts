@@ -10,6 +10,8 @@ export type Agent = AgentDefinition<Tool | ToolFamily>;
 
 /** What the serving machine offers an agent, and so what its prompt and card may promise. */
 export type Offers = {
+  /** Whether plans can be kept. */
+  readonly plans: boolean;
   /** Whether shell commands or Python can be run. */
   readonly runsCode: boolean;
   /** The libraries of the machine's Python; undefined without a Python. */
@@ -28,6 +30,7 @@ export type AgentSource = Agent | ((offers: Offers) => Agent);
 
 /** A machine that offers nothing: enough to learn an agent's name. */
 export const noOffers: Offers = {
+  plans: false,
   runsCode: false,
   pythonLibraries: undefined,
   readsWeb: false,

@@ -1,23 +1,32 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { callerNamed, type Scope } from "../core/caller.ts";
-import { type McpAppDeps, mcpApp, mountKey, requireMountKey } from "./mcp-app.ts";
+import { keptFile } from "../machine/workspace/kept-file.ts";
+import { type McpAppDeps, mcpApp, requireMountKey, showMountKey } from "./mcp-app.ts";
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-mount-key-"));
 afterAll(() => rm(home, { recursive: true }));
+
+const path = join(home, "mcp-mount-key");
+const kept = keptFile(path);
+const keyInFile = async () => {
+  await showMountKey(home, kept);
+  return (await readFile(path, "utf8")).trim();
+};
 
 const withKey = (key?: string) =>
   new Request("http://127.0.0.1/mcp", key === undefined ? {} : { headers: { "Manyhands-Mount-Key": key } });
 
 test("only the key of the home changes its servers; it stays the same, and only its owner reads it", async () => {
-  const key = await mountKey(home);
-  expect(await mountKey(home)).toBe(key);
-  expect((await stat(join(home, "mcp-mount-key"))).mode & 0o777).toBe(0o600);
-  await requireMountKey(withKey(key), home);
+  const key = await keyInFile();
+  expect(key).toMatch(/^[\w-]{43}$/);
+  expect(await keyInFile()).toBe(key);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  await requireMountKey(withKey(key), kept);
   for (const other of [undefined, "", "wrong", `${key}x`, key.slice(1)])
-    await expect(requireMountKey(withKey(other), home)).rejects.toThrow("Changing the MCP servers takes the key");
+    await expect(requireMountKey(withKey(other), kept)).rejects.toThrow("Changing the MCP servers takes the key");
 });
 
 type Added = Awaited<ReturnType<McpAppDeps["host"]["add"]>>;
@@ -37,7 +46,7 @@ function appForTest(more: Partial<McpAppDeps> = {}, scopes: readonly Scope[] = [
     agent: "swe",
     servers: "all",
     host,
-    home,
+    mountKey: kept,
     identify: () => callerNamed("alice", scopes),
     adapter: async (request, body) => {
       done.push(["mcp", request.method, body === undefined ? undefined : await request.text(), body]);
@@ -48,7 +57,7 @@ function appForTest(more: Partial<McpAppDeps> = {}, scopes: readonly Scope[] = [
     ...more,
   });
   const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-    const key = { "manyhands-mount-key": await mountKey(home), "content-type": "application/json" };
+    const key = { "manyhands-mount-key": await keyInFile(), "content-type": "application/json" };
     const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
     const all = { ...key, ...headers };
     return app.request(path, { method, headers: all, ...(text !== undefined && { body: text }) });

@@ -8,11 +8,13 @@ import type { AgentConfig } from "../config/agent-config.ts";
 import { type Identify, requireScope } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import { jsonOf } from "../core/json.ts";
+import { type KeptText, madeOnce } from "../core/kept-text.ts";
 import { sameSecret } from "../core/same-secret.ts";
 import { jsonBody, limitedBody } from "../http/request-body.ts";
-import { ownSecret } from "../machine/own-secret.ts";
+import { keptFile } from "../machine/workspace/kept-file.ts";
 import type { AddedServer, ServerChanges } from "../mcp/client/change-servers.ts";
 import type { McpAdapter } from "../mcp/server/mcp-adapter.ts";
+import { mountKeyFile } from "./open-shared.ts";
 
 /** What an agent needs to answer below `/mcp`. */
 export type McpAppDeps = {
@@ -20,8 +22,8 @@ export type McpAppDeps = {
   /** The servers whose tools it has. */
   readonly servers: AgentConfig["mcp"];
   readonly host: ServerChanges;
-  /** The folder of the key. */
-  readonly home: string;
+  /** The key of who may change the servers. */
+  readonly mountKey: KeptText;
   readonly identify: Identify;
   /** Answers as an MCP server. */
   readonly adapter: McpAdapter | undefined;
@@ -36,7 +38,7 @@ export type McpAppDeps = {
  * server.
  */
 export function mcpApp(deps: McpAppDeps): Hono {
-  const { host, home, identify, log, adapter, report } = deps;
+  const { host, mountKey, identify, log, adapter, report } = deps;
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error instanceof AppError ? new AppFailure(error) : error, report));
   app.post("/mcp", limitedBody(), async (c) => {
@@ -47,7 +49,7 @@ export function mcpApp(deps: McpAppDeps): Hono {
     if (!isMount(body)) return answer(adapter, new Request(c.req.raw, { body: text }), body);
     await jsonBody(c, async () => undefined);
     requireScope(caller, "admin");
-    await requireMountKey(c.req.raw, home);
+    await requireMountKey(c.req.raw, mountKey);
     const entries = checked(body, deps);
     const added = await host.add(entries, c.req.raw.signal);
     log.info({ servers: Object.keys(entries) }, "MCP servers were added by request");
@@ -55,7 +57,7 @@ export function mcpApp(deps: McpAppDeps): Hono {
   });
   app.delete("/mcp/:name", async (c) => {
     requireScope(await identify(c.req.raw), "admin");
-    await requireMountKey(c.req.raw, home);
+    await requireMountKey(c.req.raw, mountKey);
     const { name } = c.req.param();
     await host.remove(name);
     log.info({ servers: [name] }, "an MCP server was removed by request");
@@ -117,24 +119,25 @@ function stateOf(state: string, disabled: readonly string[]): string {
 /** The header for the key of a request that changes the servers. */
 const mountKeyHeader = "Manyhands-Mount-Key";
 
-const keyFile = "mcp-mount-key";
+/** The key that allows changes of `mcp.json`. It is made if there is none. */
+async function keyOfMounting(kept: KeptText): Promise<string> {
+  return (await madeOnce(kept, () => `${randomBytes(32).toString("base64url")}\n`)).trim();
+}
 
-/**
- * The key that allows changes of `mcp.json`: a line in a file of the home that only the owner can
- * read. It is made if there is none.
- */
-export async function mountKey(home: string): Promise<string> {
-  const key = await ownSecret(join(home, keyFile), () => Buffer.from(`${randomBytes(32).toString("base64url")}\n`));
-  return key.toString().trim();
+/** Writes the key into its file of the home, where who may use it finds it. */
+export async function showMountKey(home: string, kept: KeptText): Promise<void> {
+  const key = `${await keyOfMounting(kept)}\n`;
+  const file = keptFile(join(home, mountKeyFile));
+  if ((await file.read()) !== key) await file.change(() => key);
 }
 
 /** Rejects with `forbidden` unless the request carries the key. */
-export async function requireMountKey(request: Request, home: string): Promise<void> {
+export async function requireMountKey(request: Request, kept: KeptText): Promise<void> {
   const given = request.headers.get(mountKeyHeader);
-  const key = await mountKey(home);
+  const key = await keyOfMounting(kept);
   if (given !== null && sameSecret(given, key)) return;
   throw new AppError(
     "forbidden",
-    `Changing the MCP servers takes the key in the file ${keyFile} of this agent's home: send it as \`${mountKeyHeader}\`.`,
+    `Changing the MCP servers takes the key in the file ${mountKeyFile} of this agent's home: send it as \`${mountKeyHeader}\`.`,
   );
 }

@@ -5,6 +5,7 @@ const machine = { shell: true, pythonLibraries: ["numpy"], web: true, browserMis
 
 test("an agent's prompt mentions only what it will have", () => {
   expect(offersOf(machine, ["python"], ["swe"])).toEqual({
+    plans: false,
     runsCode: true,
     pythonLibraries: ["numpy"],
     readsWeb: false,

@@ -13,16 +13,19 @@ export type MachineFacts = {
 };
 
 /**
- * What the machine offers to an agent with these families, or with its own if `chosen` is left out.
+ * What the machine offers to an agent with these families, or with its own except those `without`
+ * if `chosen` is left out.
  */
 export function offersOf(
   { shell, pythonLibraries, web, browserMissing }: MachineFacts,
   chosen: readonly string[] | undefined,
   delegates: readonly string[],
+  without: ReadonlySet<string> = new Set(),
 ): Offers {
-  const has = (family: string) => chosen === undefined || chosen.includes(family);
+  const has = (family: string) => (chosen === undefined ? !without.has(family) : chosen.includes(family));
   const libraries = has("python") ? pythonLibraries : undefined;
   return {
+    plans: has("planning"),
     runsCode: libraries !== undefined || (has("shell") && shell),
     pythonLibraries: libraries,
     readsWeb: has("web") && web,

@@ -82,6 +82,24 @@ test("an agent without configured tools has its own, and delegate if it may ask 
   expect(openAgent(agent, { ...deps(), delegate: [] }, undefined).tools[0]).toBe(own);
 });
 
+test("an agent stays who it is, sees the open page if it has the browser, in its own way if it has one, and has each tool once", () => {
+  const parts = deps();
+  const opened = openAgent(agent, parts, ["browser"]);
+  expect(opened).toMatchObject({ name: "tester", title: "Tester", version: "1" });
+  expect(opened.look).toBe(parts.browsing.look);
+  expect(openAgent(agent, deps(), ["web", "data"]).look).toBeUndefined();
+  const look = async () => ({ text: "of its own" });
+  expect(openAgent({ ...agent, look }, deps(), ["browser"]).look).toBe(look);
+  const twice = { ...agent, tools: [tool("bash"), ...agent.tools, tool("special")] };
+  expect(openAgent(twice, deps(), undefined).tools.map(({ name }) => name)).toEqual([
+    "bash",
+    "planning",
+    "special",
+    "terminate",
+    "delegate",
+  ]);
+});
+
 test("configured families are exactly what an agent has, besides tools without a family, in its own version if it defines one", () => {
   expect(namesWith(["planning", "web", "python"])).toEqual([
     "planning",
@@ -176,6 +194,7 @@ test("every tool of an MCP server is judged before it is offered, and is the sam
   const list = () => judged.list("p", AbortSignal.timeout(60_000));
   const [first, again] = [await list(), await list()];
   expect(first.tools.map(({ name, description }) => [name, description])).toEqual([["web__fetch", "Judged."]]);
+  expect(judged.mayHave("web__fetch")).toBe(true);
   expect(first.missing).toEqual([{ name: "db", reason: "It is away." }]);
   expect(again.tools.every((one, at) => one === first.tools[at])).toBe(true);
 });

@@ -6,6 +6,8 @@ import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { codeTools } from "../tools/code/code-tools.ts";
 import { dataTools } from "../tools/data/data-tools.ts";
 import type { Databases } from "../tools/data/database/databases.ts";
+import { readDocument } from "../tools/documents/read-document.ts";
+import { type WriteDocumentDeps, writeDocument } from "../tools/documents/write-document.ts";
 import { families } from "../tools/families.ts";
 import { isFamily, type Machine, type Observe, type ToolFamily } from "../tools/family.ts";
 import { seeImage } from "../tools/files/see-image.ts";
@@ -29,16 +31,24 @@ export type MachineParts = Pick<Machine, "shell" | "web" | "desktop" | "delegate
   readonly egress: Egress | undefined;
   /** One database per conversation, each in its own process. */
   readonly databases: Databases;
+  /** What prints documents; left out without a browser. */
+  readonly printer?: WriteDocumentDeps["browser"];
   /** Wraps a tool so that its calls are judged before they reach outside. */
   guarded(tool: Tool): Tool;
 };
 
 /**
  * The agent with the tools of its families on this machine. With `chosen` it has exactly these
- * families, in its own version if it lists one, and its tools without a family.
+ * families, in its own version if it lists one, and its tools without a family; without it, its own
+ * except those `without`.
  */
-export function openAgent(agent: Agent, parts: MachineParts, chosen: readonly string[] | undefined): AgentDefinition {
-  const listed = chosen === undefined ? [...agent.tools, ...others(agent, ["delegate"])] : chosenOf(agent, chosen);
+export function openAgent(
+  agent: Agent,
+  parts: MachineParts,
+  chosen: readonly string[] | undefined,
+  without: ReadonlySet<string> = new Set(),
+): AgentDefinition {
+  const listed = chosen === undefined ? ownOf(agent, without) : chosenOf(agent, chosen);
   const lists = (name: string) => listed.some(({ family }) => family === name);
   const edits = createKeyedQueue();
   const { guarded, sandbox, shell, web, desktop, delegate, browsing, egress, databases } = parts;
@@ -48,6 +58,7 @@ export function openAgent(agent: Agent, parts: MachineParts, chosen: readonly st
     planning: createPlanning(),
     askHuman: askHuman(),
     seeImage,
+    documents: [readDocument, writeDocument({ browser: parts.printer })],
     shell,
     web,
     desktop,
@@ -65,6 +76,14 @@ export function openAgent(agent: Agent, parts: MachineParts, chosen: readonly st
     tools: code === undefined ? tools : tools.map((tool) => code.over(tool)),
     ...(look && { look }),
   };
+}
+
+/**
+ * The agent's own families and `delegate`, but for those that its model's window has no room for.
+ */
+function ownOf(agent: Agent, without: ReadonlySet<string>): Agent["tools"] {
+  const all = [...agent.tools, ...others(agent, ["delegate"])];
+  return all.filter(({ family }) => family === undefined || !without.has(family));
 }
 
 function chosenOf(agent: Agent, chosen: readonly string[]): Agent["tools"] {

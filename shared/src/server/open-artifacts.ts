@@ -9,6 +9,6 @@ import { createSharedArtifacts } from "../machine/workspace/shared-artifacts.ts"
 export function openArtifacts({ home, bucket }: Pick<Config, "home" | "bucket">): KeptArtifacts {
   const cache = createArtifactStore(join(home, "artifacts"));
   if (bucket === undefined) return cache;
-  const { prefix, ...options } = bucket;
+  const { prefix, workspaceBytes: _, ...options } = bucket;
   return createSharedArtifacts({ bucket: openBucket(options), prefix, cache });
 }

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import { checkServers, type OpenedMcp, openMcp } from "./open-mcp.ts";
+import { openShared } from "./open-shared.ts";
 
 test("no server's program is started in a folder that contains the home, mcp.json, the settings or the user's own folder", async () => {
   const base = await mkdtemp(join(tmpdir(), "manyhands-open-mcp-"));
@@ -25,7 +26,12 @@ test("no server's program is started in a folder that contains the home, mcp.jso
       mcp: { file, named: true, patienceMs: 10_000, definitionTokens: 1000 },
       egress: { allow: [], deny: [], only: [], proxy: undefined },
     },
-    { sandbox, logger: quiet, env: {} },
+    {
+      sandbox,
+      logger: quiet,
+      shared: await openShared({ home: folder("home"), engine: { kind: "embedded" } }),
+      env: {},
+    },
   );
   try {
     await mcp.mount("all").list("local", AbortSignal.timeout(60_000));

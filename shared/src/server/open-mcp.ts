@@ -11,10 +11,12 @@ import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { createMcpHost, type McpHost } from "../mcp/client/create-host.ts";
 import { createCredentialStore } from "../mcp/client/oauth/credential-store.ts";
 import { isProgram } from "../mcp/client/servers/server-config.ts";
+import type { Shared } from "./open-shared.ts";
 
 type OpenMcpDeps = {
   readonly sandbox: Sandbox;
   readonly logger: Pick<Logger, "info" | "warn">;
+  readonly shared: Pick<Shared, "pins" | "credentials">;
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
@@ -32,12 +34,12 @@ export type OpenedMcp = McpHost & {
  */
 export async function openMcp(
   { home, file, mcp, egress: { proxy, ...policy } }: Pick<Config, "home" | "file" | "mcp" | "egress">,
-  { sandbox, logger, env }: OpenMcpDeps,
+  { sandbox, logger, shared, env }: OpenMcpDeps,
 ): Promise<OpenedMcp> {
   const egress = createEgress(policy, { proxy });
   const identity = (principal: string) => ({
     principal,
-    store: createCredentialStore(home, principal),
+    store: createCredentialStore(shared.credentials, principal),
     egress,
     proxy,
   });
@@ -50,6 +52,7 @@ export async function openMcp(
     ...mcp,
     env,
     home,
+    pinned: shared.pins,
     folder,
     kept: { home, others: [homedir(), mcp.file, ...(file === undefined ? [] : [resolve(file)])] },
     sandbox,

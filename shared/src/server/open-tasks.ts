@@ -16,6 +16,8 @@ export type TaskParts = Deps & {
   /** The agent as configured; `chosen` are its families if the settings name them. */
   readonly agent: Agent;
   readonly chosen: readonly string[] | undefined;
+  /** The families for which its model's window has no room. */
+  readonly without: ReadonlySet<string>;
   readonly mounted: MoreTools;
   /** `delegate`, if it may ask others. */
   readonly delegate: readonly Tool[];
@@ -41,10 +43,10 @@ export type OpenedTasks = {
  * most of an agent's code, so a server does both for its first task.
  */
 export async function openTasks(parts: TaskParts): Promise<OpenedTasks> {
-  const { config, machine, agent, chosen, mounted, delegate, ...rest } = parts;
+  const { config, machine, agent, chosen, without, mounted, delegate, ...rest } = parts;
   const toolbox = await openToolbox(config, machine);
   const definition = {
-    ...openAgent(agent, { ...toolbox, delegate }, chosen),
+    ...openAgent(agent, { ...toolbox, delegate }, chosen, without),
     moreTools: guardedMore(mounted, (tool) => toolbox.guarded(tool)),
   };
   const deps = { ...rest, fetch: toolFetch(toolbox.egress) };

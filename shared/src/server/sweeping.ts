@@ -1,9 +1,9 @@
 import type pino from "pino";
 import type { Config } from "../config/config.ts";
 import type { Engine } from "../core/engine.ts";
-import { createHomeFiles } from "../machine/workspace/home-files.ts";
 import { sweep } from "../runs/sweep.ts";
 import { openArtifacts } from "./open-artifacts.ts";
+import { openHomeFiles } from "./open-workspaces.ts";
 
 /** What sweeping needs of the server. */
 export type SweepingDeps = { readonly engine: Engine; readonly log: Pick<pino.Logger, "info" | "error"> };
@@ -16,9 +16,9 @@ const continueMs = 1000;
  * Every server of a home does so; none of them waits for another. Returns what stops it.
  */
 export function startSweeping(config: Config, { engine, log }: SweepingDeps): () => void {
-  const { home, retention, a2a } = config;
+  const { retention, a2a } = config;
   const { summary, ...kept } = retention;
-  const files = createHomeFiles(home, openArtifacts(config));
+  const files = openHomeFiles(config, { artifacts: openArtifacts(config), engine });
   let isStopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const pass = async () => {

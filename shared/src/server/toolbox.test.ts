@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../config/config.ts";
+import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { openMachine } from "./open-machine.ts";
 import { openToolbox } from "./toolbox.ts";
 
@@ -58,4 +59,44 @@ test("an agent has the web tools unless the web is switched off; then nothing of
   };
   expect(await opened({})).toEqual({ tools: ["web_search", "web_fetch"], hasEgress: true });
   expect(await opened({ MANYHANDS_SEARCH_ENABLED: "0" })).toEqual({ tools: [], hasEgress: false });
+});
+
+test("with a browser an agent has its tools and a view of the open page; without one, the reason", async () => {
+  const workspace = await openWorkspace({ home: folder, principal: "ann", contextId: "c" });
+  const opened = async (env: Record<string, string>) => {
+    const config = await loadConfig({ cwd: folder, env: { MANYHANDS_HOME: folder, SANDBOX: "off", ...env } });
+    const toolbox = await openToolbox(config, await openMachine(join(folder, "workspaces"), config.sandbox));
+    await toolbox.close();
+    await toolbox.sandbox.close();
+    return toolbox;
+  };
+  // An address is enough: nothing is connected before the first page.
+  const { browsing, notes } = await opened({ MANYHANDS_BROWSER_CDP_URL: "http://127.0.0.1:1" });
+  expect(browsing.tools.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["browser_go_to_url", "browser_snapshot", "browser_extract_content"]),
+  );
+  expect([browsing.missing, notes]).toEqual([undefined, []]);
+  const look = (isFirst: boolean) =>
+    browsing.look?.(workspace, {
+      signal: AbortSignal.timeout(60_000),
+      vision: false,
+      since: undefined,
+      isFirst,
+    } as never);
+  expect([await look(true), await look(false)]).toEqual([
+    undefined,
+    { text: "No page is open in the browser." },
+  ] as never);
+  const off = await opened({ MANYHANDS_BROWSER_ENABLED: "0" });
+  expect(off.browsing).toEqual({
+    tools: [],
+    look: undefined,
+    missing: "The browser is switched off (browser.enabled).",
+  });
+  expect(off.shell.map(({ name }) => name)).toContain("bash");
+  const none = { ...off.sandbox, tier: "none" as const };
+  const config = await loadConfig({ cwd: folder, env: { MANYHANDS_HOME: folder, MANYHANDS_BROWSER_ENABLED: "0" } });
+  const bare = await openToolbox(config, { sandbox: none, python: { found: Promise.resolve(undefined) } } as never);
+  expect([bare.shell, bare.desktop, bare.web.length]).toEqual([[], [], 2]);
+  await bare.close();
 });

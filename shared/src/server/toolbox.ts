@@ -52,7 +52,7 @@ export async function openToolbox(
   const desktop = await openDesktop(config.desktop, sandbox);
   const notes = desktop.note === undefined ? [] : [desktop.note];
   const databases = createDatabases();
-  const always = { sandbox, web: web.tools, browsing, guarded, egress, databases, notes };
+  const always = { sandbox, web: web.tools, browsing, guarded, egress, databases, printer: browsers, notes };
   const closeWorkers = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") return { ...always, shell: [], desktop: [], close: closeWorkers };
   const shells = createShellSessions(sandbox);
