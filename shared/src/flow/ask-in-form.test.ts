@@ -6,7 +6,7 @@ import { flowForTest } from "../testing/flow.ts";
 import { askInForm } from "./ask-in-form.ts";
 
 const form = {
-  schema: z.object({ total: z.number() }),
+  schema: z.object({ total: z.number(), count: z.int().optional() }),
   check: ({ total }: { total: number }) => (total < 0 ? "it cannot be below zero" : undefined),
 };
 const asking = defineFlow({
@@ -23,16 +23,18 @@ const asking = defineFlow({
   },
 });
 
+const partsOf = (reply: string | readonly object[]) => (typeof reply === "string" ? [{ text: reply }] : reply);
+
 /**
  * The result of asking a foreign agent that gives these replies in turn, and the messages it
  * received.
  */
-async function ask(...replies: readonly string[]) {
+async function ask(...replies: readonly (string | readonly object[])[]) {
   using stranger = badAgentForTest(
     {},
     {
       SendMessage: (_, n) => ({
-        message: { messageId: `r${n}`, contextId: "k1", role: "ROLE_AGENT", parts: [{ text: replies[n - 1] ?? "" }] },
+        message: { messageId: `r${n}`, contextId: "k1", role: "ROLE_AGENT", parts: partsOf(replies[n - 1] ?? "") },
       }),
     },
   );
@@ -46,6 +48,8 @@ test("an agent that does not support schemas gets the schema as text, and its JS
   const { answer, told } = await ask('Gladly:\n```json\n{"total": 0}\n```\nThat is it.');
   expect(answer).toBe("0");
   expect(told[0].parts[1].text).toContain('"total":{"type":"number"}');
+  // That a number is one of JavaScript's says nothing about an answer.
+  expect(told[0].parts[1].text).toContain('"count":{"type":"integer"}');
 });
 
 test("an answer that does not fit goes back with the error, in the same conversation", async () => {
@@ -54,6 +58,12 @@ test("an answer that does not fit goes back with the error, in the same conversa
   expect(told.map(({ contextId }) => contextId || "")).toEqual(["", "k1", "k1"]);
   expect(told[1].parts[0].text).toContain("it holds no JSON object");
   expect(told[2].parts[0].text).toContain("it cannot be below zero");
+  for (const { parts } of told) expect(parts.at(-1).text).toContain('"total":{"type":"number"}');
+});
+
+test("data that an agent sends count before what its text says", async () => {
+  expect((await ask([{ text: '{"total": 1}' }, { data: { total: 2 } }])).answer).toBe("2");
+  expect((await ask([{ text: '{"total": 1}' }, { data: { sum: 2 } }])).answer).toBe("1");
 });
 
 test("after two corrections there is no answer", async () => {

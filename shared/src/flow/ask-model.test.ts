@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Model, ModelRequest } from "../core/model.ts";
 import type { Run } from "../core/run.ts";
 import { noUsage } from "../core/usage.ts";
+import { ModelAway } from "../models/model-failure.ts";
 import { estimateTokens } from "../models/tokens.ts";
 import { askModel } from "./ask-model.ts";
 import { type Begun, newState } from "./flow-state.ts";
@@ -66,4 +67,41 @@ test.each([
   ["cost_limit", { spent: { ...noUsage, usd: 0.99 } }],
 ] as const)("a call that what is left cannot pay for is not made: %s with %j", async (code, changes) => {
   await expect(called(changes)).rejects.toMatchObject({ code });
+});
+
+/**
+ * How long a flow waits in all for a model that never answers, by a clock that its waiting moves.
+ */
+async function waited(tokens: number, wasReached: boolean): Promise<number> {
+  const begun = { goal: "", files: [], earlier: {}, startedAt: 0, limits, contextWindow: 1_000_000 };
+  const state = Object.assign(newState(begun as unknown as Begun, { hops: 0 }), { spent: { ...noUsage, tokens } });
+  let now = 0;
+  const model = {
+    capabilities: { maxOutputTokens: 100 },
+    cost: () => 0,
+    // biome-ignore lint/correctness/useYield: it fails before it says anything
+    async *ask() {
+      throw new ModelAway("model_unavailable", "Status 503.", { wasReached, retryAfterMs: undefined });
+    },
+  } as unknown as Model;
+  const step = { now: () => now, signal: new AbortController().signal, emit: () => undefined };
+  const run = {
+    step: (_: string, work: (context: object) => unknown) => work(step),
+    async sleep(ms: number) {
+      now += ms;
+      if (now > 10 * limits.wallMs) throw new Error("It waits on.");
+    },
+  } as unknown as Run;
+  const modelPauses = { firstMs: 7_000, longestMs: 7_000 };
+  const request = { messages, tools: [], toolChoice: "none" } as const;
+  await expect(askModel(run, state, "think", request, { model, modelPauses })).rejects.toBeInstanceOf(ModelAway);
+  return now;
+}
+
+test("a model that is away is waited for while the flow has time, and not at all if it never answered", async () => {
+  expect(await waited(0, false)).toBe(0);
+  for (const known of [waited(1, false), waited(0, true)]) {
+    const ms = await known;
+    expect([ms > limits.wallMs / 2, ms < limits.wallMs]).toEqual([true, true]);
+  }
 });

@@ -49,14 +49,24 @@ export function flowRequest(
   return request;
 }
 
-/** The flow settings of a first message. Throws `invalid_input` if no run can start with it. */
+/**
+ * The flow settings of a first message, over those of the flow. Throws `invalid_input` if no run
+ * can start with it.
+ */
 export function admitToFlow(
-  definition: Pick<FlowDefinition, "options" | "check" | "textless">,
+  definition: Pick<FlowDefinition, "options" | "check" | "textless" | "settings">,
   message: UserMessage,
 ): FlowSettings {
-  const flow = settingsOf(message);
+  const flow = over(definition.settings, settingsOf(message));
   flowRequest(definition, { message, flow });
   return flow;
+}
+
+/** What a caller sets, and otherwise what the flow has set; each option for itself. */
+function over(set: FlowSettings | undefined, given: FlowSettings): FlowSettings {
+  if (set === undefined) return given;
+  const options = { ...set.options, ...given.options };
+  return { ...set, ...given, ...(Object.keys(options).length > 0 && { options }) };
 }
 
 /** The settings of a run that an earlier version accepted, from its data part. */

@@ -95,6 +95,8 @@ test("too many asks end the flow with the limit's name and the results so far", 
   expect(ofType(events, "artifact-added").at(-1)).toMatchObject({
     name: "partial-answer",
     parts: [{ type: "text", text: "reply 1" }],
+    // What it rests on counts for whoever reads it.
+    takenIn: expect.arrayContaining(["web"]),
   });
 });
 
@@ -257,17 +259,38 @@ test("an agent whose answer is the flow's gets the schema, and its answer needs 
   const handingOn = flowOf(async (flow) => {
     const first = await flow.ask("one", { text: "First" });
     const { answer } = await flow.ask("two", { text: flow.goal }, { isAnswer: true });
+    // What another agent says in that form is not the answer.
+    await flow.ask("two", { text: "Check it" }, { outputSchema });
     return { answer, data: { first: first.answer } };
   });
   await using flow = await flowForTest(handingOn, {
     agents: {
       one: say("Not in any form."),
-      two: [{ calls: [{ name: "create_chat_completion", args: { response: { total: 7 } } }] }],
+      two: [7, 8].map((total) => ({ calls: [{ name: "create_chat_completion", args: { response: { total } } }] })),
     },
   });
   const { record } = await flow.run({ text: "Total?", outputSchema });
   expect(record.output).toEqual({ answer: '{"total":7}', data: { total: 7 } });
   expect(flow.model.requests).toEqual([]);
+});
+
+test("what comes without a text is passed on as it is, and a flow that is asked is not taken to remember", async () => {
+  const parts = [{ type: "data", data: { a: 1 } }] as const;
+  const passing = flowOf(async (flow) => {
+    const passed = await flow.ask("one", { text: "", parts });
+    const asked = await flow.ask("two", { text: "Go", parts });
+    return { answer: [passed, asked].map(({ remembers = false }) => remembers).join() };
+  });
+  await using flow = await flowForTest(passing, {
+    agents: { one: say("done"), two: say("done") },
+    entries: { two: { kind: "flow" } },
+  });
+  const { answer, events } = await flow.run({ text: "Go" });
+  expect(answer).toBe("true,false");
+  expect(ofType(events, "agent-asked").map((event) => event.parts)).toEqual([
+    [...parts],
+    [{ type: "text", text: "Go" }, ...parts],
+  ]);
 });
 
 test("an answer whose text fits the schema is used unchanged", async () => {

@@ -53,6 +53,7 @@ test("an agent is asked with files, and its answer, files and usage come back, w
     taskId: task?.id,
     contextId: task?.contextId,
     state: "completed",
+    remembers: true,
     answer: "Done:\nsee out.txt",
     files: [{ name: "out.txt", size: 9 }],
   });
@@ -196,7 +197,10 @@ test("a request for approval is asked in the agent's own words, and does not cou
     askId: expect.any(String),
     from: { agent: "helper", taskId: task?.id ?? "", contextId: task?.contextId ?? "" },
     question: `Helper asks:\n\n${String(own?.event.question)}`,
-    approval: { id: expect.any(String), callId: expect.any(String), name: "str_replace_editor", arguments: text },
+    approval: {
+      ...{ id: expect.any(String), callId: expect.any(String), name: "str_replace_editor", arguments: text },
+      forTask: "every call of str_replace_editor that changes a.txt",
+    },
   });
   expect(asked).toMatchObject({ approval: own?.event.approval });
   await asker.say(id, /"(yes \w{6})"/.exec(String(own?.event.question))?.[1] ?? "");
@@ -262,6 +266,7 @@ test("an agent's failure, or a limit it reaches, is an outcome with its cause", 
     await askAgent(run, to(helper.url, { budget: { steps: 1 } }), peers),
   ]);
   const [gaveUp, bound] = await asker.run<AskOutcome[]>();
+  expect([gaveUp, bound].filter((outcome) => outcome?.remembers)).toEqual([]);
   expect(gaveUp).toMatchObject({ state: "failed", error: { code: "task_failed", message: "No such file." } });
   expect(bound).toMatchObject({ state: "failed", error: { code: "step_limit" }, files: [{ name: "part.txt" }] });
 });

@@ -2,10 +2,14 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AskOutcome } from "../../core/ask-outcome.ts";
 import { AppError } from "../../core/errors.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
+import { askerForTest } from "../../testing/a2a/asker.ts";
 import { until } from "../../testing/durable/until.ts";
+import { askAgent } from "./ask-agent.ts";
 import { cancelChildrenRun, engineCancellingChildren } from "./cancel-children.ts";
 import { createPeers } from "./peers.ts";
 
@@ -55,4 +59,23 @@ test("a canceled run's asks are canceled even if the process died before the run
   await until(async () => (await engine.get(run.id))?.status === "canceled");
   await engine.close();
   await rm(home, { recursive: true });
+});
+
+test("what a run asked for is canceled when the run fails", async () => {
+  await using slow = await agentServerForTest({ script: [{ text: "never ending", stallAfter: 1 }] });
+  const ask = { agent: { name: "helper", url: slow.url }, parts: [{ type: "text", text: "Go on." }], hops: 0 } as const;
+  await using asker = await askerForTest((run, peers) =>
+    run.race<AskOutcome>([
+      (own) => askAgent(own, ask, peers),
+      async (own) => {
+        await own.step("until the other is at work", () =>
+          until(() => slow.model.requests.length === 1).then(() => null),
+        );
+        throw new AppError("stuck", "No way on.");
+      },
+    ]),
+  );
+  const { error } = await asker.until(await asker.start(), "failed");
+  expect(error?.code).toBe("stuck");
+  expect((await slow.tasks()).map(({ status }) => status)).toEqual(["canceled"]);
 });

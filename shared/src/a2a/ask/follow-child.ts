@@ -70,7 +70,7 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
       const seen = await (child.ours
         ? watchJournal(client, child, from, look)
         : pollTask(client, child, from, look, peers));
-      const task = await client.get(child.taskId, { signal });
+      const task = seen.ended ?? (await client.get(child.taskId, { signal }));
       if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");
       const state = stateAfter(task, from.answered);
       // If an agent's stream ends early, for whatever reason, the agent is not asked again at once.
@@ -118,7 +118,7 @@ function eventsOf({ taskId }: RemoteTask): string {
 type Look = { readonly notes: Notes; readonly signal: AbortSignal; readonly ends: AbortSignal };
 
 async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed, { notes, signal, ends }: Look) {
-  const looked: { after: number; isQuiet: boolean; asked?: Asked } = { after: from.after, isQuiet: true };
+  const looked: { after: number; isQuiet: boolean; asked?: Asked; ended?: Task } = { after: from.after, isQuiet: true };
   const enough = AbortSignal.any([signal, ends, notes.due]);
   try {
     for await (const update of client.watch(child.taskId, { after: from.after, signal: enough })) {
@@ -127,6 +127,7 @@ async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed
       const asked = askedIn(update);
       if (asked !== undefined) looked.asked = asked;
       notes.take(update);
+      if (update.kind === "end") looked.ended = update.task;
       if (update.kind === "end" || (update.kind === "status" && isSettled(update.state))) break;
     }
   } catch (error) {
@@ -166,7 +167,7 @@ async function pollTask(
   } finally {
     pushCallbacks?.leave(askId);
   }
-  return { after: from.after, isQuiet: false, asked: undefined };
+  return { after: from.after, isQuiet: false, asked: undefined, ended: undefined };
 }
 
 /**

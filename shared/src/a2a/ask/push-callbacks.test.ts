@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { SignJWT } from "jose";
 import { AppError } from "../../core/errors.ts";
 import type { A2aClient, NotificationAddress } from "../client/client.ts";
-import { openHomeKeys, rotateHomeKey } from "../signing/home-keys.ts";
+import { keyFiles, openHomeKeys, rotateHomeKey } from "../signing/home-keys.ts";
 import { createKeySets } from "../signing/key-sets.ts";
 import { signatureHeader, signNotification } from "../signing/notification-signature.ts";
 import { createPushCallbacks } from "./push-callbacks.ts";
@@ -55,7 +55,7 @@ test("a token is valid for its own ask only, and wakes no other", async () => {
 
 test("a signed notification has to be signed by its agent, for its body and lately; an agent without keys needs only the token", async () => {
   const home = await mkdtemp(join(tmpdir(), "push-keys-"));
-  const keys = await openHomeKeys(home);
+  const keys = await openHomeKeys(keyFiles(home));
   const jwks = async () => ({ keys: (await keys.ring()).map(({ publicKey }) => publicKey) });
   let publishes = true;
   await using agent = Bun.serve({
@@ -83,7 +83,7 @@ test("a signed notification has to be signed by its agent, for its body and late
     await refused({ [signatureHeader]: jwt }, '{"other":1}');
     await refused({ [signatureHeader]: `${jwt.slice(0, -8)}AAAAAAAA` });
     const ours = await mkdtemp(join(home, "other-"));
-    const forged = await signNotification("{}", await rotateHomeKey(ours), issued);
+    const forged = await signNotification("{}", await rotateHomeKey(keyFiles(ours)), issued);
     await refused({ [signatureHeader]: forged });
     const [{ key, alg, publicKey }] = await keys.ring();
     const signedAt = (seconds: number) =>

@@ -71,6 +71,23 @@ test("all that is known of a task goes with it, each under its own name", async 
   });
 });
 
+test("links and data are sent as they are, and files that a message cannot carry are not sent at all", async () => {
+  const { sent } = await asked({
+    parts: [
+      { type: "data", data: { a: [1] }, mediaType: "application/json" },
+      { type: "url", url: "https://a.example/x.png", name: "x.png", mediaType: "image/png" },
+    ],
+  });
+  expect(sent[0].message.parts).toMatchObject([
+    { data: { a: [1] }, mediaType: "application/json" },
+    { url: "https://a.example/x.png", filename: "x.png", mediaType: "image/png" },
+  ]);
+  const half = { type: "file", sha256: "0".repeat(64), name: "a.bin", mediaType: "x/y", size: 3.5 * 2 ** 20 } as const;
+  const heavy = await asked({ parts: [half, { ...half, size: half.size + 1 }] });
+  expect([heavy.outcome.error?.code, heavy.sent]).toEqual(["too_large", []]);
+  expect((await asked({ parts: [half, half] })).outcome.error?.code).toBe("not_found");
+});
+
 test("nothing is said of what is not known", async () => {
   const { sent } = await asked({});
   expect(sent[0].metadata).toEqual({ "manyhands/hops": 1, "manyhands/wait": 50 });

@@ -14,6 +14,10 @@ const status = (state: string, seq?: number, taskId = "t") => ({
   },
 });
 const task = (state: string, id = "t") => ({ task: { id, contextId: "c", status: { state: `TASK_STATE_${state}` } } });
+/** A task as it is after its event `seq`, with an artifact to know it by. */
+const whole = (seq: number, id = "t") => ({
+  task: { ...task("COMPLETED", id).task, artifacts: [{ artifactId: "sent" }], metadata: { "manyhands/seq": seq } },
+});
 const reply = { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "hi" }] } };
 /** A stream breaks off with this error after its frames, or ends. */
 type Stream = { readonly frames?: readonly object[]; readonly fails?: ErrorCode };
@@ -68,6 +72,23 @@ test("the task, each update after it once and in order, and the state it was lef
   ]);
   expect(seen).toEqual(["task", "status 1", "status 2", "status 3", "status 4", "end t read"]);
   expect(asked).toEqual(["send undefined", "t 2", "t 3"]);
+});
+
+test.each<readonly [string, readonly object[], boolean, string]>([
+  ["that is over at once is not read again", [whole(2)], true, "sent"],
+  [
+    "as it is after its last event is not read again",
+    [task("WORKING"), status("COMPLETED", 2), whole(2)],
+    true,
+    "sent",
+  ],
+  ["that something came after is read", [whole(1), status("COMPLETED", 2)], true, "read"],
+  ["older than its last event is read", [task("WORKING"), status("COMPLETED", 2), whole(1)], true, "read"],
+  ["of another id is nothing", [task("WORKING"), status("COMPLETED", 2), whole(2, "other")], true, "read"],
+  ["of an agent of others is read", [whole(2)], false, "read"],
+])("a task %s", async (_, frames, ours, artifact) => {
+  const { seen } = await follow([{ frames }], { ours });
+  expect(seen.at(-1)).toBe(`end t ${artifact}`);
 });
 
 test("frames about another task change nothing", async () => {

@@ -23,7 +23,15 @@ export type Following = { readonly signal?: AbortSignal } & (
 );
 
 /** Where a reader stands in a task it follows. */
-type Position = { taskId?: string; seq?: number; state?: TaskState; reply?: Task; news: number };
+type Position = {
+  taskId?: string;
+  seq?: number;
+  state?: TaskState;
+  reply?: Task;
+  /** The task as an agent of ours sent it last, if nothing came after it. */
+  whole?: Task | undefined;
+  news: number;
+};
 
 /**
  * Follows a task across broken streams. The message is not sent twice and no update is repeated; of
@@ -45,7 +53,8 @@ export async function* followTask(peer: Peer, what: Following): AsyncGenerator<T
       throw failure ?? new AppError("unavailable", "The agent's stream keeps breaking off");
     await pause(peer.retry, failures, signal);
   }
-  yield { kind: "end", task: position.reply ?? (await peer.get(position.taskId ?? "", signal ? { signal } : {})) };
+  const known = position.reply ?? position.whole;
+  yield { kind: "end", task: known ?? (await peer.get(position.taskId ?? "", signal ? { signal } : {})) };
 }
 
 /**
@@ -60,7 +69,9 @@ async function* readStream(
   try {
     for await (const response of openStream(peer, what, position)) {
       const update = taskUpdate(response);
-      if (update === undefined || isRepeated(update, position) || isForeign(response, position)) continue;
+      if (update === undefined || isForeign(response, position)) continue;
+      position.whole = peer.ours ? wholeTask(update, position) : undefined;
+      if (isRepeated(update, position)) continue;
       move(position, response, update);
       yield update;
     }
@@ -80,6 +91,11 @@ function openStream(peer: Peer, what: Following, position: Position): AsyncGener
 
 function isRepeated(update: TaskUpdate, position: Position): boolean {
   return "seq" in update && update.seq !== undefined && position.seq !== undefined && update.seq <= position.seq;
+}
+
+/** The task, if the update is one that is not older than what the reader has. */
+function wholeTask(update: TaskUpdate, { seq = 0 }: Position): Task | undefined {
+  return update.kind === "task" && update.seq !== undefined && update.seq >= seq ? update.task : undefined;
 }
 
 /**

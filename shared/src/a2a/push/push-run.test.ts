@@ -27,6 +27,7 @@ async function notify(
   const emitted: RunEvent[] = [];
   const reads: number[] = [];
   const steps: string[] = [];
+  const warned: object[] = [];
   const stored = events.map((event, at) => ({ runId: "t", seq: at + 1, at: 0, event }));
   async function* follow(_: string, { after = 0 }): AsyncGenerator<FollowItem> {
     yield { kind: "progress", event: { type: "text-delta", text: "x" } };
@@ -64,11 +65,12 @@ async function notify(
     engine,
     webhooks,
     publicUrl: "http://a.example",
+    log: { warn: (about) => void warned.push(about), error: (about) => void warned.push(about) },
     ...(limits && { bounds: limits }),
   })
     .execute(run, input as never)
     .catch((error: unknown) => error as Error & { code: string });
-  return { told, slept, emitted, reads, steps, outcome };
+  return { told, slept, emitted, reads, steps, warned, outcome };
 }
 
 test("every event is told once and in order, and the receiver is kept for its time after the end", async () => {
@@ -123,10 +125,12 @@ test("a receiver is tried for a day, at first after a second and then every ten 
   expect((await notify([received, ended], [], {}, true, {})).slept).toEqual([7 * 86_400 * second]);
 });
 
-test("a final refusal ends it at once", async () => {
-  const { slept, emitted, outcome } = await notify([received, ended], [{ reason: "it is gone", final: true }]);
+test("a final refusal ends it at once, and the log names the task, the receiver's host and why", async () => {
+  const { slept, emitted, warned, outcome } = await notify([received, ended], [{ reason: "it is gone", final: true }]);
   expect([slept, emitted]).toEqual([[], [{ type: gaveUp, after: 0 }]]);
   expect(outcome).toMatchObject({ code: "rejected", message: "r.example was not notified of task t: it is gone" });
+  expect(warned).toEqual([{ taskId: "t", host: "r.example", reason: "it is gone" }]);
+  expect((await notify([received, ended], [later])).warned).toEqual([]);
 });
 
 test("the place is recorded after twenty notifications, and what a process knows already it does not read again", async () => {

@@ -14,6 +14,7 @@ import { crossOrigin } from "../../http/cross-origin.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
 import { createMetrics, type MoreMetrics } from "../../http/metrics.ts";
 import { statusApp } from "../../http/status-routes.ts";
+import { takingTurns } from "../../http/turns.ts";
 import { createDeletions, type Deletions } from "../../runs/deletions.ts";
 import { createProjectionCache } from "../../runs/projection-cache.ts";
 import { createQuotas, type Quotas } from "../../runs/quotas.ts";
@@ -136,8 +137,9 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   if (deps.issuer !== undefined) app.route("/", protectedResource(publicUrl, deps.issuer));
   app.use(secureHeaders(pageHeaders));
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl, cors));
-  app.use(crossOrigin(cors));
+  if (cors.length > 0) app.use(crossOrigin(cors));
   app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics, identify }));
+  app.use(takingTurns());
   app.route("/", cardApp(signedCard(card, facts), handler, deps.cardStyle ?? "merged"));
   if (facts.keys !== undefined) app.route("/", keySetApp(facts.keys));
   app.route("/", artifactApp({ artifacts, engine }, identify));

@@ -27,12 +27,15 @@ export type CallFacts = Caller & {
   readonly trace?: Trace;
 };
 
+/** The signal is made for calls that wait for something: it costs more than all other facts. */
+type StoredFacts = Omit<CallFacts, "signal"> & { readonly gone: () => AbortSignal };
+
 const stateKey = "manyhands";
 const failureKey = "manyhands/failure";
 
 /** The SDK's call context, which carries the facts through its transport handlers. */
 function createCallContext(
-  facts: CallFacts,
+  facts: StoredFacts,
   options: {
     readonly requestedVersion: string;
     readonly requestedExtensions: Extensions;
@@ -52,14 +55,18 @@ function createCallContext(
 
 /** The facts of a call created with `createCallContext`. */
 export function callFacts(context: ServerCallContext): CallFacts & Activated {
-  const facts = context.state.get(stateKey) as CallFacts | undefined;
-  if (facts === undefined) throw new Error("This call context was not made by createCallContext");
+  const stored = context.state.get(stateKey) as StoredFacts | undefined;
+  if (stored === undefined) throw new Error("This call context was not made by createCallContext");
+  const { gone, ...facts } = stored;
   const isActive = (uri: string) => context.activatedExtensions?.includes(uri) ?? false;
   return {
     ...facts,
     journal: isActive(journalExtension),
     dedupe: isActive(dedupeExtension),
     hitl: isActive(hitlExtension),
+    get signal() {
+      return gone();
+    },
   };
 }
 
@@ -104,7 +111,8 @@ export type HttpCall = {
 
 /** Reads the headers: requested extensions and the last event a resuming reader has. */
 export function httpCall(request: Request, caller: Caller, version: ProtocolVersion): HttpCall {
-  const gone = new AbortController();
+  const released = new AbortController();
+  let signal: AbortSignal | undefined;
   const after = lastEventId(request);
   const trace = requestTrace(request);
   const extensionHeader = version === "0.3" ? LEGACY_HTTP_EXTENSION_HEADER : HTTP_EXTENSION_HEADER;
@@ -112,7 +120,10 @@ export function httpCall(request: Request, caller: Caller, version: ProtocolVers
   const context = createCallContext(
     {
       ...caller,
-      signal: AbortSignal.any([request.signal, gone.signal]),
+      gone() {
+        signal ??= AbortSignal.any([request.signal, released.signal]);
+        return signal;
+      },
       ...(after === undefined ? {} : { after }),
       ...(trace && { trace }),
     },
@@ -124,7 +135,7 @@ export function httpCall(request: Request, caller: Caller, version: ProtocolVers
   );
   return {
     context,
-    release: () => gone.abort(),
+    release: () => released.abort(),
     headers: () => {
       const activated = context.activatedExtensions ?? [];
       return activated.length === 0 ? {} : { [extensionHeader]: Extensions.toServiceParameter(activated) };

@@ -7,7 +7,7 @@ import * as z from "zod";
 import type { Caller, Identify } from "../../core/caller.ts";
 import { challengeOf } from "../../http/challenge.ts";
 import { JsonTextError, numberText, parseJsonBytes } from "../../http/json-text.ts";
-import { jsonBody, limitedBody } from "../../http/request-body.ts";
+import { bodyOf, requireJson } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
 import { type ProtocolVersion, requestedVersion } from "../version.ts";
 import { AppFailure, envelopeError, rpcError, toA2AError } from "../wire-error.ts";
@@ -35,6 +35,7 @@ const envelope = z.object({
 /** JSON that is written as it stands; missing from TypeScript's library. */
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): object };
 
+type Deps = JsonRpcDeps & { readonly transport: JsonRpcTransportHandler };
 type RpcRequest = z.output<typeof envelope>;
 type RpcId = string | number | null | ReturnType<typeof rawJSON>;
 /** The frames of a stream, once it is known what it answers. */
@@ -46,17 +47,20 @@ type RpcAnswer = object | RpcStream;
  * error is a JSON-RPC response with HTTP status 200, except failures of HTTP itself (401, 403, 413)
  * and overload that must stop intermediaries from sending more (503).
  */
-export function rpcApp(deps: JsonRpcDeps): Hono {
+export function rpcApp(given: JsonRpcDeps): Hono {
+  const deps = { ...given, transport: new JsonRpcTransportHandler(given.handler) };
   const app = new Hono({ strict: false });
   app.onError((error) => rpcFailure(error, deps.report));
-  app.post("/", jsonBody, limitedBody(), async (c) => {
-    const caller = await deps.identify(c.req.raw);
-    return answerRpc(deps, c.req.raw, new Uint8Array(await c.req.arrayBuffer()), caller);
+  // One handler instead of three: each layer of Hono costs every message a few promises.
+  app.post("/", async (c) => {
+    requireJson(c);
+    const body = new Uint8Array(await bodyOf(c));
+    return answerRpc(deps, c.req.raw, body, await deps.identify(c.req.raw));
   });
   return app;
 }
 
-async function answerRpc(deps: JsonRpcDeps, request: Request, body: Uint8Array, caller: Caller): Promise<Response> {
+async function answerRpc(deps: Deps, request: Request, body: Uint8Array, caller: Caller): Promise<Response> {
   let rpc: RpcRequest | undefined;
   let id: RpcId | undefined;
   try {
@@ -122,12 +126,7 @@ function readEnvelope(value: unknown): RpcRequest {
   throw envelopeError(-32600, "The body is not a JSON-RPC 2.0 request");
 }
 
-async function dispatch(
-  deps: JsonRpcDeps,
-  rpc: RpcRequest,
-  version: ProtocolVersion,
-  call: HttpCall,
-): Promise<RpcAnswer> {
+async function dispatch(deps: Deps, rpc: RpcRequest, version: ProtocolVersion, call: HttpCall): Promise<RpcAnswer> {
   const schemas: Readonly<Record<string, z.ZodType>> = version === "1.0" ? requestSchemas : legacySchemas;
   const schema = Object.hasOwn(schemas, rpc.method) ? schemas[rpc.method] : undefined;
   if (schema === undefined) {
@@ -145,10 +144,10 @@ async function dispatch(
     return (id) => frames(batches.sendMessageStream(SendMessageRequest.fromJSON(params), call.context), id);
   if (rpc.method === "SubscribeToTask")
     return (id) => frames(batches.resubscribe(SubscribeToTaskRequest.fromJSON(params), call.context), id);
-  return new JsonRpcTransportHandler(deps.handler).handle(clean, call.context);
+  return deps.transport.handle(clean, call.context);
 }
 
-function streamed(deps: JsonRpcDeps, frames: ReturnType<RpcStream>, id: RpcId, call: HttpCall): Promise<Response> {
+function streamed(deps: Deps, frames: ReturnType<RpcStream>, id: RpcId, call: HttpCall): Promise<Response> {
   const { heartbeatMs, report } = deps;
   return sseResponse(frames, {
     heartbeatMs,

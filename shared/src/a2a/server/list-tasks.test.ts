@@ -7,12 +7,19 @@ import { listTasks } from "./list-tasks.ts";
 import type { TaskDeps } from "./task-access.ts";
 
 /**
- * Tasks whose letters say how each is: r(unning), q(uestion open), c(ompleted), f(ailed), x
+ * Tasks whose letters say how each is: n(ew), r(unning), q(uestion open), c(ompleted), f(ailed), x
  * (rejected).
  */
 function agent(letters: string, seen: Partial<TaskProjection> = {}) {
   const asked: ListFilter[] = [];
-  const statuses: Record<string, RunStatus> = { r: "running", q: "waiting", c: "completed", f: "failed", x: "failed" };
+  const statuses: Record<string, RunStatus> = {
+    n: "queued",
+    r: "running",
+    q: "waiting",
+    c: "completed",
+    f: "failed",
+    x: "failed",
+  };
   const records = [...letters].map(
     (letter, at) => ({ id: `${at}${letter}`, contextId: "c", status: statuses[letter], updatedAt: 0 }) as RunRecord,
   );
@@ -52,15 +59,16 @@ function agent(letters: string, seen: Partial<TaskProjection> = {}) {
 }
 
 test.each([
+  ["TASK_STATE_SUBMITTED", "6n"],
   ["TASK_STATE_WORKING", "0r 4r"],
   ["TASK_STATE_INPUT_REQUIRED", "1q"],
   ["TASK_STATE_COMPLETED", "2c"],
   ["TASK_STATE_FAILED", "3f"],
   ["TASK_STATE_REJECTED", "5x"],
   ["TASK_STATE_CANCELED", ""],
-  ["TASK_STATE_UNSPECIFIED", "0r 1q 2c 3f 4r 5x"],
+  ["TASK_STATE_UNSPECIFIED", "0r 1q 2c 3f 4r 5x 6n"],
 ])("tasks that are %s are listed as they show themselves, not as the store has them", async (status, ids) => {
-  expect((await agent("rqcfrx").list({ status })).ids).toBe(ids);
+  expect((await agent("rqcfrxn").list({ status })).ids).toBe(ids);
 });
 
 test("a page goes on reading until it is full, and the next one continues after its last task", async () => {

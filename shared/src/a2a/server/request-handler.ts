@@ -56,18 +56,17 @@ export type TaskBatches = AsyncGenerator<readonly StreamResponse[], void, undefi
  */
 export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
   const { guard, guardStream } = guardsOf(deps);
-  const read = async (id: string, context: ServerCallContext, historyLength?: number) => {
-    const { principal, hitl } = callFacts(context);
-    const run = await ownTask(deps, id, principal);
-    const detail = { historyLength, artifacts: true, hitl };
-    return { run, task: taskView(run, await deps.projections.current(run), deps.publicUrl, detail, run) };
+  const view = async (run: RunRecord, context: ServerCallContext, historyLength?: number): Promise<Task> => {
+    const detail = { historyLength, artifacts: true, hitl: callFacts(context).hitl };
+    return taskView(run, await deps.projections.current(run), deps.publicUrl, detail, run);
   };
-  const current = async (...asked: Parameters<typeof read>): Promise<Task> => (await read(...asked)).task;
+  const current = async (id: string, context: ServerCallContext, historyLength?: number): Promise<Task> =>
+    view(await ownTask(deps, id, callFacts(context).principal), context, historyLength);
 
   const accept = async (request: SendMessageRequest, context: ServerCallContext) => {
-    const { dedupe, hitl, trace, ...caller } = callFacts(context);
-    const { principal } = caller;
-    const quota = deps.quotas.admit(caller);
+    const call = callFacts(context);
+    const { dedupe, hitl, trace, principal } = call;
+    const quota = await deps.quotas.admit(call);
     const dedupeMs = dedupe ? undefined : deps.dedupeMs;
     return acceptMessage(deps, request, { principal, wire: wireOf(context), hitl, trace, dedupeMs, quota });
   };
@@ -98,13 +97,16 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
       return deps.extendedCard(callFacts(context));
     },
     sendMessage: guard("run", async (request: SendMessageRequest, context: ServerCallContext) => {
-      const { signal } = callFacts(context);
+      const call = callFacts(context);
       const { returnImmediately = false, historyLength } = request.configuration ?? {};
       const waitMs = mayWaitMs(request.metadata);
-      const accepted = await accept(request, context);
-      if (!returnImmediately) await untilSettled(deps, accepted, signal);
-      else if (waitMs > 0) await whileQuiet(deps, accepted, signal, waitMs);
-      const { run, task } = await read(accepted.id, context, historyLength);
+      const started = await accept(request, context);
+      const accepted = deps.projections.ended(started.id) ?? started;
+      const isOver = terminalStatuses.includes(accepted.status);
+      if (!returnImmediately && !isOver) await untilSettled(deps, accepted, call.signal);
+      else if (waitMs > 0 && !isOver) await whileQuiet(deps, accepted, call.signal, waitMs);
+      const run = isOver ? accepted : await ownTask(deps, accepted.id, call.principal);
+      const task = await view(run, context, historyLength);
       const wantsTask = returnImmediately && waitMs === 0;
       return wantsTask || isOnTask(request) ? task : (bareReply(run, task) ?? task);
     }),

@@ -51,6 +51,133 @@ test.each([
   expect(faults(requestSchemas.SendMessage, params)).toContain(field);
 });
 
+const x = (length: number) => "x".repeat(length);
+const parted = (part: object) => message({ parts: [part] });
+const configured = (configuration: object) => ({ ...message(), configuration });
+const receiver = (over: object) => ({ taskId: "t", url: "https://r.test", ...over });
+const { SendMessage, GetTask, ListTasks, CancelTask, SubscribeToTask } = requestSchemas;
+const {
+  CreateTaskPushNotificationConfig: AddReceiver,
+  GetTaskPushNotificationConfig: GetReceiver,
+  ListTaskPushNotificationConfigs: ListReceivers,
+  DeleteTaskPushNotificationConfig: DropReceiver,
+} = requestSchemas;
+
+test.each<readonly [string, Parameters<typeof checked>[0], unknown, unknown]>([
+  ["message.messageId", SendMessage, message({ messageId: x(256) }), message({ messageId: x(257) })],
+  ["message.contextId", SendMessage, message({ contextId: x(1024) }), message({ contextId: x(1025) })],
+  ["message.taskId", SendMessage, message({ taskId: x(128) }), message({ taskId: x(129) })],
+  ["message.parts", SendMessage, ...lists(100, { text: "" }, (parts) => message({ parts }))],
+  [
+    "message.parts.0.filename",
+    SendMessage,
+    parted({ raw: "", filename: x(255) }),
+    parted({ raw: "", filename: x(256) }),
+  ],
+  [
+    "message.parts.0.mediaType",
+    SendMessage,
+    parted({ raw: "", mediaType: x(255) }),
+    parted({ raw: "", mediaType: x(256) }),
+  ],
+  [
+    "message.parts.0.url",
+    SendMessage,
+    parted({ url: `http://x.test/${x(8178)}` }),
+    parted({ url: `http://x.test/${x(8179)}` }),
+  ],
+  ["message.parts.0.raw", SendMessage, parted({ raw: "_-+/AA==" }), parted({ raw: "A===" })],
+  ["message.extensions", SendMessage, ...lists(64, "u", (extensions) => message({ extensions }))],
+  ["message.extensions.0", SendMessage, message({ extensions: [x(1024)] }), message({ extensions: [x(1025)] })],
+  ["message.referenceTaskIds", SendMessage, ...lists(64, "t", (ids) => message({ referenceTaskIds: ids }))],
+  ["message.role", SendMessage, message({ role: 1 }), message({ role: 2 })],
+  [
+    "configuration.acceptedOutputModes",
+    SendMessage,
+    ...lists(64, "a/b", (acceptedOutputModes) => configured({ acceptedOutputModes })),
+  ],
+  [
+    "configuration.returnImmediately",
+    SendMessage,
+    configured({ returnImmediately: "false" }),
+    configured({ returnImmediately: "no" }),
+  ],
+  [
+    "configuration.historyLength",
+    SendMessage,
+    configured({ historyLength: "999999999" }),
+    configured({ historyLength: "1234567890" }),
+  ],
+  [
+    "configuration.taskPushNotificationConfig.url",
+    SendMessage,
+    configured({ taskPushNotificationConfig: { url: "http://r.test" } }),
+    configured({ taskPushNotificationConfig: {} }),
+  ],
+  ["id", GetTask, { id: x(128) }, { id: x(129) }],
+  ["id", CancelTask, { id: "t", metadata: {} }, { metadata: {} }],
+  ["metadata", CancelTask, { id: "t" }, { id: "t", metadata: "no object" }],
+  ["id", SubscribeToTask, { id: "t" }, { id: "" }],
+  ["contextId", ListTasks, { contextId: "" }, { contextId: x(1025) }],
+  ["pageSize", ListTasks, { pageSize: 100 }, { pageSize: "101" }],
+  ["pageToken", ListTasks, { pageToken: x(1024) }, { pageToken: x(1025) }],
+  [
+    "statusTimestampAfter",
+    ListTasks,
+    { statusTimestampAfter: "2026-01-01T00:00:00+02:00" },
+    { statusTimestampAfter: "yesterday" },
+  ],
+  ["includeArtifacts", ListTasks, { includeArtifacts: false }, { includeArtifacts: 1 }],
+  ["status", ListTasks, { status: "TASK_STATE_UNSPECIFIED" }, { status: "UNRECOGNIZED" }],
+  ["url", AddReceiver, receiver({ url: `http://x.test/${x(2034)}` }), receiver({ url: `http://x.test/${x(2035)}` })],
+  ["id", AddReceiver, receiver({ id: "" }), receiver({ id: x(129) })],
+  ["token", AddReceiver, receiver({ token: x(1024) }), receiver({ token: x(1025) })],
+  ["token", AddReceiver, receiver({ token: " ~" }), receiver({ token: "a\r\nb" })],
+  [
+    "authentication.scheme",
+    AddReceiver,
+    receiver({ authentication: { scheme: x(64) } }),
+    receiver({ authentication: { scheme: x(65) } }),
+  ],
+  [
+    "authentication.scheme",
+    AddReceiver,
+    receiver({ authentication: { scheme: "a-b" } }),
+    receiver({ authentication: { scheme: "a b" } }),
+  ],
+  [
+    "authentication.credentials",
+    AddReceiver,
+    receiver({ authentication: { scheme: "a", credentials: x(8192) } }),
+    receiver({ authentication: { scheme: "a", credentials: x(8193) } }),
+  ],
+  [
+    "authentication.credentials",
+    AddReceiver,
+    receiver({ authentication: { scheme: "a", credentials: "" } }),
+    receiver({ authentication: { scheme: "a", credentials: "é" } }),
+  ],
+  ["id", GetReceiver, { taskId: "t", id: "r" }, { taskId: "t" }],
+  ["taskId", ListReceivers, { taskId: "t", pageSize: "0", pageToken: null }, { pageSize: 0 }],
+  ["pageSize", ListReceivers, { taskId: "t", pageSize: 7 }, { taskId: "t", pageSize: "many" }],
+  ["pageToken", ListReceivers, { taskId: "t", pageToken: x(1024) }, { taskId: "t", pageToken: x(1025) }],
+  ["id", DropReceiver, { taskId: "t", id: "r" }, { taskId: "t", id: "" }],
+])("%s is bounded: %#", (field, schema, good, bad) => {
+  expect(faults(schema, good)).toEqual([]);
+  expect(faults(schema, bad)).toEqual([field]);
+});
+
+/** A request with a list of so many, and one with one more. */
+function lists(most: number, one: unknown, request: (list: unknown[]) => unknown): [unknown, unknown] {
+  return [request(Array(most).fill(one)), request(Array(most + 1).fill(one))];
+}
+
+test("of many faults the first twenty are named, and what is no object is at fault as a whole", () => {
+  const parts = Array.from({ length: 30 }, () => ({}));
+  expect(faults(SendMessage, message({ parts }))).toHaveLength(20);
+  for (const none of [null, [], "text", 5]) expect(faults(GetTask, none)).toEqual(["params"]);
+});
+
 test("a contextId longer than a UUID and ProtoJSON's ways of saying a default are accepted", () => {
   const params = { ...message({ contextId: "c".repeat(100), taskId: "", metadata: null }), configuration: null };
   expect(faults(requestSchemas.SendMessage, params)).toEqual([]);

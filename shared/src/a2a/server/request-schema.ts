@@ -161,6 +161,7 @@ function protoObject<Shape extends z.ZodRawShape>(shape: Shape) {
 
 function withJsonNames(value: unknown, shape: z.ZodRawShape): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if (!Object.keys(value).some((key) => key.includes("_"))) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, field]) => {
       const name = key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

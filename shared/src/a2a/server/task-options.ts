@@ -37,7 +37,8 @@ const options = z.object({
 export function taskOptions(
   metadata: Record<string, unknown> | undefined,
 ): Pick<AgentInput, "budget" | "hops" | "outputSchema" | "said" | "given" | "takenIn"> {
-  const found = checked(options, metadata ?? {});
+  if (metadata === undefined) return { hops: 0 };
+  const found = checked(options, metadata);
   const budget = found[metadataKeys.budget];
   const hops = found[metadataKeys.hops];
   if (hops > mostHops) throw new UnsupportedOperationError(`The task has passed through more than ${mostHops} agents`);

@@ -42,13 +42,22 @@ export async function* watchTask(
   const projection = resumed ? await projections.upTo(run.id, options.after ?? 0) : await projections.current(run);
   const record = resumed ? undefined : run;
   const task = taskView(run, projection, publicUrl, { historyLength, artifacts: true, hitl }, record);
-  yield [{ payload: { $case: "task", value: task } }];
-  if (!resumed && isOver(projection, options.until, run)) return;
+  const first: StreamResponse = { payload: { $case: "task", value: task } };
+  if (!resumed && isOver(projection, options.until, run)) return yield [first];
   const updates = taskUpdates(deps, run, projection, options);
-  for await (const page of engine.follow(run.id, { after: projection.seq, signal }).pages()) {
-    const { batch, isOver } = updates(page);
-    if (batch.length > 0) yield batch;
-    if (isOver) return;
+  const pages = engine.follow(run.id, { after: projection.seq, signal }).pages()[Symbol.asyncIterator]();
+  // Follows from now on, however long the reader takes for the task: progress is not kept.
+  const begun = pages.next();
+  begun.catch(() => undefined);
+  try {
+    yield [first];
+    for (let page = await begun; page.done !== true; page = await pages.next()) {
+      const { batch, isOver } = updates(page.value);
+      if (batch.length > 0) yield batch;
+      if (isOver) return;
+    }
+  } finally {
+    void pages.return?.();
   }
 }
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateAgentCardSignature } from "@a2a-js/sdk";
 import { cardOf } from "../../testing/a2a/card.ts";
-import { type CardTrust, cardPolicy } from "./card-policy.ts";
+import { type CardTrust, cardPolicy, readKeyFile } from "./card-policy.ts";
 import { signCard } from "./card-signature.ts";
-import { openHomeKeys } from "./home-keys.ts";
+import { keyFiles, openHomeKeys } from "./home-keys.ts";
 import { createKeySets } from "./key-sets.ts";
 import type { PublicKey } from "./public-key.ts";
 
@@ -25,7 +25,7 @@ const admit = (trust: CardTrust, one = card) => cardPolicy({ trust: () => trust 
 async function ownKeys() {
   const home = await mkdtemp(join(tmpdir(), "card-policy-"));
   homes.push(home);
-  return openHomeKeys(home);
+  return openHomeKeys(keyFiles(home));
 }
 
 /** A server of key sets, at any path. */
@@ -117,6 +117,35 @@ test("keys are read from the agent's own server or a listed one, over https or o
   expect(elsewhere.asked).toEqual([]);
   await admitted(`${elsewhere.url}/keys`, moved.url, [elsewhere.url]);
   expect(elsewhere.asked).toEqual(["/keys"]);
+});
+
+test("a signature that links to no keys is one by a key that is not trusted", async () => {
+  const policy = cardPolicy({ trust: () => ({ demand: "must-be-signed" }), keySets: createKeySets({ egress }) });
+  await expect(policy(await sign(card), agent)).rejects.toThrow('a signature by "key-1", which is not trusted here');
+});
+
+test("of a card's signatures one that holds is enough, and the sixteen that come first are looked at", async () => {
+  const [good] = (await sign(card)).signatures;
+  const [bad] = (await sign({ ...card, version: "2" })).signatures;
+  if (good === undefined || bad === undefined) throw new Error("not signed");
+  const signedBy = (before: number) => ({ ...card, signatures: [...Array(before).fill(bad), good] });
+  await admit(must(publicKey), signedBy(15));
+  await expect(admit(must(publicKey), signedBy(16))).rejects.toMatchObject({ code: "forbidden" });
+});
+
+test("keys are read from a JWK set file, and what is none is named", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "card-keys-"));
+  homes.push(folder);
+  const path = join(folder, "keys.json");
+  const missing = { code: "config_invalid", message: `There is no file ${path} with card keys.` };
+  await expect(readKeyFile(path)).rejects.toMatchObject(missing);
+  for (const text of ["nonsense", '{"keys":[]}', '{"keys":[{"kty":"EC"}]}']) {
+    await Bun.write(path, text);
+    const none = { code: "config_invalid", message: `${path} is not a JWK set with a kid for every key.` };
+    await expect(readKeyFile(path)).rejects.toMatchObject(none);
+  }
+  await Bun.write(path, JSON.stringify({ keys: [publicKey, { ...publicKey, kid: "key-2" }] }));
+  expect((await readKeyFile(path)).map(({ kid }) => kid)).toEqual(["key-1", "key-2"]);
 });
 
 test("a key that is new in a set is found when the set is read again, not before a while has passed", async () => {

@@ -6,7 +6,7 @@ import { calculateJwkThumbprint, type JWK } from "jose";
 import { cardOf } from "../../testing/a2a/card.ts";
 import { cardPolicy } from "./card-policy.ts";
 import { signCard } from "./card-signature.ts";
-import { openHomeKeys, rotateHomeKey } from "./home-keys.ts";
+import { keyFiles, openHomeKeys, rotateHomeKey } from "./home-keys.ts";
 import type { PublicKey } from "./public-key.ts";
 
 let home: string;
@@ -24,24 +24,24 @@ const trusting = (key: PublicKey) => cardPolicy({ trust: () => ({ demand: "must-
 test("the key of a home from before is its key still, and only its owner can read it", async () => {
   const { privateKey } = (await import("node:crypto")).generateKeyPairSync("ec", { namedCurve: "P-256" });
   await writeFile(join(home, "card-key"), privateKey.export({ type: "pkcs8", format: "pem" }));
-  const [one] = await Promise.all([openHomeKeys(home), openHomeKeys(home)]);
+  const [one] = await Promise.all([openHomeKeys(keyFiles(home)), openHomeKeys(keyFiles(home))]);
   const [key] = await one.ring();
   expect(key).toMatchObject({ alg: "ES256", publicKey: { kty: "EC", crv: "P-256", use: "sig" } });
   expect(key.publicKey).not.toHaveProperty("d");
-  await rotateHomeKey(home);
+  await rotateHomeKey(keyFiles(home));
   for (const file of await readdir(home)) expect((await stat(join(home, file))).mode & 0o777).toBe(0o600);
 });
 
 test("the id of a key is its thumbprint, whichever its algorithm", async () => {
-  await openHomeKeys(home);
-  for (const { publicKey } of await rotateHomeKey(home, { algorithm: "EdDSA" }))
+  await openHomeKeys(keyFiles(home));
+  for (const { publicKey } of await rotateHomeKey(keyFiles(home), { algorithm: "EdDSA" }))
     expect(publicKey.kid).toBe(await calculateJwkThumbprint(publicKey as JWK));
 });
 
 test("a server that goes on while a replaced key expires drops it", async () => {
   let now = Date.now();
-  const keys = await openHomeKeys(home, () => now);
-  await rotateHomeKey(home, { now });
+  const keys = await openHomeKeys(keyFiles(home), () => now);
+  await rotateHomeKey(keyFiles(home), { now });
   for (const end = now + 30_000; (await keys.ring()).length !== 2 && Date.now() < end; ) await Bun.sleep(50);
   now += 8 * day;
   for (const end = Date.now() + 30_000; (await keys.ring()).length !== 1 && Date.now() < end; ) await Bun.sleep(50);
@@ -49,29 +49,43 @@ test("a server that goes on while a replaced key expires drops it", async () => 
 });
 
 test("a replaced key signs and is published beside the new one for a week", async () => {
-  const [old] = await (await openHomeKeys(home)).ring();
+  const [old] = await (await openHomeKeys(keyFiles(home))).ring();
   const now = Date.now();
-  const ring = await rotateHomeKey(home, { algorithm: "EdDSA", now });
+  const ring = await rotateHomeKey(keyFiles(home), { algorithm: "EdDSA", now });
   expect(ring.map(({ alg }) => alg)).toEqual(["EdDSA", "ES256"]);
   expect(ring[1]?.publicKey).toEqual({ ...old.publicKey, exp: Math.floor((now + 7 * day) / 1000) });
   const signed = await signCard(card, ring, "https://example.com/keys");
   for (const { publicKey } of [old, ...ring]) await trusting(publicKey)(signed, agent);
-  const later = await openHomeKeys(home, () => now + 7 * day);
+  const later = await openHomeKeys(keyFiles(home), () => now + 7 * day);
   expect(idsOf(await later.ring())).toEqual([ring[0].publicKey.kid]);
 });
 
+test("a key that a crash left both current and replaced is the current one, without an end", async () => {
+  const [key] = await (await openHomeKeys(keyFiles(home))).ring();
+  const [, former] = await rotateHomeKey(keyFiles(home));
+  await writeFile(join(home, "card-key"), await readFormer());
+  const ring = await (await openHomeKeys(keyFiles(home))).ring();
+  expect(ring.map(({ publicKey }) => publicKey)).toEqual([key.publicKey]);
+  expect(former?.publicKey.kid).toBe(key.publicKey.kid);
+});
+
+/** The newest replaced key, as it is stored. */
+async function readFormer(): Promise<string> {
+  return (await Bun.file(join(home, "former-card-keys.json")).json()).keys[0].pem;
+}
+
 test("of replaced keys the newest three stay, and none if they became known", async () => {
   const ids: (string | undefined)[] = [];
-  for (let n = 0; n < 5; n++) ids.unshift(idsOf(await rotateHomeKey(home))[0]);
-  expect(idsOf(await (await openHomeKeys(home)).ring())).toEqual(ids.slice(0, 4) as string[]);
-  expect(await rotateHomeKey(home, { dropFormer: true })).toHaveLength(1);
+  for (let n = 0; n < 5; n++) ids.unshift(idsOf(await rotateHomeKey(keyFiles(home)))[0]);
+  expect(idsOf(await (await openHomeKeys(keyFiles(home))).ring())).toEqual(ids.slice(0, 4) as string[]);
+  expect(await rotateHomeKey(keyFiles(home), { dropFormer: true })).toHaveLength(1);
 });
 
 test("a running server signs with a new key soon after, and with the same keys keeps its ring", async () => {
-  const keys = await openHomeKeys(home);
+  const keys = await openHomeKeys(keyFiles(home));
   const before = await keys.ring();
   expect(await keys.ring()).toBe(before);
-  const [next] = await rotateHomeKey(home);
+  const [next] = await rotateHomeKey(keyFiles(home));
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(50))
     if ((await keys.ring()) !== before) break;
   expect((await keys.ring())[0].publicKey.kid).toBe(next.publicKey.kid);

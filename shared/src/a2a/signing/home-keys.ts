@@ -1,11 +1,10 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { unlessMissing } from "../../core/errors.ts";
-import { ownSecret } from "../../machine/own-secret.ts";
-import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
-import { replaceFile } from "../../machine/workspace/replace-file.ts";
+import { AppError } from "../../core/errors.ts";
+import { jsonOf } from "../../core/json.ts";
+import { type KeptText, madeOnce } from "../../core/kept-text.ts";
+import { keptFile } from "../../machine/workspace/kept-file.ts";
 import { isValidNow, type PublicKey } from "./public-key.ts";
 
 /** The algorithms of a home's keys. */
@@ -23,11 +22,20 @@ export type SigningKey = { readonly alg: KeyAlgorithm; readonly key: KeyObject; 
  */
 export type KeyRing = readonly [SigningKey, ...SigningKey[]];
 
-/** The keys with which the servers of one home sign cards and notifications. */
+/**
+ * The keys with which the servers of one home, or of several that share them, sign cards and
+ * notifications.
+ */
 export interface HomeKeys {
-  /** The same ring until a key is replaced, which is noticed within a second. */
+  /**
+   * The same ring until a key is replaced, which is noticed within a second; also while where they
+   * are kept does not answer.
+   */
   ring(): Promise<KeyRing>;
 }
+
+/** Where the keys are kept: the current one as PEM, and the replaced ones. Secret. */
+export type KeyTexts = { readonly current: KeptText; readonly former: KeptText };
 
 /** Replaced keys that are still used and published; the oldest make room. */
 const mostFormer = 3;
@@ -35,58 +43,66 @@ const mostFormer = 3;
 const keptMs = 7 * 24 * 3_600_000;
 const rereadMs = 1_000;
 
-const formerFile = z.strictObject({ keys: z.array(z.strictObject({ pem: z.string(), until: z.number() })) });
+const formerText = z.strictObject({ keys: z.array(z.strictObject({ pem: z.string(), until: z.number() })) });
 const publicHalf = z.discriminatedUnion("kty", [
   z.object({ kty: z.literal("EC"), crv: z.literal("P-256"), x: z.string(), y: z.string() }),
   z.object({ kty: z.literal("OKP"), crv: z.literal("Ed25519"), x: z.string() }),
 ]);
 
+/** The keys of a home, in files that only its owner can read. */
+export function keyFiles(home: string): KeyTexts {
+  return { current: keptFile(join(home, "card-key")), former: keptFile(join(home, "former-card-keys.json")) };
+}
+
 /**
- * Opens the keys of a home, in files that only its owner can read; creates the first one, for
- * ES256. Whoever signs with them is a server of that home, whatever its name and address.
+ * Opens the keys that are kept there; makes the first one, for ES256. Whoever signs with them is a
+ * server of that home, whatever its name and address. Rejects if they cannot be read.
  */
-export async function openHomeKeys(home: string, now: () => number = Date.now): Promise<HomeKeys> {
-  await ownSecret(currentPath(home), () => Buffer.from(newPem("ES256")));
-  let ring = await readRing(home, now());
-  let version = await versionOf(home);
+export async function openHomeKeys(texts: KeyTexts, now: () => number = Date.now): Promise<HomeKeys> {
+  let ring = await readRing(texts, now());
+  let version = await versionOf(texts);
   let checked = performance.now();
   return {
     async ring() {
       if (performance.now() - checked < rereadMs) return ring;
       checked = performance.now();
-      const found = await versionOf(home);
-      const isCurrent = found === version && ring.every(({ publicKey }) => isValidNow(publicKey, now()));
-      if (!isCurrent) [ring, version] = [await readRing(home, now()), found];
+      try {
+        const found = await versionOf(texts);
+        const isCurrent = found === version && ring.every(({ publicKey }) => isValidNow(publicKey, now()));
+        if (!isCurrent) [ring, version] = [await readRing(texts, now()), found];
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === "storage_unavailable")) throw error;
+      }
       return ring;
     },
   };
 }
 
 /**
- * Replaces the current key of a home, by one for the same algorithm unless told otherwise. The
- * replaced key stays in use beside it for a week, so that whoever trusts it has time to trust the
- * new one; with `dropFormer`, for a key that became known, all earlier keys end at once.
+ * Replaces the current key, by one for the same algorithm unless told otherwise. The replaced key
+ * stays in use beside it for a week, so that whoever trusts it has time to trust the new one; with
+ * `dropFormer`, for a key that became known, all earlier keys end at once.
  */
-export async function rotateHomeKey(
-  home: string,
+export function rotateHomeKey(
+  texts: KeyTexts,
   options: { readonly algorithm?: KeyAlgorithm; readonly dropFormer?: boolean; readonly now?: number } = {},
 ): Promise<KeyRing> {
   const { dropFormer = false, now = Date.now() } = options;
-  const pem = await ownSecret(currentPath(home), () => Buffer.from(newPem("ES256")));
-  const [current] = await readRing(home, now);
-  const former = [{ pem: pem.toString(), until: now + keptMs }, ...(await readFormer(home, now))];
-  // In this order a crash between the two leaves the current key as it was.
-  await writeJson(formerPath(home), { keys: dropFormer ? [] : former.slice(0, mostFormer) });
-  await replaceFile(currentPath(home), newPem(options.algorithm ?? current.alg));
-  return readRing(home, now);
+  return texts.current.alone("rotate", async () => {
+    const [current] = await readRing(texts, now);
+    const pem = await currentPem(texts);
+    // In this order a crash between the two leaves the current key as it was.
+    await texts.former.change((text) => {
+      const former = [{ pem, until: now + keptMs }, ...formerKeys(text, now)];
+      return JSON.stringify({ keys: dropFormer ? [] : former.slice(0, mostFormer) });
+    });
+    await texts.current.change(() => newPem(options.algorithm ?? current.alg));
+    return readRing(texts, now);
+  });
 }
 
-function currentPath(home: string): string {
-  return join(home, "card-key");
-}
-
-function formerPath(home: string): string {
-  return join(home, "former-card-keys.json");
+function currentPem({ current }: KeyTexts): Promise<string> {
+  return madeOnce(current, () => newPem("ES256"));
 }
 
 function newPem(algorithm: KeyAlgorithm): string {
@@ -95,16 +111,17 @@ function newPem(algorithm: KeyAlgorithm): string {
   return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
-async function readRing(home: string, now: number): Promise<KeyRing> {
-  const pem = await ownSecret(currentPath(home), () => Buffer.from(newPem("ES256")));
-  const current = signingKey(pem.toString());
-  const former = (await readFormer(home, now)).map((one) => signingKey(one.pem, one.until));
+async function readRing(texts: KeyTexts, now: number): Promise<KeyRing> {
+  const current = signingKey(await currentPem(texts));
+  const former = formerKeys(await texts.former.read(), now).map((one) => signingKey(one.pem, one.until));
   return [current, ...former.filter(({ publicKey }) => publicKey.kid !== current.publicKey.kid)];
 }
 
-async function readFormer(home: string, now: number) {
-  const kept = (await readJson(formerPath(home), formerFile))?.keys ?? [];
-  return kept.filter(({ until }) => until > now);
+function formerKeys(text: string | undefined, now: number) {
+  if (text === undefined) return [];
+  const { success, data } = formerText.safeParse(jsonOf(text));
+  if (!success) throw new AppError("internal", "What former-card-keys.json says of replaced keys is damaged.");
+  return data.keys.filter(({ until }) => until > now);
 }
 
 function signingKey(pem: string, until?: number): SigningKey {
@@ -122,7 +139,6 @@ function thumbprint(half: z.output<typeof publicHalf>): string {
   return createHash("sha256").update(JSON.stringify(members)).digest("base64url");
 }
 
-async function versionOf(home: string): Promise<string> {
-  const files = [currentPath(home), formerPath(home)].map((path) => stat(path).catch(unlessMissing));
-  return (await Promise.all(files)).map((file) => (file === undefined ? "" : `${file.ino}:${file.mtimeMs}`)).join(" ");
+async function versionOf({ current, former }: KeyTexts): Promise<string> {
+  return (await Promise.all([current.version(), former.version()])).join(" / ");
 }

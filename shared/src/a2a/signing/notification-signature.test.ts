@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SignJWT } from "jose";
+import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, SignJWT } from "jose";
 import { AppError } from "../../core/errors.ts";
-import { type KeyRing, openHomeKeys } from "./home-keys.ts";
+import { type KeyRing, keyFiles, openHomeKeys } from "./home-keys.ts";
 import { createKeySets } from "./key-sets.ts";
 import { checkNotification, signatureHeader, signatureOf, signNotification } from "./notification-signature.ts";
-import { keySetPath } from "./public-key.ts";
+import { keySetPath, type PublicKey } from "./public-key.ts";
 
 const body = '{"task":{"id":"t1"}}';
 const now = () => Math.floor(Date.now() / 1000);
@@ -18,7 +18,7 @@ let sender: Bun.Server<unknown>;
 let published = true;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "manyhands-notification-"));
-  ring = await (await openHomeKeys(home)).ring();
+  ring = await (await openHomeKeys(keyFiles(home))).ring();
   sender = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -56,6 +56,67 @@ test("a signature is good for minutes after it was made, whether or not it says 
   await check(await signed({ iat: now() - 240 }));
   for (const claims of [{ iat: now() - 600 }, { iat: now() - 600, exp: now() + 600 }, { iat: now() + 600 }, {}])
     await expect(check(await signed(claims))).rejects.toMatchObject(unauthorized);
+});
+
+test("clocks may differ by half a minute, in both directions", async () => {
+  for (const [age, holds] of [
+    [-20, true],
+    [-40, false],
+    [320, true],
+    [340, false],
+  ] as const) {
+    const checked = check(await signed({ iat: now() - age })).then(
+      () => true,
+      () => false,
+    );
+    expect([age, await checked]).toEqual([age, holds]);
+  }
+});
+
+test("a shared secret among the published keys vouches for nothing", async () => {
+  const k = Buffer.from("a secret of thirty-two bytes: 1234567").toString("base64url");
+  const sign = (claims: object) =>
+    new SignJWT({ ...claims }).setProtectedHeader({ alg: "HS256", kid: "k" }).sign(Buffer.from(k, "base64url"));
+  const find = async () => ({ kid: "k", kty: "oct", k });
+  const checked = checkNotification(await sign({ iat: now() }), body, "http://a.example", { find });
+  await expect(checked).rejects.toMatchObject(unauthorized);
+});
+
+test("the keys are those of the sender, at the address that the signature names or at the usual one", async () => {
+  const asked: unknown[] = [];
+  const find = async (...what: unknown[]) => {
+    asked.push(what);
+    return Promise.reject(new AppError("not_found", "No."));
+  };
+  for (const [jku, sender] of [
+    ["http://a.example/keys", "http://a.example"],
+    [undefined, "http://a.example/agent//"],
+  ] as const) {
+    const header = { alg: "ES256", kid: "k", ...(jku && { jku }) };
+    const jwt = `${Buffer.from(JSON.stringify(header)).toString("base64url")}.e30.AA`;
+    await checkNotification(jwt, "{}", sender, { find });
+  }
+  expect(asked).toEqual([
+    ["http://a.example/keys", "k", "http://a.example"],
+    [`http://a.example/agent${keySetPath}`, "k", "http://a.example/agent//"],
+  ]);
+});
+
+test("a signature names its sender, its receiver and the address of its keys", async () => {
+  const jwt = await signNotification(body, ring, { issuer: "http://a.example/", audience: "https://receiver.example" });
+  expect(decodeProtectedHeader(jwt)).toMatchObject({
+    jku: `http://a.example${keySetPath}`,
+    kid: ring[0].publicKey.kid,
+  });
+  const { iss, aud, iat = 0, exp, jti } = decodeJwt(jwt);
+  expect([iss, aud, exp, jti?.length]).toEqual(["http://a.example/", "https://receiver.example", iat + 300, 36]);
+});
+
+test.each(["ES256", "ES384", "ES512", "EdDSA", "Ed25519", "RS256", "PS256"])("a key for %s vouches", async (alg) => {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+  const find = async () => ({ ...(await exportJWK(publicKey)), kid: "k" }) as PublicKey;
+  const jwt = await new SignJWT({ iat: now() }).setProtectedHeader({ alg, kid: "k" }).sign(privateKey);
+  await checkNotification(jwt, body, "http://a.example", { find });
 });
 
 test("a sender that publishes no keys has nothing to prove", async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client, Tool as Definition } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
+import { keptFile } from "../../machine/workspace/kept-file.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { workspaceForTest } from "../../testing/workspace.ts";
 import { approvedTools } from "./approved-tools.ts";
@@ -34,7 +35,7 @@ function serverOf(entry: object, folder = crypto.randomUUID()) {
     use: (work: (client: Client) => unknown) => work(client as unknown as Client),
   } as unknown as Connection;
   const file = join(home, folder, "pins.json");
-  const pins = createPins(file);
+  const pins = createPins(keptFile(file));
   const remembered = rememberedTools(join(home, folder, "tools"));
   const log = { warn: (fields: object, message: string) => void at.warned.push({ ...fields, message }) };
   const deps = { pins, remembered, log };

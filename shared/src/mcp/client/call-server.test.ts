@@ -49,7 +49,11 @@ async function slowServer(timeout: number, ...answers: readonly Answer[]) {
     return work({ callTool } as unknown as Client);
   };
   const connection = { server, use } as unknown as Connection;
-  const definition = { name: "buy", inputSchema: { type: "object" as const } };
+  const definition = {
+    name: "buy",
+    inputSchema: { type: "object" as const },
+    outputSchema: { type: "object" as const },
+  };
   const call = { connection, definition, arguments: { item: 7 }, held };
   return {
     sent,
@@ -95,6 +99,28 @@ test("a later round has its own token and its own questions", async () => {
   expect(await shop.reply(second, "red")).toMatchObject({ type: "result" });
   expect(shop.sent.map(({ requestState }) => requestState)).toEqual([undefined, "1", "2"]);
   expect(shop.sent[2]?.inputResponses).toEqual({ z: accepted({ colour: "red" }) });
+});
+
+test("a later round without a token is not continued with the one before", async () => {
+  await using shop = await serverOf(more({ a: elicit("size") }, "1"), more({ z: elicit("colour") }), done);
+  const second = await shop.reply(await shop.call(), "large");
+  await shop.reply(second, "red");
+  expect(shop.sent[2]).toEqual({ arguments: { item: 7 }, inputResponses: { z: accepted({ colour: "red" }) } });
+});
+
+test("a result may be anything, questions included, and only our own time ends the call", async () => {
+  const given: { options?: Options & { readonly toolDefinition?: object } } = {};
+  await using shop = await serverOf(async (_, options) => {
+    given.options = options;
+    return done;
+  });
+  await shop.call();
+  expect(given.options).toMatchObject({
+    allowInputRequired: true,
+    timeout: 2 ** 31 - 1,
+  });
+  // An output schema would be enforced.
+  expect(given.options?.toolDefinition).toEqual({ name: "buy", inputSchema: { type: "object" } });
 });
 
 test("what the model answers in a round is kept while a person answers the rest", async () => {

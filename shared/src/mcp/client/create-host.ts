@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { MoreTools, ToolsListed } from "../../core/agent.ts";
 import { localCaller } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
+import type { KeptText } from "../../core/kept-text.ts";
 import { sha256Of } from "../../core/sha256.ts";
 import type { Tool } from "../../core/tool.ts";
 import { estimateTokens } from "../../models/tokens.ts";
@@ -37,7 +38,8 @@ export type McpHostOptions = Omit<MountDeps, "pins" | "remembered" | "authorize"
   ServerListOptions & {
     /** How a principal's tasks authenticate to remote servers. */
     signIns(principal: string): Pick<MountDeps, "authorize" | "widenScope">;
-    /** The folder of `mcp-pins.json`. */
+    /** Where what servers were allowed to offer is pinned. */
+    readonly pinned: KeptText;
     readonly home: string;
     /** Most tokens of definitions in a prompt; with more, tools have to be searched for. */
     readonly definitionTokens: number;
@@ -55,7 +57,7 @@ const local = localCaller.principal;
  */
 export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
   const list = await openServerList(options);
-  const pins = createPins(join(options.home, "mcp-pins.json"));
+  const pins = createPins(options.pinned);
   const mounts = createMounts(options, pins);
   /** The servers in `mcp.json`. Servers no longer in it are closed. */
   const current = async () => {

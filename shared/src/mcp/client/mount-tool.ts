@@ -31,6 +31,8 @@ export function mountTool(definition: Definition, connection: Connection, held: 
     inputSchema,
     effect: () => effectOf(annotations),
     reach: { opens: "named" },
+    // What its input means is up to the server, and may change with every call.
+    sameKind: () => undefined,
     ...(risk !== undefined && { risk: async () => risk }),
     async call(input, context) {
       const args = object.safeParse(input ?? {});

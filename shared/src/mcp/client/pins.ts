@@ -1,10 +1,8 @@
-import { readFile, stat } from "node:fs/promises";
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
+import type { KeptText } from "../../core/kept-text.ts";
 import { sha256Of } from "../../core/sha256.ts";
-import { replaceFile } from "../../machine/workspace/replace-file.ts";
-import { underLock } from "./servers/file-lock.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 
 /** By server: its command or URL when it was approved, and the hash of each tool's definition. */
@@ -31,34 +29,25 @@ export interface Pins {
 }
 
 /**
- * The pins in this file, which several processes may use. An unreadable file is an error: without
+ * The pins in this text, which several processes may use. An unreadable text is an error: without
  * it every tool would count as new.
  */
-export function createPins(file: string): Pins {
-  let cached: { readonly stamp: string; readonly pins: PinnedServers } | undefined;
-  let writing: Promise<unknown> = Promise.resolve();
-  const version = async () => {
-    const found = await stat(file).catch(() => undefined);
-    return found === undefined ? "" : `${found.mtimeMs} ${found.size} ${found.ino}`;
-  };
+export function createPins(kept: KeptText): Pins {
+  let cached: { readonly version: string; readonly pins: PinnedServers } | undefined;
   const read = async (): Promise<PinnedServers> => {
-    const stamp = await version();
-    if (stamp === "") return {};
-    if (cached?.stamp !== stamp) cached = { stamp, pins: parsePins(await readFile(file, "utf8"), file) };
-    return cached.pins;
+    const version = await kept.version();
+    if (cached?.version === version) return cached.pins;
+    const pins = parsePins(await kept.read());
+    cached = { version, pins };
+    return pins;
   };
-  const change = (name: string, next: (now: PinnedServers[string] | undefined) => PinnedServers[string]) => {
-    const work = writing.then(() =>
-      underLock(file, async () => {
-        const { [name]: now, ...rest } = await read();
-        await replaceFile(file, `${JSON.stringify({ ...rest, [name]: next(now) }, undefined, 2)}\n`);
-      }),
-    );
-    writing = work.catch(() => undefined);
-    return work;
-  };
+  const change = (name: string, next: (now: PinnedServers[string] | undefined) => PinnedServers[string]) =>
+    kept.change((text) => {
+      const { [name]: now, ...rest } = parsePins(text);
+      return `${JSON.stringify({ ...rest, [name]: next(now) }, undefined, 2)}\n`;
+    });
   return {
-    version,
+    version: kept.version,
     async changed(server, definitions) {
       const hashes = hashesOf(definitions);
       const known = (await read())[server.name];
@@ -81,13 +70,14 @@ export function createPins(file: string): Pins {
   };
 }
 
-function parsePins(text: string, file: string): PinnedServers {
+function parsePins(text: string | undefined): PinnedServers {
+  if (text === undefined) return {};
   try {
     return pinsSchema.parse(JSON.parse(text));
   } catch (cause) {
     throw new AppError(
       "config_invalid",
-      `${file}, which keeps what MCP servers may offer, cannot be read. Remove it to approve everything anew.`,
+      "What MCP servers may offer (mcp-pins.json in the home, or its row in the database) cannot be read. Remove it to approve everything anew.",
       { cause },
     );
   }

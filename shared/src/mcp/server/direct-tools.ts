@@ -75,7 +75,7 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
     async call(name, input, { principal, contextId = ownContext, ...call }, given = nothing) {
       const tool = tools.find((one) => one.name === name);
       if (tool === undefined) return asOutcome(failure(`There is no tool named ${JSON.stringify(name)}.`));
-      const quota = deps.quotas.admit({ principal });
+      const quota = await deps.quotas.admit({ principal });
       if (quota !== undefined) await deps.engine.admit({ principal, contextId, quota, starts: false });
       const workspace = await deps.openWorkspace(principal, contextId);
       const place = { principal, contextId, workspace };

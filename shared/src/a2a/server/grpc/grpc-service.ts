@@ -171,12 +171,10 @@ function unaryCall<Asked>(
 
 function streamingCall<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, work: Work<Asked, Updates>) {
   return async (call: ServerWritableStream<Uint8Array, unknown>): Promise<void> => {
-    let begun: HttpCall | undefined;
     try {
-      const open = await opened(deps, method, call);
-      begun = open.begun;
+      const { handler, asked, begun } = await opened(deps, method, call);
       call.sendMetadata(answerMetadata(begun));
-      for await (const update of work(open.handler, open.asked, begun.context)) {
+      for await (const update of work(handler, asked, begun.context)) {
         // Updates are pulled only as the reader takes them, so a slow reader holds only a few.
         if (!call.write(update)) await writable(call);
         if (call.cancelled) break;
@@ -184,8 +182,6 @@ function streamingCall<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, work
       call.end();
     } catch (error) {
       call.emit("error", failureStatus(toA2AError(error, deps.report)));
-    } finally {
-      begun?.release();
     }
   };
 }
@@ -218,13 +214,10 @@ function decodedBy<Asked>({ decode }: Method<Asked>, bytes: Uint8Array) {
 /**
  * The request with what its schema knows, as over the other bindings. Throws FieldViolationsError.
  */
-function validated<Asked>(
-  { toJSON, fromJSON, check }: Method<Asked>,
-  decoded: Asked & { readonly tenant: string },
-): Asked {
+function validated<Asked>({ toJSON, fromJSON, check }: Method<Asked>, decoded: Asked): Asked {
   const value = toJSON(decoded);
   if (isTooDeep(value)) throw malformed("is nested too deep");
-  return { ...fromJSON(check(value)), tenant: decoded.tenant };
+  return fromJSON(check(value));
 }
 
 function malformed(description: string): FieldViolationsError {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseServers } from "../servers/read-servers.ts";
 import { isProgram } from "../servers/server-config.ts";
-import { createCredentialStore } from "./credential-store.ts";
+import { createCredentialStore, credentialsFile } from "./credential-store.ts";
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-credentials-"));
 afterAll(() => rm(home, { recursive: true }));
@@ -17,10 +17,12 @@ test("two processes that store tokens at the same time keep them all", async () 
   expect(servers).toHaveLength(10);
   await Promise.all(
     servers.map((server) =>
-      createCredentialStore(home).write(server, { tokens: { access_token: server.name, token_type: "bearer" } }),
+      createCredentialStore(credentialsFile(home)).write(server, {
+        tokens: { access_token: server.name, token_type: "bearer" },
+      }),
     ),
   );
-  const kept = await Promise.all(servers.map((server) => createCredentialStore(home).read(server)));
+  const kept = await Promise.all(servers.map((server) => createCredentialStore(credentialsFile(home)).read(server)));
   expect(kept.map((one) => one?.tokens?.access_token)).toEqual(Object.keys(entries));
 });
 
@@ -33,11 +35,14 @@ const tokenOf = (token: string) => ({ tokens: { access_token: token, token_type:
 
 test("credentials are one principal's, for one server at one address, and deleted alone", async () => {
   const own = join(home, "own");
-  const [mine, bobs] = [createCredentialStore(own), createCredentialStore(own, "bob")];
+  const [mine, bobs] = [
+    createCredentialStore(credentialsFile(own)),
+    createCredentialStore(credentialsFile(own), "bob"),
+  ];
   const server = at("s", "https://s.example");
   await mine.write(server, { ...tokenOf("mine"), client: { client_id: "c" }, wanted: "more" });
   await bobs.write(server, tokenOf("bob's"));
-  expect(await createCredentialStore(own, "local").read(server)).toEqual({
+  expect(await createCredentialStore(credentialsFile(own), "local").read(server)).toEqual({
     ...tokenOf("mine"),
     client: { client_id: "c" },
     wanted: "more",
@@ -50,7 +55,7 @@ test("credentials are one principal's, for one server at one address, and delete
 
 test("what is stored is sealed anew each time, and a change to it is noticed", async () => {
   const own = join(home, "sealed");
-  const store = createCredentialStore(own);
+  const store = createCredentialStore(credentialsFile(own));
   const server = at("s", "https://s.example");
   const sealed: Buffer[] = [];
   for (let n = 0; n < 2; n++) {

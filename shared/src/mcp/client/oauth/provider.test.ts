@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseServers } from "../servers/read-servers.ts";
 import { isProgram } from "../servers/server-config.ts";
-import { createCredentialStore } from "./credential-store.ts";
+import { createCredentialStore, credentialsFile } from "./credential-store.ts";
 import { createProvider } from "./provider.ts";
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-provider-"));
@@ -19,7 +19,7 @@ function providerOf(oauth: object = {}, { signsIn = true, scope }: { signsIn?: b
   const entry = { mcpServers: { s: { url: "https://s.example", oauth } } };
   const [server] = parseServers(JSON.stringify(entry), "mcp.json", {});
   if (server === undefined || isProgram(server)) throw new Error("There is no such server.");
-  const store = createCredentialStore(join(home, crypto.randomUUID()));
+  const store = createCredentialStore(credentialsFile(join(home, crypto.randomUUID())));
   const shown: string[] = [];
   const redirectUrl = signsIn ? callback : undefined;
   const options = { redirectUrl, ...(scope !== undefined && { scope }), show: (url: string) => void shown.push(url) };

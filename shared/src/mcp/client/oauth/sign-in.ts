@@ -39,19 +39,25 @@ export function authorizeBy(server: RemoteServer, { principal, store, ...deps }:
   return {
     token: async () => (await store.read(server))?.tokens?.access_token,
     async onUnauthorized({ response }) {
-      const tokens = (await store.read(server))?.tokens;
-      if (tokens?.refresh_token === undefined) throw needed();
-      const provider = createProvider(server, store, {
-        redirectUrl: undefined,
-        show: () => {
-          throw needed();
-        },
-      });
+      const refused = (await store.read(server))?.tokens;
+      if (refused?.refresh_token === undefined) throw needed();
       const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
-      const place = resourceMetadataUrl && { resourceMetadataUrl };
-      await auth(provider, { serverUrl: server.url, fetchFn: fetchFor(server, deps), ...place });
+      await store.renew(server, () => renewed(refused.access_token, resourceMetadataUrl));
     },
   };
+
+  async function renewed(refused: string, resourceMetadataUrl: URL | undefined): Promise<void> {
+    // A refresh token that rotates works once, so whoever waited takes what another one got.
+    if ((await store.read(server))?.tokens?.access_token !== refused) return;
+    const provider = createProvider(server, store, {
+      redirectUrl: undefined,
+      show: () => {
+        throw needed();
+      },
+    });
+    const place = resourceMetadataUrl && { resourceMetadataUrl };
+    await auth(provider, { serverUrl: server.url, fetchFn: fetchFor(server, deps), ...place });
+  }
 }
 
 /** Stores a scope that a server required, for the next sign-in. */

@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { AppError } from "../../core/errors.ts";
+import { createWebhooks } from "./webhooks.ts";
+
+const { signal } = new AbortController();
+const local = { allow: ["127.0.0.1"], deny: [], only: [] };
+const strict = { allow: [], deny: [], only: [] };
+
+/** A receiver that answers with this status, and what it was sent. */
+function receiver(status: number, headers: Record<string, string> = {}) {
+  const got: { path: string; method: string; type: string | null; body: string }[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const type = request.headers.get("Content-Type");
+      got.push({ path: new URL(request.url).pathname, method: request.method, type, body: await request.text() });
+      return new Response(null, { status, headers });
+    },
+  });
+  const notification = { headers: { "Content-Type": "application/a2a+json" }, body: '{"n":1}' };
+  return {
+    got,
+    post: (policy = local, until = signal) =>
+      createWebhooks(policy).post(`${server.url.origin}/hook`, notification, until),
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+test.each([200, 202, 204])("a notification that is answered with %i has arrived", async (status) => {
+  await using there = receiver(status);
+  expect(await there.post()).toBeUndefined();
+  expect(there.got).toEqual([{ path: "/hook", method: "POST", type: "application/a2a+json", body: '{"n":1}' }]);
+});
+
+test.each([
+  [400, true],
+  [404, true],
+  [410, true],
+  [408, false],
+  [425, false],
+  [429, false],
+  [500, false],
+  [503, false],
+])("a refusal with status %i is final: %p", async (status, final) => {
+  await using there = receiver(status);
+  expect(await there.post()).toEqual({ reason: `it answered with HTTP status ${status}`, final });
+});
+
+test("a notification is not sent on to where its receiver points", async () => {
+  await using there = receiver(307, { Location: "/elsewhere" });
+  expect(await there.post()).toBeDefined();
+  expect(there.got.map(({ path }) => path)).toEqual(["/hook"]);
+});
+
+test("an address that may not be reached is final, one that is away is not, and an abort is neither", async () => {
+  await using there = receiver(200);
+  expect(await there.post(strict)).toMatchObject({ final: true });
+  expect(there.got).toEqual([]);
+  const none = { headers: {}, body: "" };
+  expect(await createWebhooks(local).post("nonsense", none, signal)).toMatchObject({ final: true });
+  expect(await createWebhooks(local).post("http://127.0.0.1:9/", none, signal)).toMatchObject({ final: false });
+  await expect(there.post(local, AbortSignal.abort("gone"))).rejects.toBe("gone");
+});
+
+test("an address is admitted if it may be reached, and a name that does not resolve now may later", async () => {
+  const at = (address: string) => createWebhooks(strict, { resolve: async () => [address] });
+  const codeOf = (admitted: Promise<void>) =>
+    admitted.then(
+      () => "admitted",
+      (error: AppError) => error.code,
+    );
+  expect(await codeOf(at("93.184.216.34").admit("https://receiver.example/x"))).toBe("admitted");
+  expect(await codeOf(at("10.0.0.1").admit("https://receiver.example/x"))).toBe("forbidden");
+  for (const [url, code] of [
+    ["http://10.0.0.1/x", "forbidden"],
+    ["http://[::1]/x", "forbidden"],
+    ["ftp://receiver.example/x", "forbidden"],
+  ] as const)
+    expect([url, await codeOf(at("93.184.216.34").admit(url))]).toEqual([url, code]);
+  const unknown = { resolve: () => Promise.reject(new AppError("unavailable", "No such name.")) };
+  expect(await codeOf(createWebhooks(strict, unknown).admit("https://receiver.example"))).toBe("admitted");
+});
