@@ -1,7 +1,9 @@
 /** Durable runs without agents: ordinary functions that outlive their process. */
 
+export type { Conversations, FolderOf, HeldConversation } from "../core/conversations.ts";
 export type { Log } from "../core/engine.ts";
 export {
+  type EndedRun,
   type Engine,
   type EngineHealth,
   type FollowItem,

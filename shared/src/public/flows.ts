@@ -2,6 +2,7 @@
 export { type AgentEntry, agentText } from "../core/agent.ts";
 export type { AskOutcome, AskState, Exchange, Fault, QuestionKind } from "../core/ask-outcome.ts";
 export type { FlowEvent } from "../core/events.ts";
+export { namedFiles } from "../core/files-in-text.ts";
 export {
   type AskMessage,
   type AskOptions,

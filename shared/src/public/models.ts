@@ -19,3 +19,4 @@ export type { Clock } from "../models/clock.ts";
 export type { ModelSettings } from "../models/config.ts";
 export { createModel, type ModelOptions } from "../models/create-model.ts";
 export type { ShrinkImage } from "../models/images.ts";
+export type { EndpointLimits, Limiter } from "../models/limiter.ts";

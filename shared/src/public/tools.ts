@@ -7,6 +7,7 @@ export {
   data,
   delegate,
   desktop,
+  documents,
   editor,
   files,
   human as askHuman,

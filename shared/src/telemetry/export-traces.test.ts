@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine, Log } from "../core/engine.ts";
+import type { Engine, Log, RunRecord } from "../core/engine.ts";
 import type { RunEvent } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { until } from "../testing/durable/until.ts";
@@ -120,4 +120,98 @@ test("a run that ends just before closing is sent by the closing", async () => {
   await ended(run);
   await one.close();
   expect(one.namesOf(run)).toEqual(whole);
+});
+
+/** A store whose runs have as many tool calls as events; what is written late has an early time. */
+function storeOf() {
+  const runs: RunRecord[] = [];
+  const reads: string[] = [];
+  const store: Pick<Engine, "list" | "events"> = {
+    async list({ updatedSince = 0, limit = 50, cursor }) {
+      const from = Number(cursor ?? 0);
+      const changed = runs.filter(({ updatedAt }) => updatedAt >= updatedSince);
+      const newest = changed.toSorted((one, other) => other.updatedAt - one.updatedAt);
+      const isMore = newest.length > from + limit;
+      const page = newest.slice(from, from + limit);
+      return { runs: page, total: newest.length, ...(isMore && { nextCursor: `${from + limit}` }) };
+    },
+    async events(runId, after = 0, last = 0) {
+      reads.push(`${runId} ${after}`);
+      const { updatedAt: at = 0, lastEvent = 0 } = runs.find(({ id }) => id === runId) ?? {};
+      const event = { type: "tool-ended", callId: "c", name: runId, text: "", isError: false, milliseconds: 0 };
+      return Array.from({ length: Math.min(last, lastEvent) - after }, (_, n) => ({
+        ...{ runId, seq: after + n + 1, at, event },
+      }));
+    },
+  };
+  /** The run has one more event, at this time. */
+  const work = (id: string, updatedAt: number) => {
+    const known = runs.findIndex((run) => run.id === id);
+    const lastEvent = (runs[known]?.lastEvent ?? 0) + 1;
+    const run = { id, kind: "worker", input: {}, lastEvent, createdAt: 0, updatedAt, contextId: "c" } as RunRecord;
+    runs.splice(known < 0 ? runs.length : known, 1, run);
+  };
+  return { store, work, reads };
+}
+
+/** What is sent of a store, one pass after the other. */
+function passesOver(store: Pick<Engine, "list" | "events">, file: string) {
+  const sent: string[] = [];
+  const open = (send: (spans: readonly Span[]) => Promise<void>) =>
+    exportTraces({
+      ...{ engine: store, kinds: () => ["worker"], operation: "invoke_agent", share: 1, file: join(folder, file) },
+      ...{
+        log: { warn: () => undefined, error: () => undefined },
+        everyMs: 2,
+        exporter: { send, close: async () => undefined },
+      },
+    });
+  return { sent, open, traces: open(async (spans) => void sent.push(...spans.map(({ name }) => name))) };
+}
+
+test("it begins at the newest run there is, and tells what is written late with an early time", async () => {
+  const { store, work } = storeOf();
+  work("old", 1_000_000);
+  work("newest", 2_000_000);
+  const { sent, traces } = passesOver(store, "begins.json");
+  await until(async () => Bun.file(join(folder, "begins.json")).exists());
+  work("next", 2_010_000);
+  await until(async () => sent.includes("execute_tool next"));
+  work("late", 2_009_000);
+  await until(async () => sent.includes("execute_tool late"));
+  await traces.close();
+  expect(sent).not.toContain("execute_tool old");
+  const next = passesOver(store, "begins.json");
+  await next.traces.close();
+  expect(new Set(next.sent)).toEqual(new Set(["execute_tool next", "execute_tool late"]));
+});
+
+test("runs are read page by page, and of more than a thousand the longest unchanged are read anew", async () => {
+  const { store, work, reads } = storeOf();
+  const { sent, traces } = passesOver(store, "pages.json");
+  await until(async () => Bun.file(join(folder, "pages.json")).exists());
+  for (let n = 0; n < 1_001; n++) work(`r${n}`, 10_000 - n);
+  await until(async () => new Set(sent).size === 1_001);
+  reads.length = 0;
+  work("r0", 20_000);
+  work("r1000", 20_000);
+  await until(async () => sent.filter((name) => /r0$|r1000$/.test(name)).length >= 4);
+  await traces.close();
+  expect(reads.slice(0, 2).toSorted()).toEqual(["r0 0", "r1000 1"]);
+});
+
+test("closing waits two seconds for a collector that hangs, and no longer", async () => {
+  const { store, work } = storeOf();
+  work("one", 1);
+  const { traces, open } = passesOver(store, "hangs.json");
+  await until(async () => Bun.file(join(folder, "hangs.json")).exists());
+  await traces.close();
+  work("one", 5_000);
+  const hung = Promise.withResolvers<void>();
+  const hanging = open(() => {
+    hung.resolve();
+    return new Promise(() => undefined);
+  });
+  await hung.promise;
+  await hanging.close();
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
-import type { RunDefinition, RunEvent, StepContext } from "../core/run.ts";
+import type { Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { until } from "../testing/durable/until.ts";
 import { createWorkMetrics } from "./work-metrics.ts";
@@ -78,6 +78,32 @@ test("steps of branches count, and so do failed ones and how a run failed", asyn
   expect(counts["steps_total kind1"]).toBe(1);
   expect(counts["runs_ended_total kind1 token_limit"]).toBe(1);
   expect(["a", "b", "c"].map((name) => counts[`tool_call_seconds_count ${name} ok`])).toEqual([1, 1, 1]);
+});
+
+test("what a compaction cost counts, as the summary's", async () => {
+  const compacted = { type: "context-compacted", summary: "", kept: 1, usage, discarded: usage };
+  const counts = await countedRuns([async (run) => run.step("compact", tell(compacted))]);
+  expect(counts).toMatchObject({ "model_tokens_total summary input": 20, "model_usd_total summary": 1 });
+});
+
+test("a step that is aborted counts when it is done again, and a run that a bug ends here has not ended", async () => {
+  const metrics = createWorkMetrics();
+  const { execute } = metrics.counted({
+    kind: "kind",
+    async execute(run) {
+      await run.step("work", tell(ended("bash", 1)));
+      throw new Error("a bug");
+    },
+  });
+  const steps = async (signal: AbortSignal) => {
+    const step = async (_: string, work: (step: StepContext) => Promise<unknown>) =>
+      work({ signal, emit: () => undefined } as unknown as StepContext);
+    await expect(execute({ step } as unknown as Run, null)).rejects.toThrow("a bug");
+    return metrics.families().flatMap(({ name, samples }) => samples.map(({ value }) => [name, value] as const));
+  };
+  expect(await steps(AbortSignal.abort())).toEqual([]);
+  expect(await steps(new AbortController().signal)).toContainEqual(["manyhands_steps_total", 1]);
+  expect((await steps(AbortSignal.abort())).map(([name]) => name)).not.toContain("manyhands_runs_ended_total");
 });
 
 test("durations are in buckets up to each bound, by tool and outcome, with their sum", async () => {

@@ -50,16 +50,22 @@ export async function startPostgres(): Promise<PostgresProcess> {
   );
   if ((await made.exited) !== 0) throw new Error(`initdb failed: ${await new Response(made.stderr).text()}`);
   let server: Bun.Subprocess | undefined;
+  // A new connection for each statement costs the server more than most of the statements.
+  let connection: Bun.SQL | undefined;
+  const administer = async (statement: string) => {
+    connection ??= new Bun.SQL({ url, max: 1 });
+    await connection.unsafe(statement);
+  };
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const self: PostgresProcess = {
     url,
     async createDatabase(like) {
       const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
       const template = like === undefined ? "template0" : nameOf(like);
-      await administer(url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+      await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
       return url.replace(/[^/]*$/, name);
     },
-    dropDatabase: (gone) => administer(url, `DROP DATABASE ${nameOf(gone)} WITH (FORCE)`),
+    dropDatabase: (gone) => administer(`DROP DATABASE ${nameOf(gone)} WITH (FORCE)`),
     async start() {
       const settings = ["max_connections=200", ...cheap].flatMap((setting) => ["-c", setting]);
       const options = ["-p", String(port), "-h", "127.0.0.1", "-k", folder, "-F", ...settings];
@@ -72,6 +78,8 @@ export async function startPostgres(): Promise<PostgresProcess> {
       await answering(url);
     },
     async stop() {
+      await connection?.close({ timeout: 0 });
+      connection = undefined;
       // Immediate shutdown: no checkpoint; the next start recovers from the log.
       server?.kill("SIGQUIT");
       await server?.exited;
@@ -87,15 +95,6 @@ export async function startPostgres(): Promise<PostgresProcess> {
 
 function nameOf(url: string): string {
   return new URL(url).pathname.slice(1);
-}
-
-async function administer(url: string, statement: string): Promise<void> {
-  const sql = new Bun.SQL({ url, max: 1 });
-  try {
-    await sql.unsafe(statement);
-  } finally {
-    await sql.close({ timeout: 0 });
-  }
 }
 
 async function answering(url: string): Promise<void> {

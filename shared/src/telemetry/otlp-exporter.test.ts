@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { otlpExporter } from "./otlp-exporter.ts";
+import type { Span } from "./run-spans.ts";
+
+type Sent = { readonly path: string; readonly key: string | null; readonly body: unknown };
+
+let sent: Sent[] = [];
+let status = 200;
+let collector: ReturnType<typeof Bun.serve>;
+beforeAll(() => {
+  collector = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { pathname: path } = new URL(request.url);
+      sent.push({ path, key: request.headers.get("x-key"), body: await request.json() });
+      return Response.json({}, { status });
+    },
+  });
+});
+afterAll(() => collector.stop(true));
+
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+const span: Span = {
+  ...{ name: "chat m", kind: "client", traceId, spanId: "00f067aa0ba902b7", parentId: "00f067aa0ba902b8" },
+  ...{ startedAt: 1_700_000_000_123, endedAt: 1_700_000_001_500, attributes: { model: "m" }, error: "It went away." },
+  moments: [{ name: "stuck", at: 1_700_000_001_001, attributes: { kind: "loop" } }],
+};
+const root: Span = {
+  ...{ name: "invoke_agent manus", kind: "server", traceId, spanId: "00f067aa0ba902b8", parentId: "00f067aa0ba902b9" },
+  ...{ startedAt: 1_700_000_000_000, endedAt: 1_700_000_002_000, attributes: {} },
+};
+
+test("spans arrive below the collector's address with their kind, parent, times, moments and error, as this service's", async () => {
+  const exporter = otlpExporter(`${collector.url.origin}/base/`, { "x-key": "let me" }, "manyhands-manus");
+  await exporter.send([span, root]);
+  await exporter.close();
+  const [{ path, key, body } = {} as Sent, ...more] = sent;
+  expect([path, key, more]).toEqual(["/base/v1/traces", "let me", []]);
+  const [{ resource, scopeSpans }] = (body as { resourceSpans: [{ resource: object; scopeSpans: [{ spans: [] }] }] })
+    .resourceSpans;
+  expect(JSON.stringify(resource)).toContain('{"key":"service.name","value":{"stringValue":"manyhands-manus"}}');
+  const nanos = (text: string) => `${text}000000`;
+  // The kinds are OTLP's: 2 is a server, 3 a client. Bit 9 of the flags: the parent is elsewhere.
+  expect(scopeSpans[0].spans).toMatchObject([
+    {
+      ...{ name: "chat m", kind: 3, traceId, spanId: "00f067aa0ba902b7", parentSpanId: "00f067aa0ba902b8" },
+      ...{ startTimeUnixNano: nanos("1700000000123"), endTimeUnixNano: nanos("1700000001500"), flags: 0x101 },
+      attributes: [{ key: "model", value: { stringValue: "m" } }],
+      events: [{ name: "stuck", timeUnixNano: nanos("1700000001001") }],
+      status: { code: 2, message: "It went away." },
+    },
+    { kind: 2, parentSpanId: "00f067aa0ba902b9", flags: 0x301, status: { code: 0 } },
+  ]);
+});
+
+test("what the collector refuses is not taken for sent", async () => {
+  const exporter = otlpExporter(collector.url.origin, {}, "manyhands-manus");
+  status = 400;
+  await expect(exporter.send([root])).rejects.toThrow();
+  status = 200;
+  sent = [];
+  await exporter.send([root]);
+  expect(sent).toHaveLength(1);
+  await exporter.close();
+});
