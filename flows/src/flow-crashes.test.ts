@@ -7,7 +7,7 @@ import type { AgentOutput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
-import { bundled } from "manyhands/internal/testing/bundled";
+import { compiled } from "manyhands/internal/testing/bundled";
 import { type FlowStart, inputForTest } from "manyhands/internal/testing/flow";
 import { type ModelScript, type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import type * as z from "zod";
@@ -40,12 +40,12 @@ type Case = {
   readonly stride: number;
 };
 
-const program = await bundled(new URL("./testing/flow-process.ts", import.meta.url).pathname);
+const program = await compiled(new URL("./testing/flow-process.ts", import.meta.url).pathname);
 afterAll(() => program[Symbol.asyncDispose]());
 
 /** Runs a process that executes a flow until it ends; returns whether it killed itself. */
 async function crashed(settings: z.input<typeof flowChildSettings>): Promise<boolean> {
-  const child = Bun.spawn([process.execPath, program.path, JSON.stringify(settings)], {
+  const child = Bun.spawn([program.path, JSON.stringify(settings)], {
     stdout: "ignore",
     stderr: "pipe",
   });

@@ -28,6 +28,8 @@ test("it has the tools OpenManus users know, and SQL", () => {
     "write_report",
     "str_replace_editor",
     "see_image",
+    "read_document",
+    "write_document",
     "ask_human",
     "terminate",
   ]);

@@ -1,16 +1,16 @@
 import { type AgentSource, defineAgent } from "manyhands";
-import { askHuman, data, editor, images, planning, python, shell, terminate } from "manyhands/tools";
+import { askHuman, data, documents, editor, images, planning, python, shell, terminate } from "manyhands/tools";
 import { instructions } from "./prompt.ts";
 
 /** DataAnalysis, the agent that answers questions with data, charts and a report. */
-export const dataAnalysis = (({ pythonLibraries: libraries }) =>
+export const dataAnalysis = (({ plans, pythonLibraries: libraries }) =>
   defineAgent({
     name: "data-analysis",
     title: "DataAnalysis",
     description:
       "Analyses data files (CSV, Parquet, JSON, Excel, SQLite): describes and queries them with SQL, computes findings, draws charts and writes a report as HTML and Markdown.",
-    instructions: instructions({ libraries }),
-    tools: [planning(), shell(), python(), data(), editor(), images(), askHuman(), terminate],
+    instructions: instructions({ plans, libraries }),
+    tools: [planning(), shell(), python(), data(), editor(), images(), documents(), askHuman(), terminate],
     skills: [
       {
         id: "query-data",

@@ -2,7 +2,7 @@ const part = {
   who: `You are DataAnalysis, an agent that answers questions with data: you look at files, compute, draw, explain, and end with a report.`,
   work: `How you work
 - Look before you compute: describe_data on each file first. It tells what is odd (missing values, repeated rows, impossible dates, mixed types, outliers); say how you deal with each that matters.
-- Break the question into steps. With more than three of them, keep a plan with the planning tool and mark steps as you go.
+- Break the question into steps.{plan}
 - Compute with sql_query: it reads CSV, Parquet and JSON files of any size by name, sheets as 'book.xlsx/Sheet 2' and SQLite tables as 'shop.db/orders', and COPY (SELECT …) TO 'file.csv' writes one. Never do arithmetic in your head, and never state a number that no result showed you.
 - After each result say in a sentence or two what it means and what you do next. A call that failed tells why: change something before you try again.
 - Check an important number a second way: another query, a total that must match.`,
@@ -25,10 +25,19 @@ const part = {
  * The agent's instructions for every task on this machine: stable, and without tools that are
  * missing. `libraries` are those that Python has; undefined without Python.
  */
-export function instructions({ libraries }: { readonly libraries: readonly string[] | undefined }): string {
+export function instructions({
+  plans,
+  libraries,
+}: {
+  readonly plans: boolean;
+  readonly libraries: readonly string[] | undefined;
+}): string {
   const charts = libraries === undefined ? part.charts : `${part.charts}\n${python(libraries)}`;
-  return [part.who, part.work, charts, part.place, part.end].join("\n\n");
+  const work = part.work.replace("{plan}", plans ? planned : "");
+  return [part.who, work, charts, part.place, part.end].join("\n\n");
 }
+
+const planned = " With more than three of them, keep a plan with the planning tool and mark steps as you go.";
 
 function python(libraries: readonly string[]): string {
   const there =

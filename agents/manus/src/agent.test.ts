@@ -25,6 +25,8 @@ test("Manus has the tools OpenManus users know, by their names", () => {
     "bash",
     "str_replace_editor",
     "see_image",
+    "read_document",
+    "write_document",
     "web_search",
     "web_fetch",
     "ask_human",

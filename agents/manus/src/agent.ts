@@ -1,23 +1,36 @@
 import { type AgentSource, defineAgent } from "manyhands";
-import { askHuman, browser, desktop, editor, images, planning, python, shell, terminate, web } from "manyhands/tools";
+import {
+  askHuman,
+  browser,
+  desktop,
+  documents,
+  editor,
+  images,
+  planning,
+  python,
+  shell,
+  terminate,
+  web,
+} from "manyhands/tools";
 import { guided, instructionsFor } from "./prompt.ts";
 
 /** Manus, the general agent; it promises what the machine offers. */
 export const manus = ((offers) => {
-  const { runsCode, readsWeb } = offers;
+  const { plans, runsCode, readsWeb } = offers;
   const browses = offers.browserMissing === undefined;
   return defineAgent({
     name: "manus",
     title: "Manus",
     description:
       "A general agent: plans a task, uses tools (files, shell, Python, the web, planning, questions to the user) and hands over the result with the files it made.",
-    instructions: instructionsFor({ readsWeb, browses, delegates: offers.delegates.length > 0 }),
+    instructions: instructionsFor({ plans, readsWeb, browses, delegates: offers.delegates.length > 0 }),
     tools: [
       planning(),
       shell(),
       python(),
       editor(),
       images(),
+      documents(),
       web(),
       browser({ observe: guided }),
       desktop(),

@@ -38,13 +38,25 @@ test("SWE has OpenManus's tools and those that coding needs", () => {
     "run_tests",
     "checkpoints",
     "see_image",
+    "read_document",
+    "write_document",
     "ask_human",
     "terminate",
   ]);
 });
 
 test("without a sandbox and the web it has no tool that needs them and promises neither tests nor cloning", () => {
-  const few = ["planning", "str_replace_editor", "unpack", "apply_patch", "checkpoints", "see_image", "ask_human"];
+  const few = [
+    "planning",
+    "str_replace_editor",
+    "unpack",
+    "apply_patch",
+    "checkpoints",
+    "see_image",
+    "read_document",
+    "write_document",
+    "ask_human",
+  ];
   expect(names(bare)).toEqual([...few, "terminate"]);
   expect(bare.skills.map(({ id }) => id)).toEqual(["change-code"]);
   expect(bare.skills[0]?.description).toContain("not addresses to clone");

@@ -1,5 +1,16 @@
 import { type AgentSource, defineAgent, type Skill } from "manyhands";
-import { askHuman, changesPatches, code, editor, images, planning, python, shell, terminate } from "manyhands/tools";
+import {
+  askHuman,
+  changesPatches,
+  code,
+  documents,
+  editor,
+  images,
+  planning,
+  python,
+  shell,
+  terminate,
+} from "manyhands/tools";
 import { instructionsFor } from "./prompt.ts";
 
 /** SWE, the agent that changes code: finds, edits, tests. */
@@ -10,7 +21,7 @@ export const swe = (({ runsCode, fetches: clones }) =>
     description:
       "A software engineer: finds its way in the code it is given, makes the smallest change that mends the cause, runs the tests where it can, and hands over the changed files and a patch.",
     instructions: instructionsFor({ runsCode, clones }),
-    tools: [planning(), shell(), python(), editor(), code(), images(), askHuman(), terminate],
+    tools: [planning(), shell(), python(), editor(), code(), images(), documents(), askHuman(), terminate],
     async finish(workspace, { made, removed }) {
       if (made.length === 0 && removed.length === 0) return [];
       const all = await changesPatches(workspace);

@@ -80,7 +80,7 @@ test("or a person is asked, who answers by number or name, and is asked again af
   });
   const other = await flow.start({ text: "Hm", options: { branches, unsure: "ask" } });
   await flow.event(other, "question-asked");
-  await flow.say(other, "Data");
+  await flow.say(other, '"Data."');
   expect((await flow.until(other, "completed")).output).toMatchObject({ answer: "counted" });
 });
 

@@ -1,9 +1,9 @@
-import type { Flow, FlowResult } from "manyhands/flows";
+import { type Flow, type FlowResult, namedFiles } from "manyhands/flows";
 import * as z from "zod";
 import { shownFiles } from "../prompt-text.ts";
 import { newestFiles } from "../result-files.ts";
 import type { Board } from "./board.ts";
-import { namedFiles, unowned } from "./deliverables.ts";
+import { unowned } from "./deliverables.ts";
 import { onlyAnswer, resultOf, writing } from "./report.ts";
 import { resultsText, type StepResult } from "./step-result.ts";
 

@@ -1,21 +1,8 @@
 import type { StoredFile } from "manyhands";
-import type { Flow } from "manyhands/flows";
+import { type Flow, namedFiles } from "manyhands/flows";
 import { madeIn } from "../result-files.ts";
 import type { StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
-
-/**
- * Extensions of files that people ask for as results. Anything else with a dot in it (Node.js,
- * e.g., 3.5) isn't taken for a file.
- */
-const extensions =
-  "md|txt|log|csv|tsv|jsonl?|ya?ml|toml|xml|html?|pdf|docx?|pptx?|xlsx?|ods|odt|epub|ics|sql|sqlite|db|parquet|ipynb|py|ts|js|sh|patch|diff|png|jpe?g|gif|svg|webp|zip|tar|t?gz";
-const fileName = new RegExp(String.raw`[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.(?:${extensions})(?![\p{L}\p{N}_])`, "giu");
-
-/** The files that a text names, each once; addresses on the web aren't files. */
-export function namedFiles(text: string): string[] {
-  return [...new Set(text.replaceAll(/\b[a-z]+:\/\/\S+/gi, " ").match(fileName) ?? [])];
-}
 
 /** The files a step has to deliver that aren't among these. A file's folder makes no difference. */
 export function undelivered({ delivers }: TaskStep, files: readonly StoredFile[]): string[] {
