@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright";
+import axe from "axe-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright";
+import { approvalFlow, proposedCall } from "../testing/approval-flow.ts";
 import { serveCard } from "../testing/card-server.ts";
 import { consoleFixture, hostile } from "../testing/console-fixture.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
@@ -24,8 +26,9 @@ afterAll(() => browser?.close());
 async function openConsole(
   gateway: Pick<TestGateway, "url">,
   place = "",
+  look: Parameters<Browser["newContext"]>[0] = {},
 ): Promise<AsyncDisposable & { page: Page; asked: string[]; context: BrowserContext }> {
-  const context = await browser.newContext();
+  const context = await browser.newContext(look);
   const page = await context.newPage();
   page.setDefaultTimeout(waitMs);
   const asked: string[] = [];
@@ -51,103 +54,203 @@ const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
+const picture = { name: "chart.png", mimeType: "image/png", buffer: png };
 
-/** Waits until the image among the files is there and was read. */
-async function shownImage(page: Page): Promise<void> {
-  const width = () =>
-    page.locator(".files img").evaluate((image: unknown) => (image as { naturalWidth: number }).naturalWidth);
-  for (const deadline = Date.now() + waitMs; (await width()) !== 1; await Bun.sleep(50)) {
-    if (Date.now() > deadline) throw new Error("the image is not shown");
+const thread = (page: Page) => page.getByRole("region", { name: "Conversation" });
+const state = (page: Page, name: string) => page.locator(`.head .st[data-state="${name}"]`).waitFor();
+
+/** Waits until what `read` returns is as expected. */
+async function until<Value>(read: () => Promise<Value>, isIt: (value: Value) => boolean): Promise<Value> {
+  for (const deadline = Date.now() + waitMs; ; await Bun.sleep(50)) {
+    const value = await read();
+    if (isIt(value)) return value;
+    if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(value)}`);
   }
 }
 
 async function start(page: Page, flow: string, task: string): Promise<void> {
-  await page.getByLabel("Flow or agent").selectOption(flow);
-  await page.getByLabel("Task").fill(task);
+  await choose(page, flow);
+  await page.getByLabel("Task", { exact: true }).fill(task);
   await page.getByRole("button", { name: "Start" }).click();
-  await page.waitForURL(/#\/runs\//);
+  await page.waitForURL(/#\/c\//);
 }
 
-test("a run is started, seen live, answered and read to its end, and a reload in the middle loses nothing", async () => {
+async function choose(page: Page, flow: string): Promise<void> {
+  await page.getByRole("button", { name: "Flow or agent" }).click();
+  await page.getByRole("menuitemradio", { name: flow }).click();
+}
+
+async function answer(page: Page, text: string): Promise<void> {
+  await page.getByLabel("Your answer").fill(text);
+  // A card ignores presses right after it appeared.
+  await until(
+    async () => {
+      await page
+        .getByRole("button", { name: "Answer", exact: true })
+        .click({ timeout: 1_000 })
+        .catch(() => undefined);
+      return page.getByLabel("Your answer").count();
+    },
+    (count) => count === 0,
+  );
+}
+
+const planStates = (page: Page) =>
+  page.locator(".plan svg").evaluateAll((all) => all.map((mark) => mark.getAttribute("aria-label")));
+
+test("a task is started, seen live, answered and read to its end, and a reload in the middle loses nothing", async () => {
   await using gateway = await startGateway({ flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page } = opened;
-  await page.getByLabel("Files").setInputFiles({ name: "chart.png", mimeType: "image/png", buffer: png });
-  await start(page, "showcase", "Show it all");
+  await page.locator("input[type=file]").setInputFiles(picture);
+  await start(page, "Showcase", "Show it all");
   await page.getByText("live word").first().waitFor();
-  await page.getByText("Shall I go on?").first().waitFor();
-  expect(await page.locator(".plan .mark").allTextContents()).toEqual(["[✓]", "[→]", "[ ]"]);
-  const before = await page.locator(".timeline li").allTextContents();
-  expect(before.join("\n")).toContain("manus: Read orders.csv");
+  await thread(page).getByText("Shall I go on?").waitFor();
+  await until(
+    () => planStates(page),
+    (states) => states.join() === "Completed,Running,Not started",
+  );
+  const before = await until(
+    () => thread(page).locator(".run-thread").innerText(),
+    (text) => !text.includes("live word"),
+  );
+  expect(before).toContain("Step 1 goes to manus");
 
   await page.reload();
-  await page.getByText("Shall I go on?").first().waitFor();
-  await expect(page.locator(".timeline li").allTextContents()).resolves.toEqual(before);
+  await thread(page).getByText("Shall I go on?").waitFor();
+  await until(
+    () => thread(page).locator(".run-thread").innerText(),
+    (text) => text === before,
+  );
 
-  await page.getByLabel("Your answer").fill("yes");
-  await page.getByLabel("Your answer").press("Control+Enter");
+  await answer(page, "yes");
   await page.getByRole("heading", { name: "Revenue of the orders" }).waitFor();
-  expect(await page.locator(".plan .mark").allTextContents()).toEqual(["[✓]", "[✓]", "[✓]"]);
-  await shownImage(page);
+  await until(
+    () => planStates(page),
+    (states) => states.join() === "Completed,Completed,Completed",
+  );
+  await shownPicture(page);
   const saved = page.waitForEvent("download");
-  await page.getByRole("link", { name: "chart.png" }).click();
+  await page.getByRole("link", { name: "chart.png" }).first().click();
   expect(await Bun.file(await (await saved).path()).bytes()).toEqual(new Uint8Array(png));
-  await page.getByText("26,157 tokens").waitFor();
-  await page.locator(".runs .state.completed").waitFor();
+  await page.getByText("26,157").waitFor();
+  await state(page, "completed");
 });
+
+/** Waits until a picture of the conversation was read. */
+async function shownPicture(page: Page): Promise<void> {
+  const pictures = () =>
+    page
+      .locator("img.picture")
+      .evaluateAll((all) => all.map((image) => (image as unknown as { naturalWidth: number }).naturalWidth));
+  await until(pictures, (widths) => widths.includes(1));
+}
 
 test("a model's output is text: it runs nothing, fetches nothing, and links only to web addresses", async () => {
   await using gateway = await startGateway({ flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page, asked } = opened;
   const message = "<script>window.hacked = 4</script><b>bold</b>";
-  await start(page, "showcase", message);
-  await page.getByText("Shall I go on?").first().waitFor();
-  await page.getByLabel("Your answer").fill(message);
-  await page.getByRole("button", { name: "Answer" }).click();
+  await start(page, "Showcase", message);
+  await thread(page).getByText("Shall I go on?").waitFor();
+  await answer(page, message);
   await page.getByRole("heading", { name: "Revenue of the orders" }).waitFor();
-  for (const each of await page.locator("summary").all()) await each.click();
+  for (const each of await thread(page).locator(".fold, summary").all()) await each.click();
+  for (const each of await thread(page).locator(".inside summary").all()) await each.click();
   expect(await page.evaluate("window.hacked")).toBeUndefined();
   expect(await page.locator("main script, main b, main [onerror]").count()).toBe(0);
   const links = await page.locator("main a").evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
   expect(links).toContain("https://example.org/orders");
-  expect(links.filter((href) => !/^https?:\/\//.test(href))).toEqual([]);
+  expect(links.filter((href) => !/^(https?:\/\/|#\/)/.test(href))).toEqual([]);
   const shown = (await page.locator("main").textContent()) ?? "";
   expect(shown).toContain("\\u001b[31mred\\u202etxt.exe");
   expect([shown.includes("\u001b"), shown.includes("\u202e")]).toEqual([false, false]);
   expect(asked.filter((url) => !url.startsWith(gateway.url))).toEqual([]);
 });
 
-test("a run is cancelled, and one that failed says why", async () => {
+test("a person allows a call, seeing what it would do and its exact arguments, by a button or by its key", async () => {
+  await using gateway = await startGateway({ flows: [approvalFlow] });
+  await using opened = await openConsole(gateway);
+  const { page } = opened;
+  await start(page, "Careful", "Register us");
+  const card = page.locator(".ask");
+  await card.waitFor();
+  expect(await card.locator(".will").textContent()).toBe(proposedCall.risk);
+  expect(await card.locator(".args .val").allTextContents()).toEqual(["send_form", "e24", "line one\nline two"]);
+  await press(card, () => card.getByRole("button", { name: "Allow once" }).click({ timeout: 1_000 }));
+  await page.getByText("It was sent.").waitFor();
+  await page.getByText(/^Allowed at/).waitFor();
+
+  // The conversation goes on with the same flow.
+  await state(page, "completed");
+  await page.getByLabel("Message", { exact: true }).fill("And once more");
+  await page.getByRole("button", { name: "Send" }).click();
+  await card.waitFor();
+  await press(card, async () => {
+    await card.focus({ timeout: 1_000 });
+    await page.keyboard.press("d");
+  });
+  await page.getByText("It was not sent: no").waitFor();
+  await page.getByText(/^Denied at/).waitFor();
+  expect(await page.locator(".run-thread").count()).toBe(2);
+});
+
+/** Decides, again if the card had only just appeared, until it is gone. */
+async function press(card: Locator, act: () => Promise<void>): Promise<void> {
+  await until(
+    async () => {
+      await act().catch(() => undefined);
+      return card.count();
+    },
+    (count) => count === 0,
+  );
+}
+
+test("a call that is denied with a reason tells the agent why, from the list of what waits", async () => {
+  await using gateway = await startGateway({ flows: [approvalFlow] });
+  const body = { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"input": "Register us"}' };
+  const { contextId } = (await (await fetch(`${gateway.url}/flows/careful`, body)).json()) as { contextId: string };
+  await using opened = await openConsole(gateway, "#/waiting");
+  const { page } = opened;
+  const card = page.locator(".ask");
+  await card.getByRole("button", { name: "Deny with a reason" }).click();
+  await card.getByLabel("Reason").fill("not this week");
+  await press(card, () => card.getByRole("button", { name: "Deny", exact: true }).click({ timeout: 1_000 }));
+  await page.getByText("Nothing waits for you").waitFor();
+  await page.goto(`${gateway.url}/#/c/${contextId}`);
+  await page.getByText("It was not sent: no: not this week").waitFor();
+});
+
+test("a task is stopped, and one that failed says why", async () => {
   await using gateway = await startGateway();
   await using opened = await openConsole(gateway);
   const { page } = opened;
-  await start(page, "echo", "sleep");
-  await page.locator(".head .state.running, .head .state.waiting").waitFor();
-  await page.getByRole("button", { name: "Cancel" }).click();
-  await page.locator(".head .state.canceled").waitFor();
-  expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
-  await page.getByRole("link", { name: "New run" }).click();
-  await start(page, "echo", "fail now");
-  await page.getByText("It was told to fail. (task_failed)").waitFor();
+  await start(page, "Echo", "sleep");
+  await page.locator('.head .st[data-state="running"], .head .st[data-state="waiting"]').waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await state(page, "canceled");
+  expect(await page.getByRole("button", { name: "Stop" }).count()).toBe(0);
+  await page.getByRole("link", { name: "New task" }).click();
+  await start(page, "Echo", "fail now");
+  await thread(page).getByText("It was told to fail.").waitFor();
+  await state(page, "failed");
 });
 
 test("the token is asked for once, kept for the tab, and asked for again if it is wrong", async () => {
   await using gateway = await startGateway({ token: "secret", flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page } = opened;
-  await page.getByLabel("Token").fill("guess");
+  await page.getByLabel("Token", { exact: true }).fill("guess");
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByText("Wrong token").waitFor();
-  await page.getByLabel("Token").fill("secret");
+  await page.getByLabel("Token", { exact: true }).fill("secret");
   await page.getByRole("button", { name: "Continue" }).click();
-  await page.getByLabel("Files").setInputFiles({ name: "chart.png", mimeType: "image/png", buffer: png });
-  await start(page, "showcase", "Show it all");
+  await page.locator("input[type=file]").setInputFiles(picture);
+  await start(page, "Showcase", "Show it all");
   await page.reload();
-  await page.getByLabel("Your answer").fill("yes");
-  await page.getByRole("button", { name: "Answer" }).click();
-  await shownImage(page);
-  expect(await page.evaluate("localStorage.length")).toBe(0);
+  await answer(page, "yes");
+  await shownPicture(page);
+  expect(await page.evaluate("JSON.stringify(localStorage)")).not.toContain("secret");
 });
 
 test("if the connection breaks, the page continues where it was", async () => {
@@ -155,41 +258,68 @@ test("if the connection breaks, the page continues where it was", async () => {
   await using proxy = await startCuttingProxy(gateway.url);
   await using opened = await openConsole(proxy);
   const { page } = opened;
-  await start(page, "echo", "ask me");
-  await page.getByText("Really?").first().waitFor();
-  const before = await page.locator(".timeline li").count();
+  await start(page, "Echo", "ask me");
+  await thread(page).getByText("Really?").waitFor();
   proxy.closed = true;
   proxy.cut();
-  await page.getByText("Connection lost").waitFor();
-  const id = page.url().split("/").at(-1);
+  await thread(page).getByText("Connection lost").waitFor();
+  const contextId = decodeURIComponent(page.url().split("/").at(-1) ?? "");
+  const { runs } = (await (await fetch(`${gateway.url}/runs?contextId=${contextId}`)).json()) as {
+    runs: { id: string }[];
+  };
   const said = { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"input": "yes"}' };
-  await fetch(`${gateway.url}/runs/${id}/answer`, said);
+  await fetch(`${gateway.url}/runs/${runs[0]?.id}/answer`, said);
   proxy.closed = false;
-  await page.getByText("Run completed").waitFor();
-  const lines = await page.locator(".timeline li").allTextContents();
-  expect(lines.length).toBeGreaterThan(before);
-  expect(lines.filter((line) => line.includes("Really?"))).toHaveLength(1);
+  await state(page, "completed");
+  await thread(page).getByText("ask me").nth(1).waitFor();
+  expect(await thread(page).locator(".answered").count()).toBe(1);
 });
 
 test("a flow's options are fields of their type; only those that were set are sent, and invalid JSON is reported", async () => {
   await using gateway = await startGateway({ flows: [consoleFixture] });
   await using opened = await openConsole(gateway);
   const { page } = opened;
-  await page.getByLabel("Flow or agent").selectOption("showcase");
-  await page.getByText("Options").click();
+  await choose(page, "Showcase");
+  await page.getByRole("button", { name: "Options" }).click();
   await page.getByLabel("approve").check();
   await page.getByLabel("concurrency").fill("2");
   await page.getByLabel("onFailure").selectOption("continue");
   await page.getByLabel("steps").fill("[");
-  await page.getByLabel("Task").fill("go");
+  await page.getByLabel("Task", { exact: true }).fill("go");
   await page.getByRole("button", { name: "Start" }).click();
   await page.getByText("steps is not valid JSON").waitFor();
   await page.getByLabel("steps").fill('[{"agent": "manus"}]');
-  await page.getByLabel("Agents, in order").fill("manus, swe");
+  await page.getByRole("button", { name: "Agents, in order" }).click();
+  await page.getByRole("textbox", { name: "Agents, in order" }).fill("manus, swe");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Spending limit" }).click();
+  await page.getByRole("spinbutton", { name: "Spending limit" }).fill("0.5");
+  await page.keyboard.press("Escape");
   const sent = page.waitForRequest((request) => request.method() === "POST");
   await page.getByRole("button", { name: "Start" }).click();
   const options = { approve: true, concurrency: 2, onFailure: "continue", steps: [{ agent: "manus" }] };
-  expect((await sent).postDataJSON()).toEqual({ input: { text: "go" }, agents: ["manus", "swe"], options });
+  const budget = { usd: 0.5 };
+  expect((await sent).postDataJSON()).toEqual({ input: { text: "go" }, agents: ["manus", "swe"], options, budget });
+});
+
+test("an example fills the form, and a draft survives other pages and a reload", async () => {
+  const example = { text: "Which region sold most?", agents: ["manus"], files: [{ name: "orders.csv", text: "a,b" }] };
+  const { runnable, ...rest } = consoleFixture;
+  await using gateway = await startGateway({ flows: [{ runnable: { ...runnable, example }, ...rest }] });
+  await using opened = await openConsole(gateway);
+  const { page } = opened;
+  await page.getByRole("button", { name: "Which region sold most?" }).click();
+  const task = page.getByLabel("Task", { exact: true });
+  expect(await task.inputValue()).toBe(example.text);
+  await page.getByText("orders.csv").waitFor();
+  await page.getByRole("button", { name: "Flow or agent" }).getByText("Showcase").waitFor();
+  await task.fill("Which region sold least?");
+  await page.getByRole("link", { name: "Agents" }).click();
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "New task" }).click();
+  await page.getByText("orders.csv").waitFor();
+  await page.reload();
+  expect(await task.inputValue()).toBe("Which region sold least?");
 });
 
 test("agents show their health, why one is unavailable, and how their cards changed", async () => {
@@ -198,12 +328,107 @@ test("agents show their health, why one is unavailable, and how their cards chan
   await gateway.registry.add({ url: agent.url });
   await using opened = await openConsole(gateway, "#/agents");
   const { page } = opened;
-  await page.locator(".agents .state.up").waitFor();
+  const entry = page.locator("[data-agent]");
+  await entry.getByText("Up", { exact: true }).waitFor();
   agent.card = { ...agent.card, version: "2.0.0", description: hostile };
   await gateway.registry.refresh();
-  await page.getByText("Card changes").waitFor();
+  await entry.getByText("Card changes").waitFor();
   agent.answer = () => new Response("", { status: 502 });
   await gateway.registry.refresh();
-  await page.locator(".agents .state.down").waitFor();
-  expect(await page.locator(".agents .error").textContent()).not.toBe("");
+  await entry.getByText("Down", { exact: true }).waitFor();
+  expect(await entry.locator("p.s-fail").textContent()).not.toBe("");
+});
+
+test.each(["light", "dark"] as const)("axe finds nothing to complain about on any page, %s", async (colorScheme) => {
+  await using gateway = await startGateway({ flows: [consoleFixture, approvalFlow] });
+  await using agent = serveCard("Greeter");
+  await gateway.registry.add({ url: agent.url });
+  await using opened = await openConsole(gateway, "", { colorScheme });
+  const { page } = opened;
+  await start(page, "Showcase", "Show it all");
+  await thread(page).getByText("Shall I go on?").waitFor();
+  await expectAccessible(page);
+  await answer(page, "yes");
+  await state(page, "completed");
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "New task" }).click();
+  await start(page, "Careful", "Register us");
+  await page.locator(".ask").waitFor();
+  await expectAccessible(page);
+  for (const place of ["", "waiting", "agents", "nowhere"]) {
+    await page.goto(`${gateway.url}/#/${place}`);
+    await page.locator("h1").first().waitFor();
+    await expectAccessible(page);
+  }
+});
+
+/** The rules of axe for WCAG 2.2 AA, run by the page itself. */
+async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  const found = (await page.evaluate(
+    `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })`,
+  )) as { violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] };
+  const faults = found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]);
+  expect([page.url(), faults]).toEqual([page.url(), []]);
+}
+
+test("by keys alone a person finds a task, goes to what waits, and begins a new one", async () => {
+  await using gateway = await startGateway({ flows: [approvalFlow] });
+  const body = (input: string) => ({
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ input }),
+  });
+  await fetch(`${gateway.url}/flows/echo`, body("Count the whales"));
+  await fetch(`${gateway.url}/flows/careful`, body("Register us"));
+  await using opened = await openConsole(gateway, "#/agents");
+  const { page } = opened;
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("whales");
+  await page.getByRole("option", { name: "Count the whales" }).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Count the whales", level: 1 }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("w");
+  await page.getByRole("heading", { name: "Waiting for you", level: 1 }).waitFor();
+  await page.locator(".ask").waitFor();
+  await page.keyboard.press("n");
+  await page.getByRole("heading", { name: "What needs doing?" }).waitFor();
+});
+
+test("the console speaks the browser's language, or the one that is chosen, and keeps the theme", async () => {
+  await using gateway = await startGateway();
+  await using opened = await openConsole(gateway, "#/settings/appearance", { locale: "zh-CN" });
+  const { page } = opened;
+  await page.getByRole("heading", { name: "外观" }).waitFor();
+  expect(await page.locator("html").getAttribute("lang")).toBe("zh-CN");
+  await expectAccessible(page);
+  await page.getByLabel("English").check();
+  await page.getByLabel("Dark").check();
+  await page.reload();
+  await page.getByRole("heading", { name: "Appearance" }).waitFor();
+  expect(await page.locator("html").getAttribute("lang")).toBe("en");
+  expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+});
+
+test("on a phone nothing scrolls sideways, and every page is within reach", async () => {
+  await using gateway = await startGateway({ flows: [consoleFixture, approvalFlow] });
+  await using opened = await openConsole(gateway, "", { viewport: { width: 390, height: 844 } });
+  const { page } = opened;
+  const expectNarrow = async () =>
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+  await expectNarrow();
+  await start(page, "Careful", "Register us for parcel pickup, as long as a title can possibly be on a phone");
+  const allow = page.getByRole("button", { name: "Allow once" });
+  await allow.waitFor();
+  expect((await allow.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+  await expectNarrow();
+  for (const name of ["Waiting", "Runs", "Settings", "New"]) {
+    await page.locator(".bottom").getByRole("link", { name }).click();
+    await page.locator("h1").first().waitFor();
+    await expectNarrow();
+    await expectAccessible(page);
+  }
 });

@@ -1,0 +1,70 @@
+import type { FlowExample } from "manyhands/internal/core/flow";
+import type { RunView } from "manyhands/internal/runs/run-view";
+import { get } from "./client.ts";
+
+/** A page of runs. */
+export type RunList = { readonly runs: readonly RunView[]; readonly total: number; readonly nextCursor?: string };
+
+/** The JSON Schema of one option of a flow, as far as the form reads it. */
+export type OptionSchema = {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+};
+
+/** A flow and what may be set for it. */
+export type Flow = {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly example?: FlowExample;
+  readonly options?: { readonly properties?: Readonly<Record<string, OptionSchema>> };
+};
+
+/** An agent that the gateway knows, with its health. */
+export type Agent = {
+  readonly name: string;
+  readonly title?: string;
+  readonly url: string;
+  readonly health: string;
+  readonly reason?: string;
+  readonly breaker: string;
+  readonly source?: string;
+  readonly model?: { readonly name: string; readonly provider: string };
+  readonly sandbox?: string;
+  readonly checkedAt?: string;
+  readonly changes: readonly { readonly at: string; readonly what: readonly string[] }[];
+  readonly card?: {
+    readonly description?: string;
+    readonly version?: string;
+    readonly skills?: readonly { readonly id: string; readonly name: string; readonly description?: string }[];
+  };
+};
+
+/** What the gateway says about itself. */
+export type Health = { readonly version: string; readonly model: { readonly name: string; readonly provider: string } };
+
+/** The registered flows. */
+export const getFlows = async (): Promise<readonly Flow[]> => (await get<{ flows: readonly Flow[] }>("/flows")).flows;
+
+/** The known agents. */
+export const getAgents = async (signal?: AbortSignal): Promise<readonly Agent[]> =>
+  (await get<{ agents: readonly Agent[] }>("/agents", signal)).agents;
+
+/** The gateway's version and model. */
+export const getHealth = (): Promise<Health> => get<Health>("/healthz");
+
+/** A page of the caller's runs, newest first. */
+export function getRuns(query: Readonly<Record<string, string | number>>, signal?: AbortSignal): Promise<RunList> {
+  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+  return get<RunList>(`/runs?${search}`, signal);
+}
+
+/** The address of a run in the API. */
+export const runPath = (id: string): string => `/runs/${encodeURIComponent(id)}`;
+
+/** The current state of a run. */
+export const getRun = (id: string, signal?: AbortSignal): Promise<RunView> => get<RunView>(runPath(id), signal);

@@ -1,0 +1,35 @@
+import { render } from "preact";
+import { complain } from "../parts/toast.tsx";
+import { App } from "./app.tsx";
+import { startRunNews } from "./attention/run-news.ts";
+import { startTab } from "./attention/tab.ts";
+import { lazyPage } from "./lazy-page.tsx";
+import { type Place, place, startRouter } from "./router.ts";
+import { startStore } from "./store.ts";
+import { startTheme } from "./theme.ts";
+import { language } from "./words.ts";
+
+language.subscribe((code) => {
+  document.documentElement.lang = code;
+});
+const SharedPage = lazyPage(async () => (await import("../pages/shared/shared-page.tsx")).SharedPage);
+
+startTheme();
+startRouter();
+const root = document.getElementById("root");
+// A page that a link opened is not the console, and becomes it only by being loaded anew.
+const secret = linkIn(place.value);
+place.subscribe((now) => {
+  if (linkIn(now) !== secret) location.reload();
+});
+if (root !== null && secret !== undefined) render(<SharedPage secret={secret} />, root);
+else if (root !== null) {
+  startStore(complain);
+  startRunNews();
+  startTab();
+  render(<App />, root);
+}
+
+function linkIn({ parts }: Place): string | undefined {
+  return parts[0] === "shared" ? (parts[1] ?? "") : undefined;
+}

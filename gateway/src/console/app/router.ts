@@ -1,0 +1,68 @@
+import { signal } from "@preact/signals";
+
+/**
+ * Where the page is. The address after `#` is a path with a query: the API has the same paths
+ * without `#`, and a console behind a proxy keeps working under any prefix.
+ */
+export type Place = { readonly parts: readonly string[]; readonly query: URLSearchParams };
+
+/** The current place; it changes with the address. */
+export const place = signal<Place>(readPlace(location.hash));
+
+/** Reads the address after `#`. */
+function readPlace(hash: string): Place {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+  const parts = path.split("/").flatMap((part) => (part === "" ? [] : [decode(part)]));
+  return { parts, query: new URLSearchParams(query) };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The address of a place: its parts, then what its query holds. */
+export function address(
+  parts: readonly string[],
+  query: Readonly<Record<string, string | number | undefined>> = {},
+): string {
+  const set = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === "" ? [] : [[name, String(value)]],
+  );
+  const search = set.length === 0 ? "" : `?${new URLSearchParams(set)}`;
+  return `#/${parts.map(encodeURIComponent).join("/")}${search}`;
+}
+
+/** Goes to an address. */
+export function go(to: string): void {
+  location.hash = to;
+}
+
+/**
+ * Changes the query of the current place and keeps the rest; `undefined` removes a name. It makes
+ * no entry in the history unless told so.
+ */
+export function setQuery(changes: Readonly<Record<string, string | number | undefined>>, push = false): void {
+  const query = new URLSearchParams(place.value.query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === "") query.delete(name);
+    else query.set(name, String(value));
+  }
+  const to = address(place.value.parts, Object.fromEntries(query));
+  if (push) history.pushState(undefined, "", to);
+  else history.replaceState(undefined, "", to);
+  place.value = readPlace(to);
+}
+
+/** Follows the address from now on. */
+export function startRouter(): void {
+  addEventListener("hashchange", () => {
+    place.value = readPlace(location.hash);
+  });
+  addEventListener("popstate", () => {
+    place.value = readPlace(location.hash);
+  });
+}

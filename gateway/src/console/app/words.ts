@@ -1,0 +1,36 @@
+import { signal } from "@preact/signals";
+import { english } from "./words-en.ts";
+import { chinese } from "./words-zh.ts";
+
+/** Every text of the console, in one language. */
+export type Words = typeof english;
+
+/** The languages of the console, each by its own name. */
+export const languages = { en: "English", "zh-CN": "中文" } as const;
+
+/** A language of the console. */
+export type Language = keyof typeof languages;
+
+const tables: Readonly<Record<Language, Words>> = { en: english, "zh-CN": chinese };
+const key = "manyhands-language";
+
+/** The language that is shown: the chosen one, or the browser's if it is here. */
+export const language = signal<Language>(initial());
+
+function initial(): Language {
+  const wanted = [localStorage.getItem(key), ...navigator.languages];
+  const codes = Object.keys(languages) as Language[];
+  const found = wanted.flatMap((one) => codes.filter((code) => one?.split("-")[0] === code.split("-")[0]));
+  return found[0] ?? "en";
+}
+
+/** Chooses a language and remembers it. */
+export function chooseLanguage(chosen: Language): void {
+  language.value = chosen;
+  localStorage.setItem(key, chosen);
+}
+
+/** The texts in the language that is shown; a component that calls this follows a change of it. */
+export function words(): Words {
+  return tables[language.value];
+}

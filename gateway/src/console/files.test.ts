@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { workspaceKey } from "manyhands/internal/machine/workspace/open-workspace";
+import type { Page } from "playwright";
+import { accessibilityFaults, type ConsoleBrowser, openBrowser } from "../testing/console-browser.ts";
+import { startGateway, type TestGateway } from "../testing/gateway.ts";
+
+const pdf = `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Contents 4 0 R>>endobj
+4 0 obj<</Length 44>>stream
+BT /F1 24 Tf 40 100 Td (Hello whales) Tj ET
+endstream endobj
+trailer<</Root 1 0 R>>`;
+
+/** Whoever is told of it, is told here. */
+const spied: string[] = [];
+const spy = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: ({ url }) => new Response(`${spied.push(url)}`),
+});
+
+/** A page that tries everything to run, to load, to send and to lead away. */
+const hostilePage = `<html><head><base href="${spy.url.origin}/"><title>Report</title>
+<meta http-equiv="refresh" content="0;url=${spy.url.origin}/meta">
+<link rel="dns-prefetch" href="//spy.invalid"><link rel="stylesheet" href="${spy.url.origin}/a.css">
+<style>h1 { color: rgb(1, 2, 3); background: url(${spy.url.origin}/css.png) }</style></head>
+<body onload="parent.hacked = 1"><h1>Revenue</h1><a href="${spy.url.origin}/link">a link</a><script>top.hacked = 2; document.title = "ran"</script>
+<img src="x" onerror="parent.hacked = 3"><img src="${spy.url.origin}/a.png">
+<noscript><p title="</noscript><meta http-equiv=refresh content='0;url=${spy.url.origin}/noscript'>"></noscript>
+<form action="${spy.url.origin}/form"><button>Send</button></form>
+<iframe src="${spy.url.origin}/frame"></iframe></body></html>`;
+
+const files: Readonly<Record<string, string>> = {
+  "report/index.html": hostilePage,
+  "report/paper.pdf": pdf,
+  "data/deep/orders.csv": "day,sum\n2026-04-01,12.50\n2026-04-02,7\n",
+  "data/deep/people.tsv": "name\tcity\nAnn\tUtrecht, NL\n",
+  "notes.md": "# Findings\n\nThe **best** month is April.\n",
+  "main.py": 'print("whales")\n',
+};
+
+let gateway: TestGateway;
+let browser: ConsoleBrowser;
+let id: string;
+
+beforeAll(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  const body = JSON.stringify({
+    input: { text: "Count", files: [{ name: "../out/sum.txt", bytes: Buffer.from("42").toString("base64") }] },
+    contextId: "filed",
+  });
+  const headers = { "Content-Type": "application/json", Prefer: "wait=20" };
+  ({ id } = (await (await fetch(`${gateway.url}/flows/echo`, { method: "POST", headers, body })).json()) as {
+    id: string;
+  });
+  const root = join(gateway.home, "workspaces", workspaceKey("echo/local", "filed"), "files");
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await Bun.write(join(root, path), content);
+  }
+});
+afterAll(() => Promise.all([browser?.close(), gateway?.[Symbol.asyncDispose](), spy.stop(true)]));
+
+const open = (look = {}) => browser.page(`${gateway.url}/#/runs/${id}?tab=files`, look);
+const choose = (page: Page, name: string) => page.locator(".file-list").getByRole("button", { name }).click();
+const shown = (page: Page) => page.locator(".file-shown");
+
+test("the files of a workspace stand in their folders, and each is shown as what it is", async () => {
+  await using opened = await open();
+  const { page } = opened;
+  await page.locator(".file-list summary", { hasText: "data/deep" }).waitFor();
+  await choose(page, "orders.csv");
+  await shown(page).getByRole("cell", { name: "12.50" }).waitFor();
+  await choose(page, "people.tsv");
+  await shown(page).getByRole("cell", { name: "Utrecht, NL" }).waitFor();
+  await choose(page, "notes.md");
+  await shown(page).getByRole("heading", { name: "Findings" }).waitFor();
+  await choose(page, "main.py");
+  await shown(page).getByText('print("whales")').waitFor();
+  await choose(page, "paper.pdf");
+  await shown(page).locator(`iframe[src^="blob:${gateway.url}"]`).waitFor();
+  // By keys alone: a folder closes and opens.
+  const folder = page.locator(".file-list summary", { hasText: "data/deep" });
+  await folder.focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".file-list").getByRole("button", { name: "orders.csv" }).waitFor({ state: "hidden" });
+});
+
+test("a page that an agent wrote looks like itself, and runs, loads, sends and leads to nothing", async () => {
+  await using opened = await open();
+  const { page } = opened;
+  await choose(page, "index.html");
+  const frame = page.frameLocator(".page-shown");
+  const heading = frame.getByRole("heading", { name: "Revenue" });
+  await heading.waitFor();
+  const inside = page.frames().find((one) => one.url().endsWith("/frame"));
+  expect(await inside?.evaluate("getComputedStyle(document.querySelector('h1')).color")).toBe("rgb(1, 2, 3)");
+  expect(await inside?.evaluate("[origin, document.title]")).toEqual(["null", "Report"]);
+  const attempt = async (code: string) => inside?.evaluate(code).then(String, (error) => `refused: ${error.name}`);
+  for (const code of ["parent.document.title", "localStorage.length", "document.cookie"])
+    expect(await attempt(code)).toStartWith("refused");
+  await frame.getByText("a link").click();
+  expect(await inside?.evaluate("document.querySelectorAll('script, link, base, meta, iframe, [href]').length")).toBe(
+    0,
+  );
+  expect(await page.evaluate("window.hacked")).toBeUndefined();
+  expect(await heading.count()).toBe(1);
+  expect(spied).toEqual([]);
+  await page.getByRole("button", { name: "Show its text" }).click();
+  await shown(page).getByText("parent.hacked = 1").waitFor();
+});
+
+test("the frame serves nothing by itself, and no other site may show it", async () => {
+  const response = await fetch(`${gateway.url}/frame`);
+  const policy = response.headers.get("content-security-policy") ?? "";
+  expect(policy).toContain("sandbox allow-scripts;");
+  expect(policy).not.toContain("allow-same-origin");
+  expect(policy).toContain("frame-ancestors 'self'");
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toMatch(/script-src[^;]*(?:unsafe|self|\*)/);
+});
+
+test("all files come as one archive: results and workspaces, nothing that leads out of its folder", async () => {
+  await using opened = await open();
+  const { page } = opened;
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download all" }).click();
+  const download = await saved;
+  expect(download.suggestedFilename()).toBe(`run-${id}.tar.gz`);
+  const folder = join(gateway.home, "unpacked");
+  await mkdir(folder);
+  await Bun.$`tar -xzf ${await download.path()} -C ${folder}`.quiet();
+  const names = await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: folder }));
+  const unpacked = new Map(
+    await Promise.all(names.map(async (name) => [name, await Bun.file(join(folder, name)).text()] as const)),
+  );
+  const expected = Object.entries(files).map(([path, content]) => [`echo/${path}`, content] as const);
+  expect(new Map([...unpacked].toSorted())).toEqual(
+    new Map([...expected, ["results/sum.txt", "42"] as const].toSorted()),
+  );
+});
+
+test.each(["light", "dark"] as const)(
+  "axe finds nothing in the files, and a phone needs no scrolling sideways, %s",
+  async (colorScheme) => {
+    await using opened = await open({ colorScheme });
+    const { page } = opened;
+    for (const name of ["index.html", "orders.csv", "paper.pdf"]) {
+      await choose(page, name);
+      await shown(page).locator("iframe, table").first().waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+  },
+);

@@ -1,0 +1,10 @@
+import { words } from "../../app/words.ts";
+import type { RunStore } from "../run/run-store.ts";
+
+/** The two runs that are compared. */
+export type Stores = { readonly a: RunStore; readonly b: RunStore };
+
+/** Says in a word that two sides differ. */
+export function Differs() {
+  return <span class="differs-mark">{words().find.differs}</span>;
+}

@@ -1,0 +1,181 @@
+import type { RunView } from "manyhands/internal/runs/run-view";
+import { useState } from "preact/hooks";
+import { clockText, durationText, moneyText, safeText, shortLine } from "../../app/format.ts";
+import { address } from "../../app/router.ts";
+import { words } from "../../app/words.ts";
+import { AgentGlyph } from "../../parts/agent-glyph.tsx";
+import { FileLinks } from "../../parts/file-links.tsx";
+import { Glyph } from "../../parts/glyph.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Markdown } from "../../parts/markdown.tsx";
+import type { Call, Turn, TurnPart } from "./thread.ts";
+
+const shownCharacters = 8_000;
+
+/** What an agent said and did in one go; its calls are folded. */
+export function TurnView({
+  run,
+  turn,
+  version,
+  isFlow,
+  who,
+}: {
+  run: RunView;
+  turn: Turn;
+  version: number;
+  isFlow: boolean;
+  who: string;
+}) {
+  const text = words();
+  const [open, setOpen] = useState(false);
+  const facts = factsOf(turn);
+  const hasMore = turn.calls.length > 0 || turn.progress.length > 0 || turn.asked !== undefined;
+  const newest = turn.progress.at(-1);
+  return (
+    <article class="turn" data-state={turn.state}>
+      <AgentGlyph name={turn.who} flow={isFlow} />
+      <div class="row">
+        <h2 class="who">{safeText(who)}</h2>
+        <time class="t3 small num" dateTime={turn.at}>
+          {clockText(turn.at)}
+        </time>
+        {turn.state === "working" && <Glyph shape="running" label={text.working} />}
+        {turn.state === "failed" && <Glyph shape="failed" label={text.failed} />}
+        <span class="grow" />
+        {hasMore ? (
+          <button type="button" class="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+            <Icon name={open ? "down" : "right"} small />
+            {facts || text.more}
+          </button>
+        ) : (
+          facts !== "" && <span class="fold">{facts}</span>
+        )}
+      </div>
+      <div class="body">
+        {open && <Inside run={run} turn={turn} version={version} />}
+        {turn.parts.map((part, index) => (
+          <PartView key={index} part={part} />
+        ))}
+        {turn.state === "working" && newest !== undefined && <p class="t2 words">{safeText(newest)}</p>}
+        {turn.error !== undefined && <p class="s-fail words">{safeText(turn.error)}</p>}
+      </div>
+    </article>
+  );
+}
+
+function factsOf({ calls, progress, milliseconds, usd, unpriced }: Turn): string {
+  const text = words();
+  const count = calls.length > 0 ? text.calls(calls.length) : progress.length > 0 ? text.steps(progress.length) : "";
+  const cost = usd > 0 ? moneyText(usd) : unpriced ? text.costUnknown : "";
+  return [count, milliseconds > 0 ? durationText(milliseconds) : "", cost].filter((part) => part !== "").join(" · ");
+}
+
+function PartView({ part }: { part: TurnPart }) {
+  if (part.kind === "text") return <Markdown text={part.text} />;
+  if (part.kind === "files") return <FileLinks files={part.files} />;
+  const line = part.text === "" ? words().summarized : safeText(part.text);
+  return part.more === undefined ? (
+    <p class="t3 words notice">{line}</p>
+  ) : (
+    <details class="t3 notice">
+      <summary>{line}</summary>
+      <pre class="words small">{safeText(part.more)}</pre>
+    </details>
+  );
+}
+
+/** What a turn folds away: what was asked, what was reported, the calls. */
+function Inside({ run, turn }: { run: RunView; turn: Turn; version: number }) {
+  const text = words();
+  return (
+    <div class="inside">
+      {turn.asked !== undefined && (
+        <details>
+          <summary class="t3 small">{text.wasAsked}</summary>
+          <pre class="words small">{safeText(turn.asked)}</pre>
+        </details>
+      )}
+      {turn.progress.length > 0 && (
+        <ul class="small t2">
+          {turn.progress.map((line, index) => (
+            <li key={index} class="words">
+              {safeText(line)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {turn.calls.map((call) => (
+        <CallView key={call.id} call={call} runId={run.id} />
+      ))}
+      {turn.taskId !== undefined && (
+        <a class="small link" href={address(["runs", turn.taskId])}>
+          {text.openRun}
+        </a>
+      )}
+    </div>
+  );
+}
+
+/** One call: its name, one telling argument, its time; opened, its arguments and its result. */
+function CallView({ call, runId }: { call: Call; runId: string }) {
+  const text = words();
+  const { ended } = call;
+  const state = ended === undefined ? "running" : ended.isError ? "failed" : "done";
+  return (
+    <details class="call">
+      <summary>
+        <Glyph shape={state} label={ended === undefined ? text.running : ended.isError ? text.failed : text.result} />
+        <span class="mono">{safeText(call.name)}</span>
+        <span class="t3 cut grow mono">{safeText(tellingArgument(call.arguments))}</span>
+        {ended !== undefined && <span class="t3 small num">{durationText(ended.milliseconds)}</span>}
+      </summary>
+      {call.forTask !== undefined && <p class="t2 small">{text.allowedForTask(safeText(call.forTask))}</p>}
+      <h3>{text.arguments}</h3>
+      <Box text={pretty(call.arguments)} />
+      <h3>{text.result}</h3>
+      {ended === undefined ? <p class="t3 small">{text.noResult}</p> : <Box text={ended.text} />}
+      <a class="small link" href={address(["runs", runId], { event: call.seq })}>
+        {text.openRun}
+      </a>
+    </details>
+  );
+}
+
+/** A long text in a box that scrolls, cut until it is wanted whole. */
+function Box({ text }: { text: string }) {
+  const [whole, setWhole] = useState(false);
+  const shown = whole ? text : text.slice(0, shownCharacters);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
+      <pre class="code" tabIndex={0}>
+        {safeText(shown)}
+      </pre>
+      {shown.length < text.length && (
+        <button type="button" class="fold" onClick={() => setWhole(true)}>
+          {words().showAll}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** The first argument that is a text, or all of them. */
+function tellingArgument(text: string): string {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== "object" || parsed === null) return shortLine(text, 120);
+    const first = Object.values(parsed).find((value) => typeof value === "string");
+    return shortLine(first ?? text, 120);
+  } catch {
+    return shortLine(text, 120);
+  }
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}

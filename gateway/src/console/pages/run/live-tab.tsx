@@ -1,0 +1,79 @@
+import type { StoredFile } from "manyhands/internal/core/workspace";
+import { clockText, safeText, shortLine } from "../../app/format.ts";
+import { words } from "../../app/words.ts";
+import { Empty } from "../../parts/empty.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { callsOf, hintOf } from "./model/rows.ts";
+import { Pictures, picturesIn } from "./render/pictures.tsx";
+import { Terminal } from "./render/terminal.tsx";
+import type { RunStore } from "./run-store.ts";
+import { select } from "./selection.ts";
+import { toolIcon } from "./tool-icon.ts";
+
+/** Steps listed, the newest last. */
+const newest = 12;
+
+/**
+ * What is being written and seen right now: each agent's words and output, and its last picture.
+ */
+export function LiveTab({ store }: { store: RunStore }) {
+  void store.version.value;
+  const text = words().run;
+  const { tree, live } = store;
+  const speaking = live.of();
+  const picture = lastPicture(store);
+  const ended = tree.root.ended !== undefined;
+  const steps = callsOf(tree.root)
+    .toSorted((one, other) => one.started.at.localeCompare(other.started.at))
+    .slice(-newest);
+  return (
+    <div class="live">
+      <section class="stage scroll" aria-label={text.live}>
+        {picture && (
+          <figure>
+            <Pictures files={[picture]} />
+            <figcaption class="t3 small">{text.lastPicture}</figcaption>
+          </figure>
+        )}
+        {speaking.map((one) => (
+          <div key={`${one.runId} ${one.agent} ${one.type}`}>
+            <h2 class="small t3">
+              {safeText(one.agent || (tree.runs.get(one.runId)?.name ?? ""))} · {titleOf(one.type)}
+            </h2>
+            {one.type === "tool-output" ? (
+              <Terminal command="" output={one.text} />
+            ) : (
+              <p class="task-text">{safeText(one.text)}</p>
+            )}
+          </div>
+        ))}
+        {speaking.length === 0 && <Empty title={ended ? text.liveOver : text.liveNothing}>{text.liveMore}</Empty>}
+      </section>
+      <aside class="scroll live-steps">
+        <h2 class="small t3">{text.steps}</h2>
+        <ol>
+          {steps.map((call) => (
+            <li key={call.key}>
+              <button type="button" class="file-row" onClick={() => select(tree, call)}>
+                <Icon name={toolIcon(call.name)} small />
+                <span class="cut mono">{safeText(call.name)}</span>
+                <span class="t3 small cut">{shortLine(safeText(hintOf(call)), 40)}</span>
+                <span class="t3 small end">{clockText(call.started.at)}</span>
+              </button>
+            </li>
+          ))}
+        </ol>
+      </aside>
+    </div>
+  );
+}
+
+function titleOf(type: string): string {
+  const { answer, reasoning, output, note } = words().run.speakers;
+  return { "reasoning-delta": reasoning, "tool-output": output, "notice-given": note }[type] ?? answer;
+}
+
+function lastPicture({ tree }: RunStore): StoredFile | undefined {
+  const pictures = tree.events.findLast(({ event }) => picturesIn(event).length > 0);
+  return pictures && picturesIn(pictures.event).at(-1);
+}

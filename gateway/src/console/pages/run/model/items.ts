@@ -1,0 +1,76 @@
+import type { TreeEvent } from "../../../api/tree-events.ts";
+
+/** What a run has used, of its own model calls. */
+export type Used = {
+  readonly tokens: number;
+  readonly input: number;
+  readonly cached: number;
+  readonly usd: number;
+  readonly unpriced: boolean;
+};
+
+/** The used of nothing. */
+export const noneUsed: Used = { tokens: 0, input: 0, cached: 0, usd: 0, unpriced: false };
+
+/** A tool call. `reply` is the model's reply that asked for it. */
+export type CallItem = {
+  readonly kind: "call";
+  readonly key: string;
+  readonly runId: string;
+  readonly callId: string;
+  readonly name: string;
+  readonly started: TreeEvent;
+  readonly reply: TreeEvent | undefined;
+  ended: TreeEvent | undefined;
+  readonly waits: Wait[];
+};
+
+/** A wait for the person: open until it was answered. */
+export type Wait = { readonly from: number; to: number | undefined };
+
+/** A run of a flow or an agent. `askId` is the ask it came from. */
+export type RunItem = {
+  readonly kind: "run";
+  readonly key: string;
+  readonly runId: string;
+  name: string;
+  readonly elsewhere: boolean;
+  title: string;
+  /** Everything that happened in it, in order. */
+  readonly events: TreeEvent[];
+  readonly children: Item[];
+  readonly replies: TreeEvent[];
+  readonly waits: Wait[];
+  started: number | undefined;
+  ended: TreeEvent | undefined;
+  /** How the one that asked was told it ended. */
+  outcome: { readonly state: string; readonly error?: string } | undefined;
+  used: Used;
+};
+
+/** A row of the tree. */
+export type Item = RunItem | CallItem;
+
+/** Where the item begins. */
+export function startOf(item: Item): number {
+  return item.kind === "call" ? Date.parse(item.started.at) : (item.started ?? 0);
+}
+
+/** Where the item ended; undefined while it goes on. */
+export function endOf(item: Item): number | undefined {
+  return item.ended === undefined ? undefined : Date.parse(item.ended.at);
+}
+
+/** Why an item failed, in a line; undefined if it did not. */
+export function failureOf(item: Item): string | undefined {
+  if (item.kind === "call") {
+    const event = item.ended?.event;
+    return event?.type === "tool-ended" && "isError" in event && event.isError ? event.text : undefined;
+  }
+  const event = item.ended?.event;
+  if (event?.type === "run-ended" && "status" in event && event.status === "failed")
+    return event.error?.message ?? item.outcome?.error ?? "";
+  return item.outcome?.state === "failed" || item.outcome?.state === "timed-out"
+    ? (item.outcome.error ?? "")
+    : undefined;
+}

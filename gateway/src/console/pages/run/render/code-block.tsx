@@ -1,0 +1,24 @@
+import { safeText } from "../../../app/format.ts";
+
+/** Characters shown of a text at once: more would keep the page from answering. */
+const mostCharacters = 200_000;
+
+/** A text as it is, in a fixed-width font. */
+export function CodeBlock({ text }: { text: string }) {
+  const cut = text.length > mostCharacters;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys.
+    <pre class="code mono wraps" tabIndex={0}>
+      {safeText(cut ? `${text.slice(0, mostCharacters)}…` : text)}
+    </pre>
+  );
+}
+
+/** JSON with its lines indented; any other text as it is. */
+export function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,117 @@
+import { useMemo } from "preact/hooks";
+import { isEvent } from "../../api/events.ts";
+import { clockText, countText, durationText, moneyText, safeText } from "../../app/format.ts";
+import { words } from "../../app/words.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { Markdown } from "../../parts/markdown.tsx";
+import { useFullEvent } from "./full-event.ts";
+import { InspectorTop } from "./inspector-top.tsx";
+import { changedFiles } from "./model/changed-files.ts";
+import { endOf, failureOf, type RunItem, startOf } from "./model/items.ts";
+import { callsOf } from "./model/rows.ts";
+import { ErrorBlock } from "./render/error-block.tsx";
+import type { RunStore } from "./run-store.ts";
+import { select } from "./selection.ts";
+
+/** A run of the tree: its task, how it ended, what it used, its answer. */
+export function RunSummary({ item, store }: { item: RunItem; store: RunStore }) {
+  void store.version.value;
+  const text = words();
+  const first = useFullEvent(item.events.find(({ event }) => isEvent(event, "message-received")));
+  const answered = item.events.findLast(
+    ({ event }) => isEvent(event, "artifact-added") && ["answer", "partial-answer"].includes(event.name),
+  );
+  const answer = useFullEvent(answered);
+  const end = endOf(item);
+  const failure = failureOf(item);
+  const took = end === undefined ? text.run.running : durationText(end - startOf(item));
+  const begun = item.events[0] === undefined ? "" : clockText(item.events[0].at);
+  const flow = item.children.some(({ kind }) => kind === "run");
+  return (
+    <>
+      <InspectorTop
+        store={store}
+        event={item.events[0]}
+        title={item.title === "" ? item.name : item.title}
+        icon={flow ? "flow" : "agent"}
+        note={[item.name, begun, took].filter((one) => one !== "").join(" · ")}
+      />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
+      <section class="scroll insp-body" tabIndex={0} aria-label={text.run.summary}>
+        {failure !== undefined && <ErrorBlock text={failure} />}
+        {item.elsewhere && item.events.length === 0 && <p class="t2">{text.run.noneOfIt}</p>}
+        <Figures key={item.replies.length} item={item} />
+        <Changed item={item} store={store} />
+        {answer && (
+          <>
+            <h3>{text.run.answer}</h3>
+            <Markdown text={textOf(answer.event)} />
+          </>
+        )}
+        {first && (
+          <>
+            <h3>{text.run.task}</h3>
+            <p class="task-text">{safeText(textOf(first.event))}</p>
+          </>
+        )}
+      </section>
+    </>
+  );
+}
+
+/** The files it changed; each opens the call that changed it last. */
+function Changed({ item, store }: { item: RunItem; store: RunStore }) {
+  void store.version.value;
+  const { length } = store.tree.events;
+  // All calls are read for it: of a long run not with every event.
+  const files = useMemo(() => [...changedFiles(item)], [length < 500 ? length : Math.floor(length / 100), item.ended]);
+  if (files.length === 0) return null;
+  return (
+    <section class="changed-files">
+      <h3>{words().find.changedFiles}</h3>
+      <ul>
+        {files.map(([path, call]) => (
+          <li key={path}>
+            <button type="button" class="link row" onClick={() => select(store.tree, call)}>
+              <Icon name="pen" small />
+              <span class="mono cut">{safeText(path)}</span>
+              {call.runId !== item.runId && (
+                <span class="t3 small">{safeText(store.tree.runs.get(call.runId)?.name ?? "")}</span>
+              )}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Figures({ item }: { item: RunItem }) {
+  const text = words().run;
+  const { used, replies } = item;
+  if (replies.length === 0 && used.tokens === 0) return null;
+  const rows = [
+    [text.calls, countText(callsOf(item).length)],
+    [text.read, text.readTokens(countText(used.input), countText(used.cached))],
+    [text.wrote, text.wroteTokens(countText(used.tokens - used.input))],
+    [text.cost, used.unpriced && used.usd === 0 ? text.unpriced : moneyText(used.usd)],
+  ];
+  return (
+    <section class="facts">
+      <h3>{text.modelCalls(replies.length)}</h3>
+      <dl>
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function textOf(event: object): string {
+  if (!("parts" in event) || !Array.isArray(event.parts)) return "";
+  return event.parts.flatMap((part) => (part.type === "text" ? [String(part.text)] : [])).join("\n");
+}

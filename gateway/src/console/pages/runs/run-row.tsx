@@ -1,0 +1,95 @@
+import { ageText, durationText, moneyText, safeText, shortLine } from "../../app/format.ts";
+import { address } from "../../app/router.ts";
+import { words } from "../../app/words.ts";
+import { AgentGlyph } from "../../parts/agent-glyph.tsx";
+import { StateGlyph } from "../../parts/glyph.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import type { ListedRun } from "./runs-query.ts";
+
+/** Agents drawn of one run. */
+const mostAgents = 5;
+
+/** A run of the list: its task, where it matches or what it does, what it cost and took. */
+export function RunRow({
+  run,
+  chosen,
+  find,
+  onChoose,
+}: {
+  readonly run: ListedRun;
+  readonly chosen: boolean;
+  readonly find: readonly string[];
+  readonly onChoose: () => void;
+}) {
+  const text = words();
+  const title = shortLine(safeText(run.input), 140) || text.untitled;
+  const took = Date.parse(run.updatedAt) - Date.parse(run.createdAt);
+  const { match } = run;
+  const query = match === undefined ? {} : { event: match.seq, ...(match.runId !== run.id && { run: match.runId }) };
+  return (
+    <li class={chosen ? "rr x sel" : "rr x"} data-run={run.id}>
+      {/* biome-ignore lint/a11y/useSemanticElements: the box is drawn by us, in the state of its row. */}
+      <button
+        type="button"
+        class="ck"
+        role="checkbox"
+        aria-checked={chosen}
+        aria-label={text.run.select(title)}
+        onClick={onChoose}
+      >
+        {chosen && <Icon name="check" small />}
+      </button>
+      <StateGlyph state={run.status} />
+      <div class="two">
+        <a class="cut med" href={address(["runs", run.id], query)}>
+          {title}
+        </a>
+        <p class="t3 small cut">
+          <Marked text={shortLine(safeText(secondLine(run)), 200)} find={find} />
+        </p>
+      </div>
+      <span class="ags pd">
+        <AgentGlyph name={safeText(run.name)} flow={run.agents.some((agent) => agent !== run.name)} />
+        {run.agents
+          .filter((agent) => agent !== run.name)
+          .slice(0, mostAgents)
+          .map((agent) => (
+            <AgentGlyph key={agent} name={safeText(agent)} />
+          ))}
+      </span>
+      <span class="pd">
+        <RowCost run={run} />
+      </span>
+      <span class="r t2 pd">{durationText(took)}</span>
+      <span class="r t3">{text.ago(ageText(run.createdAt))}</span>
+    </li>
+  );
+}
+
+function secondLine({ match, error, question, progress, answer, name }: ListedRun): string {
+  return match?.text ?? error?.message ?? question ?? answer ?? progress ?? name;
+}
+
+function RowCost({ run: { usage, budget } }: { run: ListedRun }) {
+  const text = words();
+  const limit = budget?.usd;
+  const known = usage.tokens === 0 ? "–" : usage.unpriced && usage.usd === 0 ? text.costUnknown : moneyText(usage.usd);
+  const share = limit === undefined || limit === 0 ? 0 : Math.min(1, usage.usd / limit);
+  return (
+    <>
+      {known} {limit !== undefined && <span class="t3">{text.run.ofLimit(moneyText(limit))}</span>}
+      {limit !== undefined && (
+        <span class="meter">
+          <i class={share >= 0.8 ? "near" : ""} style={{ width: `${100 * share}%` }} />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** A text with the words that were searched for marked. */
+function Marked({ text, find }: { text: string; find: readonly string[] }) {
+  if (find.length === 0) return <>{text}</>;
+  const pattern = new RegExp(`(${find.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "gi");
+  return <>{text.split(pattern).map((piece, at) => (at % 2 === 1 ? <mark key={at}>{piece}</mark> : piece))}</>;
+}

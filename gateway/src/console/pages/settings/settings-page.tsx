@@ -1,0 +1,116 @@
+import { useState } from "preact/hooks";
+import { safeText } from "../../app/format.ts";
+import { singleKeys } from "../../app/keys.ts";
+import { address } from "../../app/router.ts";
+import { agents, agentsUp } from "../../app/store.ts";
+import { chooseTheme, type Theme, theme } from "../../app/theme.ts";
+import { words } from "../../app/words.ts";
+import { NotificationChoice } from "../../parts/notification-choice.tsx";
+import { LanguageChoice } from "./language-choice.tsx";
+import { ModelSection } from "./model-section.tsx";
+import { ServersSection } from "./servers-section.tsx";
+import { TokensSection } from "./tokens-section.tsx";
+
+const sections = ["model", "agents", "servers", "tokens", "appearance"] as const;
+
+/** What is set: the model, the agents, MCP servers, tokens, how the console looks. */
+export function SettingsPage({ section }: { section: string }) {
+  const text = words();
+  const shown = sections.find((name) => name === section) ?? "model";
+  return (
+    <>
+      <header class="head">
+        <h1>{text.settings}</h1>
+      </header>
+      <div class="set">
+        <nav class="sub" aria-label={text.settings}>
+          {sections.map((name) => (
+            <a
+              key={name}
+              href={address(["settings", name])}
+              {...(name === shown && { "aria-current": "page" as const })}
+            >
+              {text.settingsSections[name]}
+            </a>
+          ))}
+          <a class="only-p" href={address(["build"])}>
+            {text.flows}
+          </a>
+          <a class="only-p" href={address(["api"])}>
+            {text.api}
+          </a>
+        </nav>
+        <div class="scroll">
+          <div class="pane">
+            {shown === "model" && <ModelSection />}
+            {shown === "agents" && <Agents />}
+            {shown === "servers" && <ServersSection />}
+            {shown === "tokens" && <TokensSection />}
+            {shown === "appearance" && <Appearance />}
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Agents() {
+  const text = words();
+  return (
+    <>
+      <h2>{text.agents}</h2>
+      <p>
+        {text.agentsUpOf(agentsUp.value.length, agents.value.length)} {text.system.agentsNote}
+      </p>
+      <ul class="list">
+        {agents.value.map(({ name, title = name, model, sandbox, breaker }) => (
+          <li key={name} class="srv row wrap">
+            <h3 class="nm">{safeText(title)}</h3>
+            <span class="t3 small grow words">
+              {safeText([model?.name, sandbox && `${text.sandbox}: ${sandbox}`].filter(Boolean).join(" · "))}
+            </span>
+            <span class={breaker === "closed" ? "t3 small" : "s-wait small"}>
+              {text.system.breakers[breaker as "closed"] ?? breaker}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <a class="btn" href={address(["agents"])}>
+        {text.openAgents}
+      </a>
+    </>
+  );
+}
+
+function Appearance() {
+  const text = words();
+  const [keys, setKeys] = useState(singleKeys.on);
+  const themes: readonly Theme[] = ["system", "light", "dark"];
+  return (
+    <>
+      <h2>{text.settingsSections.appearance}</h2>
+      <fieldset class="choices">
+        <legend class="label">{text.theme}</legend>
+        {themes.map((name) => (
+          <label class="check" key={name}>
+            <input type="radio" name="theme" checked={theme.value === name} onChange={() => chooseTheme(name)} />
+            {text.themes[name]}
+          </label>
+        ))}
+      </fieldset>
+      <LanguageChoice />
+      <NotificationChoice />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={keys}
+          onChange={(event) => {
+            singleKeys.on = event.currentTarget.checked;
+            setKeys(event.currentTarget.checked);
+          }}
+        />
+        {text.singleKeys}
+      </label>
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { signal } from "@preact/signals";
+import { words } from "../app/words.ts";
+import { Button } from "./button.tsx";
+
+type Toast = { readonly id: number; readonly text: string; readonly bad: boolean; readonly undo?: () => void };
+
+const shownMs = 6_000;
+const badMs = 12_000;
+
+const toasts = signal<readonly Toast[]>([]);
+const last = { id: 0 };
+
+/** Says what the person's last act did, for a moment, with a way back if there is one. */
+export function toast(text: string, undo?: () => void): void {
+  show({ text, bad: false, ...(undo && { undo }) }, shownMs);
+}
+
+/** Says that an act of the person failed, and why. */
+export function complain(error: unknown): void {
+  show({ text: error instanceof Error ? error.message : String(error), bad: true }, badMs);
+}
+
+function show(said: Omit<Toast, "id">, milliseconds: number): void {
+  last.id += 1;
+  const { id } = last;
+  toasts.value = [...toasts.value, { id, ...said }];
+  setTimeout(() => drop(id), milliseconds);
+}
+
+function drop(id: number): void {
+  toasts.value = toasts.value.filter((one) => one.id !== id);
+}
+
+/** Where toasts appear: once, in the shell. */
+export function Toasts() {
+  return (
+    <div class="toasts" role="status">
+      {toasts.value.map(({ id, text, bad, undo }) => (
+        <div key={id} class={bad ? "toast bad" : "toast"} {...(bad && { role: "alert" })}>
+          <span class="grow">{text}</span>
+          {undo && (
+            <Button
+              look="ghost"
+              onClick={() => {
+                drop(id);
+                undo();
+              }}
+            >
+              {words().undo}
+            </Button>
+          )}
+        </div>
+      ))}
+    </div>
+  );
+}

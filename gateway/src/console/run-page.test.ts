@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import axe from "axe-core";
+import { type Browser, chromium, type Page } from "playwright";
+import { consoleFixture, hostile } from "../testing/console-fixture.ts";
+import { startGateway, type TestGateway } from "../testing/gateway.ts";
+
+const chromiumPath = Bun.which("chromium") ?? Bun.which("google-chrome");
+const waitMs = 30_000;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await chromium.launch({
+    args: ["--no-sandbox"],
+    ...(chromiumPath !== null && { executablePath: chromiumPath }),
+  });
+});
+afterAll(() => browser?.close());
+
+type Look = NonNullable<Parameters<Browser["newContext"]>[0]>;
+
+async function startRun({ url }: TestGateway, name: string, input: string): Promise<string> {
+  const headers = { "Content-Type": "application/json" };
+  const init = { method: "POST", headers, body: JSON.stringify({ input }) };
+  return ((await (await fetch(`${url}/flows/${name}`, init)).json()) as { id: string }).id;
+}
+
+/**
+ * A page that has asked nobody but the gateway and has not complained, as is seen when it closes.
+ */
+async function open({ url }: TestGateway, place: string, look: Look = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...look });
+  const page = await context.newPage();
+  page.setDefaultTimeout(waitMs);
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on(
+    "request",
+    (request) => /^(blob|data):/.test(request.url()) || request.url().startsWith(url) || faults.push(request.url()),
+  );
+  page.on("console", (message) => {
+    if (message.text().includes("Content Security Policy")) faults.push(message.text());
+  });
+  await page.goto(`${url}/${place}`);
+  return {
+    page,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      expect(faults).toEqual([]);
+    },
+  };
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+  const found = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(rules)} })`)) as {
+    violations: { id: string; nodes: { html: string }[] }[];
+  };
+  const faults = found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]);
+  expect([page.url(), faults]).toEqual([page.url(), []]);
+}
+
+test("whatever a model or an agent says is shown as text in the run view, and its plan as a graph", async () => {
+  await using gateway = await startGateway({ flows: [consoleFixture] });
+  const id = await startRun(gateway, "showcase", hostile);
+  await using opened = await open(gateway, `#/runs/${id}`);
+  const { page } = opened;
+  await page.getByRole("region", { name: "Plan" }).getByRole("button").nth(2).waitFor();
+  await page.getByRole("treeitem", { name: /bash/ }).click();
+  const inspector = page.getByRole("complementary", { name: "What was done" });
+  await inspector.getByText("<script>window.hacked = 1</script>").first().waitFor();
+  await inspector.getByText("head orders.csv").waitFor();
+  await page.getByRole("tab", { name: /Events/ }).click();
+  await page.getByRole("button", { name: /question-asked/ }).click();
+  await inspector.getByText("Shall I go on?").waitFor();
+  expect(await page.evaluate("window.hacked")).toBeUndefined();
+  expect(await page.locator("main script, main img[src^=http], main a[href^=javascript]").count()).toBe(0);
+});
+
+test.each(["light", "dark"] as const)(
+  "axe finds nothing in the run view and the list, %s",
+  async (colorScheme) => {
+    await using gateway = await startGateway({ flows: [consoleFixture] });
+    const id = await startRun(gateway, "showcase", "Show it all");
+    const failed = await startRun(gateway, "echo", "fail at once");
+    await using opened = await open(gateway, `#/runs/${id}`, { colorScheme });
+    const { page } = opened;
+    await page.getByRole("treeitem", { name: /bash/ }).click();
+    await page.getByText("head orders.csv").first().waitFor();
+    await expectAccessible(page);
+    for (const name of [/Arguments/, /Raw/, /Live/, /Events/, /Files/]) {
+      await page.getByRole("tab", { name }).click();
+      await expectAccessible(page);
+    }
+    await page.goto(`${gateway.url}/#/runs/${failed}`);
+    await page.getByText("It was told to fail.").first().waitFor();
+    await expectAccessible(page);
+    await page.goto(`${gateway.url}/#/runs`);
+    await page.getByRole("checkbox").first().click();
+    await page.getByRole("toolbar").waitFor();
+    await expectAccessible(page);
+    await page.goto(`${gateway.url}/#/runs?q=nowhere`);
+    await page.getByText("No run matches.").waitFor();
+    await expectAccessible(page);
+  },
+  90_000,
+);
+
+test("keys walk the tree, fold it and close what is open; the address says where the reader is", async () => {
+  await using gateway = await startGateway({ flows: [consoleFixture] });
+  const id = await startRun(gateway, "showcase", "Show it all");
+  await using opened = await open(gateway, `#/runs/${id}`);
+  const { page } = opened;
+  const rows = page.getByRole("treeitem");
+  await page.getByRole("treeitem", { name: /bash/ }).waitFor();
+  const chosen = () => page.locator('[role=treeitem][aria-selected="true"]');
+  await page.keyboard.press("j");
+  await chosen().waitFor();
+  await page.keyboard.press("End");
+  expect(await chosen().getAttribute("aria-posinset")).toBe(String(await rows.count()));
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowLeft");
+  await page.locator('[role=treeitem][aria-expanded="false"]').waitFor();
+  expect(await rows.count()).toBe(1);
+  await page.keyboard.press("ArrowRight");
+  await page.getByRole("treeitem", { name: /bash/ }).waitFor();
+  expect(page.url()).toContain("event=1");
+  await page.keyboard.press("Escape");
+  await page.waitForURL((url) => !url.hash.includes("event="));
+});
+
+test("on a phone nothing but code and tables scrolls sideways, and a call opens over the tree", async () => {
+  await using gateway = await startGateway({ flows: [consoleFixture] });
+  const id = await startRun(gateway, "showcase", "Show it all");
+  await using opened = await open(gateway, `#/runs/${id}`, { viewport: { width: 390, height: 844 } });
+  const { page } = opened;
+  await page.getByRole("treeitem", { name: /bash/ }).click();
+  await page.getByText("head orders.csv").first().waitFor();
+  const wide = "document.documentElement.scrollWidth > innerWidth";
+  expect(await page.evaluate(wide)).toBe(false);
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("complementary", { name: "What was done" }).waitFor({ state: "hidden" });
+  await page.goto(`${gateway.url}/#/runs`);
+  await page.getByRole("link", { name: "Show it all" }).first().waitFor();
+  expect(await page.evaluate(wide)).toBe(false);
+});
+
+test("the list keeps its order while runs start, counts the new ones, and another principal sees none of them", async () => {
+  await using gateway = await startGateway({ token: "t" });
+  const start = (input: string, token: string) =>
+    fetch(`${gateway.url}/flows/echo`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}`, Prefer: "wait=10" },
+      body: JSON.stringify({ input }),
+    });
+  await start("first of ann", "t-ann");
+  await using opened = await open(gateway, "#/runs");
+  const { page } = opened;
+  const signIn = async (token: string) => {
+    await page.locator("#token").fill(token);
+    await page.getByRole("button", { name: "Continue" }).click();
+  };
+  await signIn("t-ann");
+  await page.getByRole("link", { name: "first of ann" }).first().waitFor();
+  await start("second of ann", "t-ann");
+  await page.getByRole("button", { name: "1 new run" }).waitFor();
+  expect(await page.locator("[data-run]").count()).toBe(1);
+  await page.getByRole("button", { name: "1 new run" }).click();
+  await page.locator("[data-run]", { hasText: "second of ann" }).waitFor();
+  await page.evaluate("sessionStorage.clear()");
+  await page.reload();
+  await signIn("t-bob");
+  await page.getByText("Tasks you start appear here.").first().waitFor();
+  expect(await page.locator("[data-run]").count()).toBe(0);
+});

@@ -1,0 +1,177 @@
+import { expect, test } from "bun:test";
+import { sentEvent } from "manyhands/internal/core/read-event";
+import type { SentEvent } from "./api/events.ts";
+import { createThread, type Note, type Thread, type Turn } from "./pages/conversation/thread.ts";
+
+const agent = "manus";
+const usage = { inputTokens: 9, cachedInputTokens: 0, outputTokens: 1, costUsd: 0.25, source: "provider" } as const;
+const said = (text: string, messageId = "m") =>
+  ({ type: "message-received", messageId, parts: [{ type: "text", text }] }) as const;
+const replied = (text: string, costUsd: number | null = 0.25) =>
+  ({ type: "model-replied", text, toolCalls: [], usage: { ...usage, costUsd }, model: "m", milliseconds: 10 }) as const;
+
+function threadOf(...events: readonly SentEvent[]): Thread {
+  const thread = createThread(agent);
+  for (const [index, event] of events.entries())
+    thread.add({ seq: index + 1, at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString(), event });
+  return thread;
+}
+const turns = ({ items }: Thread): Turn[] => items.filter((item) => item.kind === "turn");
+const kinds = ({ items }: Thread) => items.map(({ kind }) => kind);
+
+test("what an agent says and does until somebody else speaks is one turn, with its calls, time and cost", () => {
+  const thread = threadOf(
+    said("Do it."),
+    { type: "step-started", step: 1, maxSteps: 3 },
+    replied("Let me see."),
+    { type: "tool-started", callId: "1", name: "bash", arguments: '{"command": "ls"}' },
+    { type: "tool-ended", callId: "1", name: "bash", text: "a.md", isError: false, milliseconds: 5 },
+    { type: "step-started", step: 2, maxSteps: 3 },
+    replied("There is a.md."),
+    said("And then?", "m2"),
+    replied("Then it ends.", null),
+    { type: "run-ended", status: "completed" },
+  );
+  expect(kinds(thread)).toEqual(["said", "turn", "said", "turn"]);
+  const [first, second] = turns(thread);
+  expect(first).toMatchObject({ who: agent, milliseconds: 25, usd: 0.5, unpriced: false, state: "done" });
+  expect(first?.parts.map((part) => part.kind === "text" && part.text)).toEqual(["Let me see.", "There is a.md."]);
+  expect(first?.calls).toMatchObject([{ name: "bash", ended: { text: "a.md", isError: false } }]);
+  expect(second).toMatchObject({ usd: 0, unpriced: true, state: "done" });
+});
+
+test("the answer of a run is shown once, though its last words and its artifact say the same", () => {
+  const answer = { artifactId: "a", name: "answer", parts: [{ type: "text", text: "168\n" }] } as const;
+  const [turn] = turns(threadOf(said("Count."), replied("168"), { type: "artifact-added", ...answer }));
+  expect(turn?.parts).toEqual([{ kind: "text", text: "168" }]);
+});
+
+test("a message that answers the open question belongs to it; the next one is said to the run", () => {
+  const thread = threadOf(
+    said("Go."),
+    { type: "question-asked", question: "Which?", kind: "question" },
+    said("This.", "m2"),
+    said("Faster.", "m3"),
+  );
+  expect(kinds(thread)).toEqual(["said", "question", "said"]);
+  expect(thread.items[1]).toMatchObject({ answer: { text: "This." }, isOver: false });
+});
+
+test("a message that the run did not read before it ended is marked, and no other", () => {
+  const heard = { type: "message-heard", messageId: "m2", as: "message" } as const;
+  const events = [said("Go."), said("Faster.", "m2"), heard, said("Too late.", "m3")];
+  const unread = ({ items }: Thread) =>
+    items.flatMap((item) => (item.kind === "said" && item.isUnread ? [item.text] : []));
+  expect(unread(threadOf(...events))).toEqual([]);
+  expect(unread(threadOf(...events, { type: "run-ended", status: "completed" }))).toEqual(["Too late."]);
+});
+
+test("a question that nobody waits for any more is over", () => {
+  const asked = { type: "question-asked", question: "Which?", kind: "question" } as const;
+  for (const next of [
+    { type: "step-started", step: 2, maxSteps: 3 },
+    { type: "run-ended", status: "canceled" },
+  ] as const)
+    expect(threadOf(said("Go."), asked, next).items[1]).toMatchObject({ kind: "question", isOver: true });
+});
+
+test("an agent that was asked has a turn of its own, with what it was asked, its task and its outcome", () => {
+  const ask = { askId: "a", agent: "swe" };
+  const thread = threadOf(
+    said("Fix it."),
+    {
+      type: "agent-asked",
+      ...ask,
+      url: "http://swe",
+      text: "Fix",
+      parts: [{ type: "text", text: "Fix it all" }],
+      hops: 1,
+    },
+    { type: "agent-accepted", ...ask, taskId: "t9", contextId: "c" },
+    { type: "agent-progressed", ...ask, text: "reading" },
+    replied("Meanwhile."),
+    {
+      type: "agent-answered",
+      ...ask,
+      state: "failed",
+      files: [],
+      usage: { tokens: 5, usd: 1, unpriced: false },
+      error: { code: "task_failed", message: "It does not build." },
+    },
+  );
+  const [swe, own] = turns(thread);
+  expect(swe).toMatchObject({ who: "swe", asked: "Fix it all", taskId: "t9", progress: ["reading"], usd: 1 });
+  expect(swe).toMatchObject({ state: "failed", error: "It does not build.", milliseconds: 4_000 });
+  expect(own).toMatchObject({ who: agent, state: "working" });
+});
+
+test("an error that an agent was told to have failed with is not told again as the run's", () => {
+  const error = { code: "task_failed", message: "It does not build." } as const;
+  const usage = { tokens: 5, usd: 1, unpriced: false };
+  const failed = {
+    type: "agent-answered",
+    askId: "a",
+    agent: "swe",
+    state: "failed",
+    files: [],
+    usage,
+    error,
+  } as const;
+  const ended = { type: "run-ended", status: "failed", error } as const;
+  expect(threadOf(said("Go."), failed, ended).items.at(-1)).toMatchObject({ kind: "note", text: ":failed" });
+  expect(threadOf(said("Go."), ended).items.at(-1)).toMatchObject({ kind: "note", text: error.message });
+});
+
+const told = {
+  "agent-chosen": { wanted: "skill:charts", agent, reason: "fits" },
+  "step-assigned": { step: "1", agent, attempt: 1, begun: true },
+  "step-ended": { step: "1", agent, attempt: 1, outcome: "blocked", reason: "no password" },
+  "plan-changed": {
+    text: "the plan",
+    steps: [{ id: "1", text: "Read", agent, dependsOn: [], notes: "", status: "completed" }],
+  },
+  "branch-ended": { branch: "1", agent, outcome: "canceled" },
+  "policy-settled": { policy: "any of 2", met: true, reason: "one is enough", outcome: "completed" },
+  "choice-made": { choice: "data", by: "rule", reason: "orders.csv fits *.csv" },
+  "iteration-ended": { iteration: 1, agent, outcome: "not_passed", feedback: "too long" },
+  "argument-made": { round: 1, argument: 1, debater: "A", agent, outcome: "completed" },
+  "debater-absent": { round: 1, debater: "B", agent, reason: "late", outcome: "blocked" },
+  "verdict-given": { judge: "model", decision: "yes", confidence: 1, dissent: "the cost", citations: [1] },
+  "tide-turned": { height: 3, outcome: "completed" },
+};
+const note = `What is told. ${"Word ".repeat(80)}end`;
+
+test.each(Object.entries(told))("the flow event %s is a line with its whole note", (type, data) => {
+  const [line] = threadOf({ type, note, data }).items as Note[];
+  expect(line).toMatchObject({ kind: "note", text: note });
+  if (type === "plan-changed") expect(line?.more).toBe("the plan");
+});
+
+test.each(Object.entries(told))("%s as earlier versions stored it looks the same", (type, { ...data }) => {
+  const before = sentEvent({ type, note, ...withoutNew(type, data) }) as SentEvent;
+  expect(threadOf(before).items).toEqual(threadOf({ type, note, data }).items);
+});
+
+/** The data without what earlier versions left to the type. */
+function withoutNew(type: string, { begun: _, outcome, ...data }: Record<string, unknown>) {
+  const isNew = ["policy-settled", "argument-made", "debater-absent"].includes(type);
+  return { ...data, ...(!isNew && outcome !== undefined && { outcome }) } as { [key: string]: string };
+}
+
+test("the plan is that of its newest change, and a change that a line has told of is not told again", () => {
+  const step = (status: string) => ({ id: "1", text: "Read", agent, dependsOn: [], notes: "", status });
+  const thread = threadOf(
+    { type: "plan-changed", note: "The plan", data: { text: "", steps: [step("not_started")] } },
+    { type: "step-ended", note: "Step 1 is done", data: { outcome: "completed" } },
+    { type: "plan-changed", note: "Step 1 is done", data: { text: "", steps: [step("completed")] } },
+  );
+  expect(thread.plan).toMatchObject([{ status: "completed" }]);
+  expect(thread.items.map((item) => item.kind === "note" && [item.text, item.tone])).toEqual([
+    ["The plan", "plain"],
+    ["Step 1 is done", "good"],
+  ]);
+});
+
+test("an event of a later version is left out", () => {
+  expect(threadOf({ type: "of-a-later-version", height: 3 } as unknown as SentEvent).items).toEqual([]);
+});

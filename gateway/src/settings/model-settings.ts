@@ -1,0 +1,119 @@
+import type { Config } from "manyhands/internal/config/config";
+import { defaultModel } from "manyhands/internal/config/models";
+import type { Settings } from "manyhands/internal/config/settings";
+import { AppError } from "manyhands/internal/core/errors";
+import type { ModelConfig } from "manyhands/internal/models/config";
+import type { SettingsFile } from "./settings-file.ts";
+import { withKeys } from "./toml-text.ts";
+
+/**
+ * Which model to use. What is left out stays as it is; the key `null` means that none is needed.
+ */
+export type ModelChange = {
+  readonly model?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | null | undefined;
+};
+
+/** One value of the settings and where it was set: a variable, or a line of the file. */
+type Sourced = { readonly value: string; readonly source: string };
+
+/** `[llm]` for people; of the key only where it is set. */
+export type ModelSettingsView = {
+  readonly file: string;
+  readonly model?: Sourced;
+  readonly baseUrl: Sourced;
+  readonly apiKey?: { readonly source: string };
+  /** Whether servers that run use something else. */
+  readonly restartNeeded: boolean;
+};
+
+/** The default model of the settings. */
+export interface ModelSettings {
+  view(): Promise<ModelSettingsView>;
+  /**
+   * Writes it. Rejects with `conflict` for a value that a variable overrides, and with
+   * `invalid_input` if the stored key would go to another endpoint than the one it was given for.
+   */
+  save(change: ModelChange): Promise<void>;
+  /** The model with a change that is not saved, to try it. Rejects like `save`. */
+  candidate(change: ModelChange): Promise<ModelConfig>;
+}
+
+const openAi = "https://api.openai.com/v1";
+
+/** The default model in this file; `started` is what this process began with. */
+export function modelSettings(file: SettingsFile, started: Pick<Config, "model">): ModelSettings {
+  return {
+    async view() {
+      const settings = await file.read();
+      const { model, base_url: baseUrl, api_key: apiKey } = settings.sections.llm;
+      const sourceOf = (key: string) => settings.origins.get(`llm.${key}`) ?? "default";
+      return {
+        file: file.path,
+        ...(model !== undefined && { model: { value: model, source: sourceOf("model") } }),
+        baseUrl: { value: withoutPassword(baseUrl ?? openAi), source: sourceOf("base_url") },
+        ...(apiKey !== undefined && { apiKey: { source: sourceOf("api_key") } }),
+        restartNeeded: !Bun.deepEquals(defaultModel(settings.sections.llm), started.model),
+      };
+    },
+    async save(change) {
+      const settings = await file.read();
+      const keys = keysOf(settings, change);
+      for (const [key, value] of Object.entries(keys)) refuseOverridden(settings, key, value);
+      await file.change((text) => withKeys(text, "llm", keys));
+    },
+    async candidate(change) {
+      const settings = await file.read();
+      const { llm } = settings.sections;
+      const keys = { ...llm, ...keysOf(settings, change), fallback: undefined };
+      const model = defaultModel(keys as Settings["sections"]["llm"]);
+      if (model !== undefined) return model;
+      throw new AppError("invalid_input", "model: name a model, and the endpoint or the key it needs.");
+    },
+  };
+}
+
+/** The keys of `[llm]` that a change sets or, if `undefined`, removes. */
+function keysOf({ sections: { llm } }: Settings, { model, baseUrl, apiKey }: ModelChange): Record<string, unknown> {
+  const isElsewhere = baseUrl !== undefined && baseUrl !== llm.base_url && baseUrl !== (llm.base_url ?? openAi);
+  const isOther = isElsewhere || (model !== undefined && model !== llm.model);
+  if (
+    apiKey === undefined &&
+    llm.api_key !== undefined &&
+    isElsewhere &&
+    !isSameServer(baseUrl, llm.base_url ?? openAi)
+  )
+    throw new AppError(
+      "invalid_input",
+      `apiKey: the stored key is for ${new URL(llm.base_url ?? openAi).origin}. Give the key of ${new URL(baseUrl).origin}, or null if it needs none.`,
+    );
+  return {
+    ...(model !== undefined && { model }),
+    ...(baseUrl !== undefined && { base_url: baseUrl }),
+    ...(apiKey !== undefined && { api_key: apiKey ?? undefined, api_key_env: undefined }),
+    // They describe the model that was.
+    ...(isOther && { price: undefined, capabilities: undefined }),
+    ...(isElsewhere && { provider: undefined }),
+  };
+}
+
+function isSameServer(one: string, other: string): boolean {
+  return URL.parse(one)?.origin === URL.parse(other)?.origin;
+}
+
+/** A variable takes precedence over the file, so what is written would have no effect. */
+function refuseOverridden({ sections: { llm }, origins, file }: Settings, key: string, value: unknown): void {
+  const origin = origins.get(`llm.${key}`);
+  const isVariable = origin !== undefined && (file === undefined || !origin.startsWith(file));
+  const isNamedByFile = key === "api_key" && llm.api_key_env !== undefined;
+  if (!isVariable || isNamedByFile || value === llm[key]) return;
+  throw new AppError(
+    "conflict",
+    `${origin} is set in the environment of the servers and takes precedence over the settings file. Change it there, or start without it.`,
+  );
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/(:\/\/)[^/@\s]+@/, "$1(secret)@");
+}
