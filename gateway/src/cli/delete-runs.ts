@@ -2,11 +2,11 @@ import type { Config } from "manyhands/internal/config/config";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { HomeFiles } from "manyhands/internal/core/housekeeping";
-import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { sweep } from "manyhands/internal/runs/sweep";
 import { openArtifacts } from "manyhands/internal/server/open-artifacts";
 import { openStore } from "manyhands/internal/server/open-engine";
+import { openHomeFiles } from "manyhands/internal/server/open-workspaces";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 import { safeLine } from "../terminal/safe-text.ts";
@@ -103,7 +103,7 @@ export async function withHome(
   const engine = await openStore(config);
   if (engine === undefined) throw new AppError("not_found", `There are no runs in ${config.home}.`);
   try {
-    return await act({ engine, files: createHomeFiles(config.home, openArtifacts(config)) }, config);
+    return await act({ engine, files: openHomeFiles(config, { artifacts: openArtifacts(config), engine }) }, config);
   } finally {
     await engine.close();
   }

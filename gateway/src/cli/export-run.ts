@@ -1,9 +1,8 @@
 import { mkdir, open } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError, errnoOf } from "manyhands/internal/core/errors";
 import { filesOf } from "manyhands/internal/core/event-files";
-import { readEvent } from "manyhands/internal/core/read-event";
+import { familyOf } from "manyhands/internal/runs/family";
 import { openArtifacts } from "manyhands/internal/server/open-artifacts";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
@@ -24,7 +23,9 @@ export async function exportRun(
   const folder = `${path}.files`;
   return withHome(options, context, async ({ engine }, config) => {
     const artifacts = openArtifacts(config);
-    const runs = await family(engine, id);
+    const first = await engine.get(id);
+    if (first === undefined) throw new AppError("not_found", `There is no run ${id}.`);
+    const runs = await familyOf(engine, first);
     await using lines = await open(path, "wx", 0o600).catch(refuse(path));
     const write = (entry: object) => lines.write(`${JSON.stringify(entry)}\n`);
     const written = new Set<string>();
@@ -53,18 +54,4 @@ function refuse(path: string): (error: unknown) => never {
     if (errnoOf(error) === "EEXIST") throw new AppError("conflict", `${path} exists already.`);
     throw new AppError("invalid_input", `${path} cannot be written (${errnoOf(error) ?? String(error)}).`);
   };
-}
-
-/** The run, and those it asked for that are in this store. */
-async function family(engine: Engine, id: string): Promise<RunRecord[]> {
-  const first = await engine.get(id);
-  if (first === undefined) throw new AppError("not_found", `There is no run ${id}.`);
-  const found = new Map([[id, first]]);
-  for (const run of found.values())
-    for (const { event } of await engine.events(run.id)) {
-      const read = readEvent(event);
-      const asked = read.type === "agent-accepted" ? await engine.get(read.taskId, run.principal) : undefined;
-      if (asked !== undefined) found.set(asked.id, asked);
-    }
-  return [...found.values()];
 }

@@ -6,7 +6,7 @@ import { prune } from "./delete-runs.ts";
 import { type DeliveriesOptions, listDeliveries, retryDelivery, showDelivery } from "./deliveries.ts";
 import { backup } from "./home/backup.ts";
 import { restore } from "./home/restore.ts";
-import { type KeysOptions, listKeys, rotateKeys } from "./keys.ts";
+import { type KeysOptions, listKeys, resealKeys, rotateKeys } from "./keys.ts";
 import { addToken, lifeOf, listTokens, revokeToken, scopesOf } from "./tokens.ts";
 
 /** Makes the options that every command has. */
@@ -89,6 +89,9 @@ function addKeys({ program, context, done, options: { config, json } }: Group): 
     .addOption(new Option("--algorithm <name>", "algorithm of the new key (default: as before)").choices(keyAlgorithms))
     .option("--drop-former", "end all earlier keys at once, if one became known")
     .action(async (options) => done(await rotateKeys(options, context)));
+  leaf("reseal", "seal what several machines share with engine.secret_key").action(async (options: KeysOptions) =>
+    done(await resealKeys(options, context)),
+  );
 }
 
 function addDeliveries({ program, context, done, options: { config, json } }: Group): void {

@@ -12,16 +12,16 @@ test("a token is shown once, listed without its secret, counts at once and no lo
   const secret = cli.out().trim();
   expect(secret).toMatch(/^mh_[\w-]{43}$/);
   const server = openAuthStore(join(cli.cwd, ".manyhands/auth.db"));
-  expect(server.find(secret)).toEqual(callerNamed("alice", ["read"]));
+  expect(await server.find(secret)).toEqual(callerNamed("alice", ["read"]));
   expect(await cli.run("tokens")).toBe(0);
   expect(cli.out()).toMatch(/laptop {2}· {2}alice {2}· {2}read {2}· {2}expires 20\d\d-\S+ {2}· {2}used 20\d\d/);
   expect(cli.out().split(secret)).toHaveLength(2);
   expect(await cli.run("tokens", "add", "laptop")).not.toBe(0);
   expect(cli.said()).toContain("already");
   expect(await cli.run("tokens", "revoke", "laptop")).toBe(0);
-  expect(server.find(secret)).toBeUndefined();
+  expect(await server.find(secret)).toBeUndefined();
   expect(await cli.run("tokens", "revoke", "laptop")).not.toBe(0);
-  server.close();
+  await server.close();
 });
 
 test("a token of a system without authentication is said to have no effect", async () => {

@@ -1,7 +1,8 @@
-import { openAuthStore } from "manyhands/internal/auth/auth-store";
+import type { AuthStore } from "manyhands/internal/auth/auth-store";
+import { tokenName } from "manyhands/internal/auth/token-name";
 import { type Scope, scopes } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
-import { authFile } from "manyhands/internal/server/access";
+import { openTokens } from "manyhands/internal/server/open-shared";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 
@@ -32,11 +33,11 @@ export async function addToken(
   },
   context: CliContext,
 ): Promise<number> {
-  if (!/^[\w][\w.@-]{0,99}$/.test(name))
+  if (!tokenName.test(name))
     throw new AppError("invalid_input", "A token's name has up to 100 letters, digits and . _ - @.");
-  return withStore(options, context, (store, hasToken) => {
+  return withStore(options, context, async (store, hasToken) => {
     const { principal = name, scopes, expires: lifeMs } = options;
-    const secret = store.add({ name, principal, scopes, ...(lifeMs !== undefined && { lifeMs }) });
+    const secret = await store.add({ name, principal, scopes, ...(lifeMs !== undefined && { lifeMs }) });
     const { terminal } = context;
     if (options.json) terminal.out(`${JSON.stringify({ name, principal, scopes, secret })}\n`);
     else {
@@ -50,8 +51,8 @@ export async function addToken(
 
 /** Lists the tokens, without their secrets. */
 export async function listTokens(options: TokensOptions, context: CliContext): Promise<number> {
-  return withStore(options, context, (store) => {
-    const tokens = store.list().map(({ createdAt, expiresAt, usedAt, ...token }) => ({
+  return withStore(options, context, async (store) => {
+    const tokens = (await store.list()).map(({ createdAt, expiresAt, usedAt, ...token }) => ({
       ...token,
       createdAt: dated(createdAt),
       ...(expiresAt !== undefined && { expiresAt: dated(expiresAt) }),
@@ -67,8 +68,8 @@ export async function listTokens(options: TokensOptions, context: CliContext): P
 
 /** Revokes a token, for every server of the home at once. */
 export async function revokeToken(name: string, options: TokensOptions, context: CliContext): Promise<number> {
-  return withStore(options, context, (store) => {
-    store.revoke(name);
+  return withStore(options, context, async (store) => {
+    await store.revoke(name);
     context.terminal.say(`Revoked ${name}.`);
   });
 }
@@ -76,15 +77,15 @@ export async function revokeToken(name: string, options: TokensOptions, context:
 async function withStore(
   { config: file }: TokensOptions,
   context: CliContext,
-  act: (store: ReturnType<typeof openAuthStore>, hasToken: boolean) => void,
+  act: (store: AuthStore, hasToken: boolean) => Promise<unknown>,
 ): Promise<number> {
-  const { home, server } = await context.configure(file);
-  const store = openAuthStore(authFile(home));
+  const config = await context.configure(file);
+  const store = await openTokens(config);
   try {
-    act(store, server.token !== undefined);
+    await act(store, config.server.token !== undefined);
     return exitCodes.ok;
   } finally {
-    store.close();
+    await store.close();
   }
 }
 

@@ -167,7 +167,7 @@ test("files made before a question are saved too, always below manyhands-out", a
   });
   expect(await cli.run("run", "x")).toBe(0);
   for (const name of ["before.txt", "after.txt"])
-    expect(await Bun.file(join(cli.cwd, "manyhands-out", ".._.._.._outside", name)).exists()).toBe(true);
+    expect(await Bun.file(join(cli.cwd, "manyhands-out", "__.._.._outside", name)).exists()).toBe(true);
 });
 
 test("the gateway's agents are requested with the token, and its refusals are shown with advice", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
 import { freePort } from "manyhands/internal/http/free-port";
 import { modelConfigSchema } from "manyhands/internal/models/config";
-import { checkBrowser, checkEngine, checkModel } from "./checks.ts";
+import { checkBrowser, checkEngine, checkModel, checkSandbox } from "./checks.ts";
 
 test("the doctor distinguishes a good endpoint from a refused key, a missing model and a dead address", async () => {
   const server = Bun.serve({
@@ -34,6 +34,25 @@ test("the doctor distinguishes a good endpoint from a refused key, a missing mod
   expect(none.text).toContain("rehearsal");
 });
 
+test.each([
+  [{ max_model_len: 4096 }, {}, "warn", "keeps a window of 4096 tokens, and 32768 are assumed"],
+  [{ meta: { n_ctx: 8192 } }, {}, "warn", "context_window = 8192"],
+  [{ context_length: 131_072 }, {}, "ok", "a window of 32768 tokens"],
+  [{ context_length: 131_072, loaded_context_length: 4096 }, { contextWindow: 4096 }, "ok", "profile smallest"],
+  [
+    { max_model_len: "many" },
+    { contextWindow: 12_000 },
+    "ok",
+    "work without browser, desktop, delegate (profile small)",
+  ],
+])("with %j listed and %j known, the window is %s: %s", async (about, capabilities, state, text) => {
+  const list = () => Response.json({ data: [{ id: "small", ...about }] });
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: list });
+  const check = await checkModel(modelConfigSchema.parse({ name: "small", baseUrl: server.url.origin, capabilities }));
+  await server.stop(true);
+  expect({ ...check }).toMatchObject({ state, text: expect.stringContaining(text) });
+});
+
 const home = mkdtempSync(join(tmpdir(), "manyhands-browser-check-"));
 afterAll(() => rm(home, { recursive: true }));
 const configured = (env: Record<string, string>) => loadConfig({ cwd: home, env: { MANYHANDS_HOME: home, ...env } });
@@ -49,6 +68,13 @@ test("the doctor says where runs are, and that a database does not answer, witho
   expect(dead.state).toBe("fail");
   expect(dead.text).toMatch(/^PostgreSQL at .*schema manyhands: .*unavailable/);
   expect(dead.text).not.toContain("secret");
+});
+
+test("the doctor says what confines commands, and warns if nothing does", async () => {
+  const off = await checkSandbox(await configured({ SANDBOX: "off" }));
+  expect(off).toMatchObject({ name: "sandbox", state: "warn", text: expect.stringMatching(/^off: ./) });
+  const found = await checkSandbox(await configured({}));
+  expect(found.state).toBe(/^none, so shell and Python are off: ./.test(found.text) ? "warn" : "ok");
 });
 
 test("the browser is fine if it opened a page of this process and its script ran", async () => {

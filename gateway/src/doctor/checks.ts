@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
 import { engineText } from "manyhands/internal/config/engine-config";
+import { leftOut, profileFor } from "manyhands/internal/config/tool-profile";
 import { AppError } from "manyhands/internal/core/errors";
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
+import { traitsOf } from "manyhands/internal/models/capabilities";
 import type { ModelConfig } from "manyhands/internal/models/config";
 import { openBrowser } from "manyhands/internal/server/open-browser";
 import { probeEngine } from "manyhands/internal/server/open-engine";
@@ -12,7 +14,16 @@ import * as z from "zod";
 export type Check = { readonly name: string; readonly state: "ok" | "warn" | "fail"; readonly text: string };
 
 const timeoutMs = 8000;
-const modelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
+const tokens = z.number().optional().catch(undefined);
+const listedModel = z.looseObject({
+  id: z.string(),
+  // Each is one server's word for the tokens that it keeps: vLLM's, OpenRouter's, LM Studio's.
+  max_model_len: tokens,
+  context_length: tokens,
+  loaded_context_length: tokens,
+  meta: z.looseObject({ n_ctx: tokens }).optional().catch(undefined),
+});
+const modelList = z.looseObject({ data: z.array(listedModel) });
 
 /**
  * Whether the configured endpoint answers, accepts the key and has the model. Never shows the key.
@@ -42,10 +53,30 @@ export async function checkModel(model: ModelConfig | undefined): Promise<Check>
         state: "warn",
         text: `${where}: the endpoint does not list ${model.name}. Check MANYHANDS_MODEL.`,
       };
-    return { name, state: "ok", text: where };
+    const listed = list.data?.data.find(({ id }) => id === model.name);
+    return { name, ...windowCheck(where, model, listed) };
   } catch {
     return { name, state: "fail", text: `${where} cannot be reached. Check OPENAI_BASE_URL and the network.` };
   }
+}
+
+/** Whether prompts are kept within the window that the endpoint says it has. */
+function windowCheck(
+  where: string,
+  model: ModelConfig,
+  listed: z.output<typeof listedModel> | undefined,
+): Pick<Check, "state" | "text"> {
+  const { contextWindow } = traitsOf(model);
+  const known = listed?.loaded_context_length ?? listed?.max_model_len ?? listed?.meta?.n_ctx ?? listed?.context_length;
+  if (known !== undefined && known < contextWindow)
+    return {
+      state: "warn",
+      text: `${where} keeps a window of ${known} tokens, and ${contextWindow} are assumed. Set context_window = ${known} in [llm.capabilities].`,
+    };
+  const profile = profileFor(model);
+  const without = [...leftOut(profile)].join(", ");
+  const limits = profile === "full" ? "" : `, so agents work without ${without} (profile ${profile})`;
+  return { state: "ok", text: `${where}, a window of ${contextWindow} tokens${limits}` };
 }
 
 /** Where runs are stored, and whether that can be reached. */

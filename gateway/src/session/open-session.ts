@@ -1,11 +1,10 @@
-import { join } from "node:path";
 import { authorizedFetch } from "manyhands/internal/a2a/client/credentials";
 import { type Config, firstAgent } from "manyhands/internal/config/config";
 import { ownCredentials } from "manyhands/internal/config/credentials";
 import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
 import { flowNamed, loadFlows } from "../flows/load-flows.ts";
-import { registryFile } from "../registry/registry-file.ts";
+import { registeredAgents } from "../registry/registered-agents.ts";
 import { adapterUrl } from "../server/a2a-adapter.ts";
 import { publicUrlOf, urlOf } from "../supervisor/server-table.ts";
 import { fetchServer } from "../tasks/fetch-server.ts";
@@ -40,7 +39,7 @@ export async function openSession({ flow, byGateway, ...partner }: Partner, conf
 }
 
 async function openRegistered(name: string, config: Config, context: CliContext): Promise<AgentSession> {
-  const registered = (await registryFile(join(config.home, "agents.json")).read()).map((one) => one.name);
+  const registered = (await registeredAgents(config)).map((one) => one.name);
   if (!registered.includes(name) && !(await isKnownAt(urlOf({ name: "gateway" }, config), name, config))) {
     const known = [...Object.keys(config.agents), ...registered].join(", ");
     const how = `${ownCommand} agents add URL registers another.`;

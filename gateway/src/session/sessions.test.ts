@@ -57,6 +57,29 @@ test("an agent that another may ask is reported too, with its last output, while
   expect(await cli.run("run", "--agent", "manus", "do it")).toBe(0);
 });
 
+test("an agent that is asked by one that is asked is started too, and none takes this program's address for its own", async () => {
+  const agents = { manus: liveServer, swe: liveServer, browser: broken(1) };
+  await using checkout = await checkoutForTest({ agents });
+  const publicUrls: string[] = [];
+  await using cli = await cliForTest({
+    ...checkout,
+    env: {
+      ...nowhere(),
+      PUBLIC_URL: "http://127.0.0.1:9/gateway",
+      MANYHANDS_AGENTS_MANUS_DELEGATES: "swe",
+      MANYHANDS_AGENTS_SWE_DELEGATES: "browser",
+    },
+    play: async function* () {
+      publicUrls.push(await (await fetch(`${cli.connected[0]}/public`)).text());
+      for (const late = Date.now() + 60_000; !cli.said().includes("browser ended before") && Date.now() < late; )
+        await Bun.sleep(20);
+      yield { kind: "state", taskId: "t1", contextId: "c1", state: "completed" };
+    },
+  });
+  expect(await cli.run("run", "--agent", "manus", "do it")).toBe(0);
+  expect([cli.said(), publicUrls]).toEqual([expect.stringContaining("browser ended before it was ready"), [""]]);
+});
+
 test("an agent that was started for a command and crashes is started again at the same address, and the person is told", async () => {
   const mortal = `${liveServer}\nsetInterval(async () => (await Bun.file("fall").exists()) && (await Bun.file("fall").unlink(), process.kill(process.pid, "SIGKILL")), 20);`;
   await using checkout = await checkoutForTest({ agents: { manus: mortal } });

@@ -32,7 +32,8 @@ export async function tellOutcome(
   options: { readonly source: FileSource; readonly json?: boolean | undefined },
 ): Promise<void> {
   const { terminal, cwd } = context;
-  const folder = join(cwd, "manyhands-out", outcome.taskId.replace(/[^\w.-]/g, "_"));
+  // The id is the agent's to choose: no folder above, nor a hidden one.
+  const folder = join(cwd, "manyhands-out", outcome.taskId.replace(/[^\w.-]/g, "_").replace(/^\.+/, "_"));
   const files = await saveFiles(outcome.artifacts, folder, options.source, { signal: AbortSignal.timeout(120_000) });
   if (options.json) {
     const { taskId, contextId, state, view } = outcome;

@@ -291,6 +291,26 @@ test("branches, choices, iterations and rounds are shown in one line each, marke
   }
 });
 
+test("whatever a flow told last, its plan follows under no second heading for the same note", () => {
+  const plan = { type: "plan-changed", note: "n", data: { text: "0. [ ] [swe] Part" } };
+  for (const told of [
+    { type: "round-begun", note: "n", data: { round: 1 } },
+    { type: "verdict-given", note: "n", data: {} },
+    { type: "step-ended", note: "n", data: { outcome: "blocked" } },
+    { type: "step-assigned", note: "n", data: { begun: true, agent: "swe" } },
+    { type: "branch-begun", note: "n", data: { begun: true } },
+    { type: "choice-made", note: "n", data: {} },
+  ]) {
+    const before = show([event(1, told)]).text;
+    expect([told.type, show([event(1, told), event(2, plan)]).text]).toEqual([
+      told.type,
+      `${before}    [ ] [swe] Part\n`,
+    ]);
+  }
+  const unknown = { type: "step-ended", note: "n", data: { outcome: "toString" } };
+  expect(show([event(1, unknown)]).text).toBe("  · n\n");
+});
+
 test("a debate's first round shows who argues for what", () => {
   const positions = [
     { debater: "A", agent: "manus", position: "Yes:\nit should." },

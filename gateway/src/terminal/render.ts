@@ -146,7 +146,8 @@ function renderEvent(view: View, event: ReadEvent, style: Style): Rendered {
     case "tool-started": {
       const shown = argumentsText(event.arguments, columns - event.name.length - 6);
       const head = `  ${paint(style, "cyan", `→ ${safeLine(event.name, 60)}`)} ${shown}`;
-      return lines({ ...view, running: view.running + 1, output: noOutput }, [head]);
+      const allowed = event.forTask === undefined ? [] : [noticeLine(`allowed for this task: ${event.forTask}`, style)];
+      return lines({ ...view, running: view.running + 1, output: noOutput }, [head, ...allowed]);
     }
     case "tool-ended":
       return renderResult(view, event, style);
@@ -193,7 +194,8 @@ function renderReply(view: View, event: EventOf<"model-replied">, style: Style):
 
 function renderResult(before: View, event: EventOf<"tool-ended">, style: Style): Rendered {
   const { output, shown: rest } = endOutput(before.output, style);
-  const view = { ...before, output, running: Math.max(0, before.running - 1) };
+  // What was shown of this call says nothing of those that still run.
+  const view = { ...before, output: noOutput, running: Math.max(0, before.running - 1) };
   const plan = event.name === "planning" && !event.isError ? planLines(event.text, style) : [];
   if (plan.length > 0) return lines(view, [...rest, ...plan]);
   // Output that was shown live is not shown again.

@@ -8,7 +8,7 @@ import type { Run } from "manyhands/internal/core/run";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
-import { authFile } from "manyhands/internal/server/access";
+import { authFile } from "manyhands/internal/server/open-shared";
 import { cliForTest } from "../../testing/cli.ts";
 
 const steps = 8;
@@ -48,8 +48,8 @@ test("a backup under load is whole: the restored home opens, its runs go on, eve
   await writeFile(join(cli.cwd, "manyhands.toml"), '[llm]\nmodel = "m"\nbase_url = "http://127.0.0.1:9"\n');
   await writeFile(join(home, "card-key"), "secret", { mode: 0o600 });
   const tokens = openAuthStore(authFile(home));
-  const secret = tokens.add({ name: "laptop", principal: "ann", scopes: ["read"] });
-  tokens.close();
+  const secret = await tokens.add({ name: "laptop", principal: "ann", scopes: ["read"] });
+  await tokens.close();
   const engine = serverOf(home);
   const ids: string[] = [];
   let isLoaded = true;
@@ -99,9 +99,9 @@ test("a backup under load is whole: the restored home opens, its runs go on, eve
   }
   await restored.close();
   const again = openAuthStore(authFile(home));
-  expect(again.list().map(({ name }) => name)).toEqual(["laptop"]);
+  expect((await again.list()).map(({ name }) => name)).toEqual(["laptop"]);
   expect(secret.length).toBeGreaterThan(8);
-  again.close();
+  await again.close();
   expect(await Bun.file(join(home, "card-key")).text()).toBe("secret");
   expect(statSync(join(home, "card-key")).mode & 0o777).toBe(0o600);
   expect(await Bun.file(join(home, "settings/manyhands.toml")).text()).toContain("[llm]");

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { AppError, errnoOf } from "manyhands/internal/core/errors";
 import { version } from "manyhands/internal/core/release";
 import { vacuum } from "manyhands/internal/durable/sqlite/vacuum";
-import { authFile } from "manyhands/internal/server/access";
+import { authFile } from "manyhands/internal/server/open-shared";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
 import { withHome } from "../delete-runs.ts";

@@ -1,16 +1,15 @@
-import { join } from "node:path";
 import { firstAgent } from "manyhands/internal/config/config";
 import { ownCommand } from "manyhands/internal/core/release";
-import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { readServers } from "manyhands/internal/mcp/client/servers/read-servers";
 import { isProgram, type ServerConfig } from "manyhands/internal/mcp/client/servers/server-config";
-import { type OpenedMcp, openMcp } from "manyhands/internal/server/open-mcp";
+import type { OpenedMcp } from "manyhands/internal/server/open-mcp";
+import { openShared } from "manyhands/internal/server/open-shared";
 import type { CliContext } from "../../session/context.ts";
+import { everyVariable, withMcp } from "../../settings/with-mcp.ts";
 import { agentEntry, argsOf } from "../../supervisor/server-table.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
 import { safeLine } from "../../terminal/safe-text.ts";
 import { paint } from "../../terminal/style.ts";
-import { everyVariable } from "./mcp-file.ts";
 
 type Options = { readonly config?: string; readonly json?: boolean };
 
@@ -113,19 +112,12 @@ async function withServers(
   work: (mcp: OpenedMcp, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const config = await configure(options.config);
-  const { tier, allowDomains } = config.sandbox;
-  const folder = join(config.home, "mcp");
-  const sandbox = await createSandbox({ mode: tier, folder, network: { allow: allowDomains } });
+  const shared = await openShared(config);
   try {
-    const logger = { info: () => undefined, warn: (_: unknown, message?: string) => terminal.say(message ?? "") };
-    const mcp = await openMcp(config, { sandbox, logger, env });
-    try {
-      return await work(mcp, AbortSignal.timeout(patienceMs));
-    } finally {
-      await mcp.close();
-    }
+    const warn = (message: string) => terminal.say(message);
+    return await withMcp(config, { env, shared, warn }, (mcp) => work(mcp, AbortSignal.timeout(patienceMs)));
   } finally {
-    await sandbox.close();
+    await shared.close();
   }
 }
 

@@ -2,6 +2,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
 import { editServers } from "manyhands/internal/mcp/client/servers/edit-servers";
 import type { CliContext } from "../../session/context.ts";
+import { everyVariable } from "../../settings/with-mcp.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
 
 /** Options of `mcp add`. */
@@ -75,14 +76,4 @@ function pairs(key: string, texts: readonly string[] | undefined, sign: string):
     return [text.slice(0, at), text.slice(at + 1).trim()];
   });
   return { [key]: Object.fromEntries(entries) };
-}
-
-/**
- * The environment as if every variable were set: agents may start with variables that this command
- * line lacks.
- */
-export function everyVariable(env: CliContext["env"]): CliContext["env"] {
-  return new Proxy(env, {
-    get: (target, name) => (typeof name === "string" ? (target[name] ?? "https://variable.invalid") : undefined),
-  });
 }
