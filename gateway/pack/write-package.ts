@@ -1,6 +1,7 @@
 import { chmod, cp, mkdir, rm } from "node:fs/promises";
 import { dirname, join, posix, relative, resolve } from "node:path";
 import * as z from "zod";
+import { buildConsole } from "../src/pages/console-files.ts";
 
 /**
  * The folders whose modules make up the package. Their layout is the workspace's, so that relative
@@ -24,7 +25,8 @@ export async function writePackage(root: string, folder: string, version: string
   await compile(root, folder);
   for (const pattern of assets)
     for (const path of new Bun.Glob(pattern).scanSync({ cwd: root }))
-      if (!path.includes("node_modules")) await cp(join(root, path), join(folder, path));
+      if (!path.includes("node_modules") && !path.startsWith("gateway/src/console/"))
+        await cp(join(root, path), join(folder, path));
   const shared = await readManifest(root, "shared/package.json");
   const published = Object.entries(shared.exports).filter(([name]) => !name.startsWith("./internal/"));
   await keepDeclarations(
@@ -33,6 +35,7 @@ export async function writePackage(root: string, folder: string, version: string
   );
   for (const [, path] of published) await referToNode(join(folder, declarationOf(join("shared", path))));
   await rewriteModules(folder, shared.exports);
+  await writeConsole(join(folder, "gateway/src/console/built"));
   await mkdir(join(folder, "bin"));
   await cp(join(root, "gateway/pack/manyhands.js"), join(folder, "bin/manyhands.js"));
   await chmod(join(folder, "bin/manyhands.js"), 0o755);
@@ -54,10 +57,16 @@ export async function writePackage(root: string, folder: string, version: string
   await Bun.write(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
+/** The console as browsers get it, so that the first page needs no build. */
+async function writeConsole(folder: string): Promise<void> {
+  for (const [name, text] of await buildConsole()) await Bun.write(join(folder, name), text);
+}
+
 async function compile(root: string, folder: string): Promise<void> {
   const compiler = Bun.which("tsc", { PATH: join(root, "node_modules/.bin") });
   if (compiler === null) throw new Error("There is no tsc: run `bun run setup` first");
-  const argv = [process.execPath, compiler, "-p", "gateway/pack/tsconfig.json", "--outDir", folder];
+  // `bun run check` has judged the types, which takes most of a compiler's time.
+  const argv = [process.execPath, compiler, "-p", "gateway/pack/tsconfig.json", "--noCheck", "--outDir", folder];
   const compiling = Bun.spawn(argv, { cwd: root, stdout: "inherit", stderr: "inherit" });
   if ((await compiling.exited) !== 0) throw new Error("The sources cannot be compiled");
 }

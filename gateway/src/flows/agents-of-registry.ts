@@ -7,23 +7,21 @@ import type { Registry } from "../registry/registry.ts";
  * The registry as flows see it: the agents that are up, and the flows themselves, which can be
  * asked like agents.
  */
-export function agentsOfRegistry(registry: Registry, flows: readonly FlowDefinition[], url: string): Agents {
+export function agentsOfRegistry(registry: Registry, flows: Iterable<FlowDefinition>, url: string): Agents {
   const base = flowAddress(url);
-  const own = flows.map(
-    ({ name, title, description, skills }): AgentEntry => ({
-      name,
-      title,
-      description,
-      skills,
-      url: `${base}${name}`,
-      kind: "flow",
-    }),
-  );
+  const entryOfFlow = ({ name, title, description, skills }: FlowDefinition): AgentEntry => ({
+    name,
+    title,
+    description,
+    skills,
+    url: `${base}${name}`,
+    kind: "flow",
+  });
   return {
     async list() {
       // Right after the start no agent has been checked yet.
       if (registry.list().some(({ health }) => health === "unknown")) await registry.refresh();
-      return [...registry.list().map(entryOf), ...own];
+      return [...registry.list().map(entryOf), ...Array.from(flows, entryOfFlow)];
     },
     async read(url, signal) {
       const { card } = await registry.connect({ name: url, url }, signal);

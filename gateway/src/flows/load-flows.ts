@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { flows as ownFlows } from "@manyhands/flows/flows";
 import type { Config } from "manyhands/internal/config/config";
@@ -6,7 +5,8 @@ import { entryPath, type NamedFile } from "manyhands/internal/config/named-files
 import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import * as z from "zod";
-import { registryFile } from "../registry/registry-file.ts";
+import { registeredAgents } from "../registry/registered-agents.ts";
+import { composedFlow } from "./composed-flow.ts";
 
 /** The shape of a flow made with `defineFlow`, from whichever copy of this package. */
 const flowShape = z.looseObject({
@@ -25,13 +25,23 @@ const flowShape = z.looseObject({
  * Rejects with `config_invalid` for a name that is taken, by a flow or by an agent, and for a
  * module that cannot be loaded or exports no flow, or several.
  */
-export async function loadFlows(config: FlowSettings): Promise<readonly FlowDefinition[]> {
+export async function loadFlows(config: FlowPlaces): Promise<readonly FlowDefinition[]> {
   const { flows, agents } = config;
   const added: FlowDefinition[] = [];
   for (const [name, entry] of Object.entries(flows.added)) {
     const owner = await ownerOf(name, config);
     if (owner !== undefined) throw invalid(entry, `${name} is ${owner}. Give the flow another name`);
     added.push({ ...(await loadFlow(entry)), name });
+  }
+  const there = [...ownFlows, ...added];
+  for (const [name, composed] of Object.entries(flows.composed)) {
+    const owner = await ownerOf(name, config);
+    if (owner !== undefined)
+      throw new AppError(
+        "config_invalid",
+        `${composed.origin}: [flows.${name}]: ${name} is ${owner}. Give the flow another name.`,
+      );
+    added.push(composedFlow(name, composed, there));
   }
   const taken = ownFlows.find(({ name }) => Object.hasOwn(agents, name))?.name;
   if (taken === undefined) return [...ownFlows, ...added];
@@ -41,13 +51,16 @@ export async function loadFlows(config: FlowSettings): Promise<readonly FlowDefi
   );
 }
 
-type FlowSettings = Pick<Config, "flows" | "agents" | "home">;
+type FlowPlaces = Pick<Config, "flows" | "agents" | "home" | "engine">;
 
-/** What already has this name; undefined if it is free. */
-async function ownerOf(name: string, { agents, home }: FlowSettings): Promise<string | undefined> {
+/** What already has this name; undefined if it is free for a flow. */
+export async function ownerOf(
+  name: string,
+  { agents, ...config }: Omit<FlowPlaces, "flows">,
+): Promise<string | undefined> {
   if (ownFlows.some((flow) => flow.name === name)) return "a flow of this system";
   if (Object.hasOwn(agents, name)) return "an agent of this system";
-  const registered = (await registryFile(join(home, "agents.json")).read()).find((one) => one.name === name);
+  const registered = (await registeredAgents(config)).find((one) => one.name === name);
   return registered && `the agent that was registered at ${registered.url}`;
 }
 

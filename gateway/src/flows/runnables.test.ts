@@ -24,6 +24,16 @@ test("a flow that needs agents gets those of its example that are present, or el
   expect(teamOf()).toBeUndefined();
 });
 
+test("the example of a flow names only agents that are here", () => {
+  const exampleOf = (...names: string[]) =>
+    runnablesOf(flows, { list: () => names.map(known) })
+      .all()
+      .find(({ name }) => name === "planning")?.example;
+  expect(exampleOf("manus", "browser", "data-analysis")?.agents).toEqual(["data-analysis", "manus"]);
+  expect(exampleOf("concierge")?.agents).toEqual(["concierge"]);
+  expect(exampleOf()?.text).toContain("orders.csv");
+});
+
 test("an agent with an unchanged card stays the same runnable at every check, so that nothing is rebuilt", async () => {
   await using server = serveCard("Greeter");
   const seen: AgentState = {

@@ -10,18 +10,23 @@ import type { Registry } from "../registry/registry.ts";
 import { agentKind, agentOptions } from "./agent-flow.ts";
 import { notSeen } from "./agents-of-registry.ts";
 
-/** What this gateway can run: its flows, and every agent of the registry. */
-export function runnablesOf(flows: readonly FlowDefinition[], registry: Pick<Registry, "list">): Runnables {
-  const ofFlows = flows.map((flow) => ({
-    runnable: flowRunnable(flow),
-    example: needsAgents(flow) ? flow.example : {},
-  }));
+/** What this gateway can run: its flows as they are now, and every agent of the registry. */
+export function runnablesOf(flows: Iterable<FlowDefinition>, registry: Pick<Registry, "list">): Runnables {
+  const described = new WeakMap<FlowDefinition, FlowRunnable>();
+  const ofFlow = (flow: FlowDefinition) => {
+    const known = described.get(flow) ?? { runnable: flowRunnable(flow), needsTeam: needsAgents(flow) };
+    described.set(flow, known);
+    return known;
+  };
   const all = () => {
     const agents = registry.list();
     const names = agents.map(({ name }) => name);
-    const asked = ofFlows.map(({ runnable, example }): Runnable => {
+    const asked = Array.from(flows, ofFlow).map(({ runnable, needsTeam }): Runnable => {
+      const { example } = runnable;
+      if (example === undefined) return runnable;
       const team = exampleTeam(example, names);
-      return team === undefined ? runnable : { ...runnable, team };
+      if (team === undefined) return runnable;
+      return { ...runnable, example: { ...example, agents: team }, ...(needsTeam && { team }) };
     });
     return [...asked, ...agents.map(agentRunnable)];
   };
@@ -41,12 +46,14 @@ export function exampleTeam(
 }
 
 /** Whether a flow requires named agents. */
-function needsAgents({ check, options }: FlowDefinition): boolean {
-  return check?.({ options: options.parse({}) }) !== undefined;
+function needsAgents({ check, options, settings = {} }: FlowDefinition): boolean {
+  return check?.({ agents: settings.agents, options: options.parse(settings.options ?? {}) }) !== undefined;
 }
 
+type FlowRunnable = { readonly runnable: Runnable; readonly needsTeam: boolean };
+
 function flowRunnable(flow: FlowDefinition): Runnable {
-  const { name, title, description, version, skills, options } = flow;
+  const { name, title, description, version, skills, options, example, settings } = flow;
   return {
     type: "flow",
     name,
@@ -56,6 +63,8 @@ function flowRunnable(flow: FlowDefinition): Runnable {
     version,
     skills,
     options: z.toJSONSchema(options, { io: "input" }) as JsonSchema,
+    // Its example is the task that its author has in mind, which nobody wrote down.
+    ...(settings === undefined && { example }),
     admit: (message) => admitToFlow(flow, message),
   };
 }

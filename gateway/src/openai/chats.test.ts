@@ -36,6 +36,8 @@ test("an agent that has the chat gets its newest message alone; one that is new 
   const elsewhere = await ask(user("three"), assistant("3"), user("four"));
   expect(elsewhere.text).toBe("What was said before:\nuser: three\nassistant: 3\n\nNow:\nfour");
   expect(elsewhere.context).not.toBe(begun.context);
+  const later = await ask(user("three"), assistant("3"), user("four"), assistant("4"), user("five"));
+  expect(later).toEqual({ context: elsewhere.context, text: "five" });
 });
 
 test("of two chats with one model each goes on in its own conversation", async () => {

@@ -20,6 +20,7 @@ const run = (over: Partial<RunView>): RunView => ({
   updatedAt: "2026-03-01T12:00:01.000Z",
   lastEvent: 1,
   files: [],
+  agents: [],
   usage: { tokens: 3, outputTokens: 1, usd: 0, unpriced: false },
   ...over,
 });

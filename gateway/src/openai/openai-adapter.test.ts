@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
+import { AppError } from "manyhands/internal/core/errors";
 import type { Json } from "manyhands/internal/core/json";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { settingsOf } from "manyhands/internal/flow/flow-request";
 import OpenAI from "openai";
 import { echo, startGateway, type TestFlow } from "../testing/gateway.ts";
+import { type OpenAiAdapterDeps, openAiAdapter } from "./openai-adapter.ts";
 
 const clientOf = (url: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 0 });
 
@@ -121,6 +123,22 @@ test("a failure is an error of the API, in a stream too", async () => {
   await expect(Array.fromAsync(stream)).rejects.toThrow("It was told to fail.");
   const nothing = async () => await client.embeddings.create({ model: "echo", input: "hello" });
   await expect(nothing()).rejects.toMatchObject({ status: 404, code: "not_found" });
+});
+
+test("a refused caller hears how to sign in; a bug is reported and not told", async () => {
+  let fault: Error = new AppError("unauthorized", "Who are you?");
+  const reported: unknown[] = [];
+  const identify = () => {
+    throw fault;
+  };
+  const report = (bug: unknown) => void reported.push(bug);
+  const app = openAiAdapter({ identify, report, heartbeatMs: 1 } as Partial<OpenAiAdapterDeps> as OpenAiAdapterDeps);
+  const refused = await app.request("/models");
+  expect([refused.status, refused.headers.get("WWW-Authenticate"), reported]).toEqual([401, "Bearer", []]);
+  fault = new Error("a secret");
+  const broken = await app.request("/models");
+  expect([broken.status, reported]).toEqual([500, [fault]]);
+  expect(await broken.text()).not.toContain("secret");
 });
 
 test("a run that pauses ends the chat with an error, whole and streamed, and can still be resumed", async () => {

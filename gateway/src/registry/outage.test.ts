@@ -8,6 +8,7 @@ import { anyCard } from "manyhands/internal/a2a/signing/card-policy";
 import type { Json } from "manyhands/internal/core/json";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { keptFile } from "manyhands/internal/machine/workspace/kept-file";
 import { agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import { gateForTest } from "manyhands/internal/testing/a2a/gate";
 import { openRegistry } from "./registry.ts";
@@ -22,7 +23,7 @@ test("sixteen flows whose agent is unreachable for three seconds wait about that
   await using gate = gateForTest(helper.url);
   const registry = await openRegistry({
     configured: [{ name: "helper", url: gate.url }],
-    file: registryFile(join(home, "agents.json")),
+    file: registryFile(keptFile(join(home, "agents.json"))),
     policy: anyCard,
     everyMs: 15_000,
     reserved: [],

@@ -1,5 +1,5 @@
-import { createKeyedQueue } from "manyhands/internal/core/keyed-queue";
-import { readJson, writeJson } from "manyhands/internal/machine/workspace/json-file";
+import { AppError } from "manyhands/internal/core/errors";
+import type { KeptText } from "manyhands/internal/core/kept-text";
 import * as z from "zod";
 
 const kept = z.strictObject({
@@ -9,20 +9,27 @@ const kept = z.strictObject({
 /** An agent that was registered while the gateway ran. */
 export type KeptAgent = z.output<typeof kept>["agents"][number];
 
-/** The registered agents on disk, shared by the gateways of a home. */
+/** The registered agents, shared by the gateways of a home or of a database. */
 export interface RegistryFile {
   read(): Promise<readonly KeptAgent[]>;
   /** Replaces what is kept by what `change` makes of it. */
   update(change: (agents: readonly KeptAgent[]) => readonly KeptAgent[]): Promise<void>;
 }
 
-/** The file at `path`; readable by this user alone, for it holds tokens. */
-export function registryFile(path: string): RegistryFile {
-  const queue = createKeyedQueue();
-  const read = async () => (await readJson(path, kept))?.agents ?? [];
+/** The agents in this text, which nobody else may read, for it holds tokens. */
+export function registryFile(text: KeptText): RegistryFile {
   return {
-    read,
+    read: async () => agentsIn(await text.read()),
     update: (change) =>
-      queue(path, async () => writeJson(path, { agents: change(await read()) } satisfies z.output<typeof kept>)),
+      text.change((now) => JSON.stringify({ agents: change(agentsIn(now)) } satisfies z.output<typeof kept>)),
   };
+}
+
+function agentsIn(text: string | undefined): readonly KeptAgent[] {
+  if (text === undefined) return [];
+  try {
+    return kept.parse(JSON.parse(text)).agents;
+  } catch (cause) {
+    throw new AppError("internal", "The file agents.json is damaged.", { cause });
+  }
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { AgentCard } from "@a2a-js/sdk";
 import { anyCard, type CardPolicy, cardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError } from "manyhands/internal/core/errors";
+import { keptFile } from "manyhands/internal/machine/workspace/kept-file";
 import { serveCard } from "../testing/card-server.ts";
 import type { AgentAddress } from "./known-agent.ts";
 import { isDue, nameFrom, openRegistry, type Registry } from "./registry.ts";
@@ -22,7 +23,7 @@ async function place(): Promise<Place> {
     async open(configured = [], policy = anyCard) {
       const registry = await openRegistry({
         configured,
-        file: registryFile(join(home, "agents.json")),
+        file: registryFile(keptFile(join(home, "agents.json"))),
         policy,
         everyMs: 3_600_000,
         breaker: { failures: 2, pauseMs: 60_000, maxPauseMs: 60_000 },
@@ -69,6 +70,35 @@ test("the same address again is the same agent, another one under its name is re
   await expect(registry.add({ url: other.url })).rejects.toMatchObject({ code: "conflict" });
   await expect(registry.add({ url: other.url, name: "debate" })).rejects.toThrow("is the name of a flow");
   expect((await registry.add({ url: other.url, name: "greeter-2" })).name).toBe("greeter-2");
+});
+
+test("the same address with another token is the same agent, which is sent the new one from then on", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  const sent: (string | null)[] = [];
+  const registry = await home.open();
+  for (const token of ["old", "new", undefined]) await registry.add({ url: agent.url, ...(token && { token }) });
+  agent.answer = ({ headers }) => {
+    sent.push(headers.get("Authorization"));
+    return new Response();
+  };
+  await registry.fetch(agent.url)(agent.url);
+  expect([registry.list().map(({ name }) => name), sent]).toEqual([["greeter"], ["Bearer new"]]);
+});
+
+test("an agent that is down is looked at again within seconds, however seldom the others are", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  agent.answer = () => new Response("", { status: 503 });
+  const registry = await home.open([{ name: "greeter", url: agent.url }]);
+  const health = async (wanted: string) => {
+    for (const late = Date.now() + 30_000; registry.get("greeter")?.health !== wanted && Date.now() < late; )
+      await Bun.sleep(20);
+    return registry.get("greeter")?.health;
+  };
+  expect(await health("down")).toBe("down");
+  agent.answer = undefined;
+  expect(await health("up")).toBe("up");
 });
 
 test("registrations and removals by another gateway of the home are seen at the next check", async () => {
@@ -179,6 +209,28 @@ test("an agent's token is sent to its address and paths below it, and to no addr
     expect([foreign, registry.fetch(foreign) === fetch, registry.isOwn(foreign)]).toEqual([foreign, true, false]);
 });
 
+test("an agent below a known one's address is asked with the credentials of that, and one elsewhere with none", async () => {
+  await using home = await place();
+  const seen: [string, string | null][] = [];
+  await using server = Object.assign(
+    Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch({ url, headers }) {
+        seen.push([new URL(url).pathname.split("/.well-known")[0] ?? "", headers.get("Authorization")]);
+        return new Response(null, { status: 404 });
+      },
+    }),
+    { [Symbol.asyncDispose]: () => server.stop(true) },
+  );
+  const { origin } = server.url;
+  const registry = await home.open([{ name: "swe", url: `${origin}/agents/swe`, token: "secret" }]);
+  for (const path of ["/agents/swe/part", "/agents/critic"])
+    await registry.connect({ name: "other", url: `${origin}${path}` }, signal()).catch(() => undefined);
+  const sentTo = (path: string) => new Set(seen.filter(([asked]) => asked === path).map(([, sent]) => sent));
+  expect([sentTo("/agents/swe/part"), sentTo("/agents/critic")]).toEqual([new Set(["Bearer secret"]), new Set([null])]);
+});
+
 test("a protected agent without credentials is refused at once, with what it wants and the setting that gives it", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");
@@ -258,6 +310,7 @@ test("a hanging agent is reported down in time, is not registered, and does not 
 test("a name is made from any title", () => {
   expect(nameFrom("Döner & Söhne GmbH")).toBe("do-ner-so-hne-gmbh");
   expect(nameFrom("数据")).toBe("agent");
+  expect(nameFrom(`--${"x".repeat(70)}`)).toBe("x".repeat(60));
 });
 
 test("an agent that is well is looked at again after a while, any other at every look", () => {

@@ -14,7 +14,8 @@ export type EventStreamOptions = {
 
 /**
  * A run's events as server-sent events. Each event has its number as `id`, so that `Last-Event-ID`
- * returns exactly the rest; live progress has none. Ends after the run's last event.
+ * returns exactly the rest; live progress has none. A comment begins it if nothing happens at
+ * first. Ends after the run's last event.
  */
 export function eventStream(engine: Engine, run: RunRecord, options: EventStreamOptions): Promise<Response> {
   const gone = new AbortController();

@@ -15,6 +15,15 @@ const flowSchema = z
     title: z.string(),
     description: z.string(),
     options: z.record(z.string(), z.json()).exactOptional().describe("The JSON Schema of what may be set."),
+    example: z
+      .object({
+        text: z.string(),
+        agents: z.array(z.string()).exactOptional(),
+        options: z.record(z.string(), z.json()).exactOptional(),
+        files: z.array(z.object({ name: z.string(), text: z.string() })).exactOptional(),
+      })
+      .exactOptional()
+      .describe("A request that shows what it is for, with agents that are here."),
   })
   .meta({ id: "Flow" });
 
@@ -47,8 +56,8 @@ function listFlows({ runnables }: FlowRoutesDeps): Endpoint {
   });
 }
 
-function flowView({ name, title, description, options }: Runnable) {
-  return { name, title, description, ...(options && { options }) };
+function flowView({ name, title, description, options, example }: Runnable) {
+  return { name, title, description, ...(options && { options }), ...(example && { example }) };
 }
 
 function startFlow({ runs, runnables }: FlowRoutesDeps): Endpoint {

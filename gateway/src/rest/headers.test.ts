@@ -1,10 +1,14 @@
 import { expect, test } from "bun:test";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { HTTPException } from "hono/http-exception";
+import { localCaller } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
+import * as z from "zod";
+import { endpoint } from "./endpoint.ts";
 import { placeOf } from "./event-stream.ts";
 import { preferredWait } from "./prefer.ts";
 import { methodRefused, problem, problemSchema } from "./problem.ts";
+import { restApp } from "./rest-app.ts";
 
 test("a reader that reconnects continues from the header it sends, whatever its first URL said", () => {
   expect([placeOf("7", "2"), placeOf(undefined, "2"), placeOf(undefined, undefined)]).toEqual([7, 2, 0]);
@@ -81,4 +85,21 @@ test("a method that an address does not take is refused with those it does", asy
   const response = methodRefused(["GET", "POST"]);
   expect([response.status, response.headers.get("Allow")]).toEqual([405, "GET, POST"]);
   expect(await response.json()).toMatchObject({ title: "Method Not Allowed", detail: "This address takes GET, POST." });
+});
+
+test.each([
+  ["application/json", 200],
+  ["Application/JSON ; charset=utf-8", 200],
+  ["application/merge-patch+json", 200],
+  // A page of another site may send these without asking.
+  ["text/plain", 415],
+  ["text/plain; x=application/json", 415],
+  ["application/x-www-form-urlencoded;json", 415],
+  ["application/jsonp", 415],
+])("a body of the type %s is answered with %i", async (type, status) => {
+  const about = { method: "post", path: "/x", tag: "x", summary: "X", answers: {}, problems: [] } as const;
+  const echo = endpoint({ ...about, request: { body: z.object({}) } }, (_, c) => c.json({}));
+  const app = restApp([echo], { identify: () => localCaller, report: () => undefined });
+  const response = await app.request("/x", { method: "POST", headers: { "Content-Type": type }, body: "{}" });
+  expect(response.status).toBe(status);
 });

@@ -88,3 +88,17 @@ test("a run started at an agent of the same home is listed, and a task that a ru
   );
   expect(status).toBe("canceled");
 });
+
+test("what a search found is shown with some of what stands around it", async () => {
+  await using gateway = await startGateway();
+  const excerpt = async (input: string) => {
+    await start(gateway, "echo", input);
+    return (await list(gateway, "q=needle")).runs[0].match.text as string;
+  };
+  expect(await excerpt("a needle\nalone")).toBe("a needle alone");
+  const within = await excerpt(`${"before ".repeat(20)}the needle${" after".repeat(90)}`);
+  expect(within).toStartWith("…");
+  expect(within).toContain("before the needle after");
+  expect(within).toEndWith("…");
+  expect(within.length).toBeLessThanOrEqual(202);
+});

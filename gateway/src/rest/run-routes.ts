@@ -1,11 +1,12 @@
 import type { Engine } from "manyhands/internal/core/engine";
 import type { Deletions } from "manyhands/internal/runs/deletions";
-import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
+import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { eventStream, placeOf } from "./event-stream.ts";
-import { idempotencyKey, runListSchema, runSchema, runStates, saidSchema } from "./run-schemas.ts";
+import { runList } from "./run-list.ts";
+import { idempotencyKey, runSchema, saidSchema } from "./run-schemas.ts";
 import { userMessage } from "./user-message.ts";
 
 /** What the run routes need. */
@@ -21,7 +22,7 @@ export type RunRoutesDeps = {
 /** `/runs` and the routes below it. */
 export function runRoutes(deps: RunRoutesDeps): Endpoint[] {
   return [
-    listRuns(deps),
+    runList(deps),
     getRun(deps),
     runEvents(deps),
     answerRun(deps),
@@ -34,30 +35,6 @@ export function runRoutes(deps: RunRoutesDeps): Endpoint[] {
 
 const params = z.object({ id: z.string().min(1).max(200) });
 const text = z.string().min(1).max(255);
-
-function listRuns({ runs, runnables }: RunRoutesDeps): Endpoint {
-  const query = z.object({
-    name: text.exactOptional().describe("Of one flow or agent."),
-    status: z.enum(runStates).exactOptional(),
-    contextId: text.exactOptional(),
-    limit: z.coerce.number().int().min(1).max(200).default(50),
-    cursor: z.string().max(500).exactOptional().describe("`nextCursor` of the page before."),
-  });
-  const about = {
-    method: "get",
-    path: "/runs",
-    tag: "runs",
-    summary: "Your runs, newest first",
-    request: { query },
-    answers: { 200: { description: "A page of runs.", body: runListSchema } },
-    problems: [404],
-  } as const;
-  return endpoint(about, async ({ query: { name, status, ...filter } }, c) => {
-    const ofName = name === undefined ? {} : { of: findRunnable(runnables, name) };
-    const page = await runs.list({ ...filter, ...ofName, ...(status && { status }) }, c.get("caller").principal);
-    return c.json({ ...page, runs: await Promise.all(page.runs.map((run) => runs.view(run))) });
-  });
-}
 
 function getRun({ runs }: RunRoutesDeps): Endpoint {
   const about = {
@@ -74,7 +51,8 @@ function getRun({ runs }: RunRoutesDeps): Endpoint {
   });
 }
 
-const frameSchema = z
+/** A frame of a stream of events. */
+export const frameSchema = z
   .object({
     id: z.string().exactOptional().describe("The number of the event, for stored events."),
     event: z.string().exactOptional(),

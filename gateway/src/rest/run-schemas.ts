@@ -18,6 +18,22 @@ export const runStates = [
   "canceled",
 ] as const;
 
+const approvalSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    arguments: z.string().describe("JSON text, exactly as the call would be made."),
+    risk: z.string().exactOptional().describe("What the call would do."),
+    forTask: z
+      .string()
+      .exactOptional()
+      .describe('What the answer "yes ID for this task" allows until the task ends, if it may be allowed.'),
+  })
+  .meta({
+    id: "Approval",
+    description: 'A call that the question asks to allow. The answer "yes ID" allows it once, any other refuses it.',
+  });
+
 /** A run as the REST API shows it. */
 export const runSchema = z
   .object({
@@ -33,6 +49,8 @@ export const runSchema = z
     lastEvent: z.int().describe("The sequence number of its newest event."),
     progress: z.string().exactOptional().describe("The newest line worth showing."),
     question: z.string().exactOptional().describe("Its question, while it waits for an answer."),
+    approval: approvalSchema.exactOptional(),
+    asker: z.string().exactOptional().describe("The agent whose question it is, if another agent asked it."),
     answer: z.string().exactOptional(),
     data: z.json().exactOptional().describe("The answer as data, if a schema was given."),
     files: z.array(fileSchema),
@@ -41,6 +59,16 @@ export const runSchema = z
       .describe(
         "Usage so far, agents included; `outputTokens` is the part of `tokens` that was written; `unpriced` if some calls had no known price.",
       ),
+    agents: z.array(z.string()).describe("The agents it asked, in the order of their first ask."),
+    budget: z
+      .object({
+        steps: z.number().exactOptional(),
+        tokens: z.number().exactOptional(),
+        usd: z.number().exactOptional(),
+        wallMs: z.number().exactOptional(),
+      })
+      .exactOptional()
+      .describe("What it may use, agents included, as far as its caller limited that."),
     error: z
       .object({ code: z.enum(Object.keys(errorCodes) as [keyof typeof errorCodes]), message: z.string() })
       .exactOptional(),
@@ -49,7 +77,18 @@ export const runSchema = z
 
 /** A page of runs. */
 export const runListSchema = z
-  .object({ runs: z.array(runSchema), total: z.int(), nextCursor: z.string().exactOptional() })
+  .object({
+    runs: z.array(
+      runSchema.extend({
+        match: z
+          .object({ runId: z.string(), seq: z.int(), text: z.string() })
+          .exactOptional()
+          .describe("Where it says the words of `q`: the event, in it or in a run it asked for, and the text around."),
+      }),
+    ),
+    total: z.int().exactOptional().describe("Left out with `q`, `agent` and `minUsd`, for which runs are read."),
+    nextCursor: z.string().exactOptional(),
+  })
   .meta({ id: "RunList" });
 
 const incomingFile = z

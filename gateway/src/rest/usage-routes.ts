@@ -34,7 +34,7 @@ export function usageRoutes({ engine, quotas }: { readonly engine: Engine; reado
     return c.json({
       principal,
       day,
-      requests: { used: quotas.requests(principal), limit: requestsPerMinute },
+      requests: { used: await quotas.requests(principal), limit: requestsPerMinute },
       runs: { used: runs, limit: runsAtOnce },
       tokens: { used: tokens, limit: tokensPerDay },
       usd: { used: usd, limit: usdPerDay },

@@ -17,6 +17,8 @@ import { crossOrigin } from "manyhands/internal/http/cross-origin";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
+import { takingTurns } from "manyhands/internal/http/turns";
+import type { ReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions, type Deletions } from "manyhands/internal/runs/deletions";
 import type { Quotas } from "manyhands/internal/runs/quotas";
 import { kindsOf, type Runnables } from "manyhands/internal/runs/runnable";
@@ -27,12 +29,21 @@ import { agentMetrics } from "../registry/agent-metrics.ts";
 import { noAgentUp } from "../registry/no-agent-up.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
+import { archiveRoute } from "../rest/archive-route.ts";
+import { type ChangeStreamPace, changeRoutes } from "../rest/change-routes.ts";
 import { deliveryRoutes } from "../rest/delivery-routes.ts";
+import { type FamilyRoutesDeps, familyRoutes } from "../rest/family-routes.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
 import { problem } from "../rest/problem.ts";
+import { rerunRoutes } from "../rest/rerun-routes.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { runRoutes } from "../rest/run-routes.ts";
+import { type OperatorSettings, settingsRoutes } from "../rest/settings/settings-routes.ts";
 import { usageRoutes } from "../rest/usage-routes.ts";
+import { workspaceRoutes } from "../rest/workspace-routes.ts";
+import { shareRoutes } from "../shares/share-routes.ts";
+import type { ShareStore } from "../shares/share-store.ts";
+import { linkReader, sharedRoutes } from "../shares/shared-routes.ts";
 import { type A2aAdapter, type A2aAdapterDeps, a2aAdapter } from "./a2a-adapter.ts";
 import { pushCallbackApp } from "./push-callback-app.ts";
 import { type SignIn, signInApp } from "./sign-in-app.ts";
@@ -43,6 +54,8 @@ export type GatewayAppDeps = {
   readonly publicUrl: string;
   readonly hostname: string;
   readonly heartbeatMs?: number;
+  /** How often the stream of changes speaks; by default seldom. */
+  readonly changePace?: ChangeStreamPace;
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
   readonly registry: Registry;
@@ -50,6 +63,12 @@ export type GatewayAppDeps = {
   readonly runs: Runs;
   /** How they are deleted; from the engine's store alone, if omitted. */
   readonly deletions?: Deletions;
+  /** The workspaces of the home, to be looked at; none if omitted. */
+  readonly workspaces?: ReadWorkspaces;
+  /** Follows runs at agents with other homes; not at all, if omitted. */
+  readonly elsewhere?: NonNullable<FamilyRoutesDeps["elsewhere"]>;
+  /** The links to runs. */
+  readonly shares: ShareStore;
   /** What principals may use: the same as the runs are held to. */
   readonly quotas: Quotas;
   /** The model of the flows' own calls. */
@@ -62,6 +81,8 @@ export type GatewayAppDeps = {
   readonly cors?: readonly string[];
   /** Receives push callbacks from agents elsewhere; none when left out. */
   readonly pushCallbacks?: PushCallbacks | undefined;
+  /** Lets the operator see and change the settings; not at all if left out. */
+  readonly settings?: OperatorSettings | undefined;
   /** Lets people sign in to the console; they send a token if left out. */
   readonly signIn?: SignIn | undefined;
   readonly identify: Identify;
@@ -98,13 +119,22 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   const deletions = options.deletions ?? createDeletions({ engine });
   const deps = { ...options, deletions, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
   const deliveries = createDeliveries(engine, () => options.runnables.all().flatMap(kindsOf).map(pushKind));
-  const endpoints = [
+  const own = [
     ...flowRoutes(deps),
     ...runRoutes(deps),
+    ...changeRoutes(deps),
+    ...familyRoutes(deps),
+    ...rerunRoutes(deps),
+    ...workspaceRoutes(deps),
+    archiveRoute(deps),
     ...agentRoutes(options.registry),
     ...deliveryRoutes(deliveries),
     ...usageRoutes(deps),
+    ...shareRoutes(deps),
+    ...(options.settings === undefined ? [] : settingsRoutes(options.settings)),
   ];
+  const shared = sharedRoutes(own, deps);
+  const endpoints = [...own, ...shared];
   const app = new Hono({ strict: false });
   app.onError((error) => problem(error, report));
   app.notFound(() => problem(new AppError("not_found", "There is nothing at this address. See /docs."), report));
@@ -119,6 +149,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   app.use(crossOrigin(options.cors ?? []));
   const unready = () => noAgentUp(options.registry);
   app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, unready, metrics, identify }));
+  app.use(takingTurns());
   app.route("/", artifactApp({ artifacts, engine }, identify));
   app.route("/", pushCallbackApp(options.pushCallbacks));
   const a2a = a2aAdapter(deps);
@@ -134,6 +165,8 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   });
   if (options.signIn) app.route("/", signInApp(options.signIn, publicUrl));
   app.route("/", pagesApp(endpoints, { version, publicUrl, signIn: options.signIn !== undefined }));
-  app.route("/", restApp(endpoints, deps));
+  // The secret of a link counts for these routes, and for no other.
+  app.route("/", restApp(shared, { ...deps, identify: linkReader(options.shares) }));
+  app.route("/", restApp(own, deps));
   return { fetch: (request) => app.fetch(request), routes: app.routes, handlerOf: a2a.handlerOf };
 }

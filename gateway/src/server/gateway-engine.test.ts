@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cancelChildrenRun } from "manyhands/internal/a2a/ask/cancel-children";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
@@ -54,4 +55,18 @@ test("the run's own agent cancels it first, and a bug does not count as an unrea
   expect(await canceled(asked)).toEqual(["done", "canceled"]);
   expect(seen).toEqual([["swe", "p", "queued"]]);
   expect(await canceled(() => Promise.reject(new TypeError("a bug")))).toEqual(["a bug", "queued"]);
+});
+
+test("a run of the gateway's own is canceled here with what it asked, without asking an agent for it", async () => {
+  const owners: Owners = {
+    isOurs: (kind) => kind === "swe",
+    agentOf: () => Promise.reject(new Error("An agent was asked.")),
+  };
+  const { run } = await engine.start({ kind: "swe", input: {}, principal: "p", contextId: "c" });
+  await gatewayEngine(engine, owners).cancel(run.id);
+  expect((await engine.get(run.id))?.status).toBe("canceled");
+  const kinds = [cancelChildrenRun("swe", {} as never).kind];
+  expect((await engine.list({ kinds, limit: 9 })).runs).toHaveLength(1);
+  const reason = (cancel: Promise<unknown>) => cancel.then(String, (error: Error) => error.message);
+  expect(await reason(gatewayEngine(engine, owners).cancel("unknown"))).toBe(await reason(engine.cancel("unknown")));
 });

@@ -4,10 +4,11 @@ import type { InsideAddress } from "manyhands/internal/a2a/client/server-address
 import type { Config } from "manyhands/internal/config/config";
 import { ownCredentials } from "manyhands/internal/config/credentials";
 import type { Engine } from "manyhands/internal/core/engine";
-import type { FlowDefinition } from "manyhands/internal/core/flow";
+import type { KeptText } from "manyhands/internal/core/kept-text";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { openKeySets } from "manyhands/internal/server/open-card-policy";
 import { flowAddress } from "../flows/agents-of-registry.ts";
+import type { FlowList } from "../flows/flow-list.ts";
 import type { Registry } from "../registry/registry.ts";
 import { adapterUrl } from "./a2a-adapter.ts";
 import { openPushCallbacks } from "./push-callback-app.ts";
@@ -16,7 +17,7 @@ const connectMs = 30_000;
 
 type Parts = {
   readonly config: Config;
-  readonly flows: readonly FlowDefinition[];
+  readonly flows: Pick<FlowList, "get">;
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
   readonly registry: Registry;
@@ -24,6 +25,8 @@ type Parts = {
   /** The gateway's address from here, and from outside. */
   readonly url: string;
   readonly publicUrl: string;
+  /** What notifications to the gateway are known by. */
+  readonly doorbellKey: KeptText;
 };
 
 /**
@@ -31,20 +34,19 @@ type Parts = {
  * decides which agents may be asked and checks their cards; our own flows don't need it.
  */
 export async function openGatewayPeers({ config, flows, registry, url, publicUrl, ...parts }: Parts): Promise<Peers> {
-  const { server, home } = config;
+  const { server } = config;
   const own = authorizedFetch(fetch, ownCredentials(server), url);
   const isFlow = (address: string) => [url, publicUrl].some((base) => address.startsWith(flowAddress(base)));
   const outside = publicUrl === url ? server.publicUrl : publicUrl;
   return createPeers({
     ...parts,
-    pushCallbacks: await openPushCallbacks(home, outside, openKeySets(config, parts.inside)),
+    pushCallbacks: await openPushCallbacks(parts.doorbellKey, outside, openKeySets(config, parts.inside)),
     fetch: (address) => (isFlow(address.url) ? own : registry.fetch(address.url)),
     isOwn: (address) => isFlow(address.url) || registry.isOwn(address.url),
     connect: (address, signal) =>
       isFlow(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs)),
     known(name) {
-      const flow = flows.find((one) => one.name === name);
-      return flow === undefined ? configured(registry, name) : { name, url: adapterUrl(url, name) };
+      return flows.get(name) === undefined ? configured(registry, name) : { name, url: adapterUrl(url, name) };
     },
     retrySignal: (address) => (isFlow(address.url) ? undefined : registry.retrySignal(address)),
     bounds: { patienceMs: config.gateway.patienceMs },

@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { Hono } from "hono";
 import { createPushCallbacks, type PushCallbacks } from "manyhands/internal/a2a/ask/push-callbacks";
 import type { KeySets } from "manyhands/internal/a2a/signing/key-sets";
 import { AppError } from "manyhands/internal/core/errors";
+import { type KeptText, madeOnce } from "manyhands/internal/core/kept-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
-import { ownSecret } from "manyhands/internal/machine/own-secret";
 
 /** The path of push callbacks below the gateway's address. */
 const pushCallbackPath = "/doorbell";
@@ -15,14 +14,14 @@ const pushCallbackPath = "/doorbell";
  * them.
  */
 export async function openPushCallbacks(
-  home: string,
+  key: KeptText,
   publicUrl: string | undefined,
   keySets: KeySets,
 ): Promise<PushCallbacks | undefined> {
   if (publicUrl === undefined) return undefined;
   const url = `${publicUrl.replace(/\/+$/, "")}${pushCallbackPath}`;
-  const secret = await ownSecret(join(home, "doorbell-key"), () => Buffer.from(randomBytes(32).toString("base64url")));
-  return createPushCallbacks({ url, secret: secret.toString(), keySets });
+  const secret = await madeOnce(key, () => randomBytes(32).toString("base64url"));
+  return createPushCallbacks({ url, secret, keySets });
 }
 
 /** Receives A2A push notifications, whose content is not trusted. */

@@ -4,35 +4,41 @@ import type { Config } from "manyhands/internal/config/config";
 import { engineText } from "manyhands/internal/config/engine-config";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
-import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Model } from "manyhands/internal/core/model";
 import { version } from "manyhands/internal/core/release";
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
-import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
+import { createReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { kindsOf } from "manyhands/internal/runs/runnable";
 import { openRuns } from "manyhands/internal/runs/runs";
 import { type Authentication, openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
+import { startIndexing } from "manyhands/internal/server/indexing";
 import { openArtifacts } from "manyhands/internal/server/open-artifacts";
 import { openEngine } from "manyhands/internal/server/open-engine";
 import { type OpenGrpc, openGrpc } from "manyhands/internal/server/open-grpc";
 import { openModel } from "manyhands/internal/server/open-model";
+import { isSaid, limitsOf, openShared, type Shared } from "manyhands/internal/server/open-shared";
 import { openTelemetry } from "manyhands/internal/server/open-telemetry";
 import { openWebhooks } from "manyhands/internal/server/open-webhooks";
+import { openHomeFiles } from "manyhands/internal/server/open-workspaces";
 import { publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
 import { startSweeping } from "manyhands/internal/server/sweeping";
 import type pino from "pino";
 import { agentFlow } from "../flows/agent-flow.ts";
 import { agentsOfRegistry } from "../flows/agents-of-registry.ts";
+import { type FlowList, flowList } from "../flows/flow-list.ts";
 import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
+import { openShares } from "../shares/share-store.ts";
 import { adapterUrl } from "./a2a-adapter.ts";
+import { followElsewhere } from "./follow-elsewhere.ts";
 import { type GatewayApp, type GatewayAppDeps, gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
 import { openGatewayPeers } from "./open-gateway-peers.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
+import { openSettings } from "./open-settings.ts";
 
 /**
  * Runs the gateway until a signal ends it: resumes the runs of a former process, listens, and
@@ -45,17 +51,18 @@ export function serveGateway(): Promise<void> {
 
 async function start(config: Config, logger: pino.Logger): Promise<void> {
   const { home, server } = config;
-  const flows = await loadFlows(config);
+  const flows = flowList(await loadFlows(config));
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
-  const { model, close: closeModel } = await openModel(config.flows.model, { logger });
+  const shared = await openShared(config, logger);
+  const { model, close: closeModel } = await openModel(config.flows.model, { logger, ...limitsOf(shared) });
   const stored = await openEngine(config, { log: logger, port: server.port ?? config.gateway.port });
   const { engine, metrics } = await openTelemetry(stored, config, {
     ...{ name: "gateway", operation: "invoke_workflow", log: logger },
   });
   const { guard, note } = await openLocalUsers(server);
-  const authentication = await openAuthentication(config, logger);
+  const authentication = await openAuthentication(config, shared, logger);
   let gateway: Awaited<ReturnType<typeof open>> | undefined;
-  const stopSweeping = startSweeping(config, { engine, log: logger });
+  const stops = [startSweeping(config, { engine, log: logger }), startIndexing(engine, logger)];
   const grpc = await openGrpc(server.grpcPort ?? config.gateway.grpcPort, {
     hostname: server.host,
     tls: server.tls,
@@ -83,26 +90,29 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
       guard,
       drain: grpc?.stop,
       async close() {
-        stopSweeping();
+        for (const stop of stops) stop();
         try {
           await engine.close({ graceMs: 5_000 });
         } finally {
           await Promise.all([gateway?.close(), closeModel()]);
+          await shared.close();
         }
       },
     },
   );
   const publicUrl = publicUrlOf(served.url, server.publicUrl, config.gateway);
   const url = reachable(served.url);
-  gateway = await open({ config, flows, engine, model, url, publicUrl, grpc, authentication, metrics, logger, report });
-  for (const said of [...config.notes, ...(note === undefined ? [] : [note])]) logger.warn(said);
+  gateway = await open({
+    ...{ config, flows, engine, model, url, publicUrl, grpc, authentication, shared, metrics, logger, report },
+  });
+  for (const said of [...config.notes, ...[note, shared.note].filter(isSaid)]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name, engine: engineText(config.engine, home) }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
 }
 
 type Parts = {
   readonly config: Config;
-  readonly flows: readonly FlowDefinition[];
+  readonly flows: FlowList;
   readonly engine: Engine;
   readonly model: Model;
   /** Its address from here, and from outside. */
@@ -110,6 +120,7 @@ type Parts = {
   readonly publicUrl: string;
   readonly grpc: OpenGrpc | undefined;
   readonly authentication: Authentication;
+  readonly shared: Shared;
   readonly metrics: NonNullable<GatewayAppDeps["metrics"]>;
   readonly logger: pino.Logger;
   readonly report: (bug: unknown) => void;
@@ -125,16 +136,17 @@ async function open({
   publicUrl,
   grpc,
   authentication,
+  shared,
   metrics,
   logger,
   report,
 }: Parts): Promise<{ app: GatewayApp; close(): Promise<void> }> {
-  const { home, server } = config;
   const artifacts = openArtifacts(config);
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
-  const keys = await openHomeKeys(home);
-  const registry = await openGatewayRegistry(config, flows, { keys, inside, report });
-  const peers = await openGatewayPeers({ config, flows, engine, artifacts, registry, inside, url, publicUrl });
+  const keys = await openHomeKeys(shared.signing);
+  const registry = await openGatewayRegistry(config, flows, { kept: shared.agents, keys, inside, report });
+  const reached = { config, flows, engine, artifacts, registry, inside, url, publicUrl };
+  const peers = await openGatewayPeers({ ...reached, doorbellKey: shared.doorbellKey });
   const webhooks = openWebhooks(config);
   const flowDeps = {
     model,
@@ -142,7 +154,7 @@ async function open({
     push: { engine, webhooks, keys, log: logger },
     agents: agentsOfRegistry(registry, flows, url),
   };
-  for (const flow of flows) workOn(flow, adapterUrl(publicUrl, flow.name), engine, flowDeps);
+  flows.each((flow) => workOn(flow, adapterUrl(publicUrl, flow.name), engine, flowDeps));
   registry.eachAgent((name) => workOn(agentFlow(name, engine), adapterUrl(publicUrl, name), engine, flowDeps));
   const runnables = runnablesOf(flows, registry);
   const guarded = gatewayEngine(engine, {
@@ -155,23 +167,22 @@ async function open({
   const { quotas } = authentication.access;
   const deletions = createDeletions({
     engine: guarded,
-    files: createHomeFiles(home, artifacts),
+    files: openHomeFiles(config, { artifacts, engine }),
     kinds: () => runnables.all().flatMap(kindsOf),
     audit: (record) => logger.info(record, "runs were deleted"),
   });
   const runs = openRuns({
     engine: guarded,
-    artifacts,
+    ...{ artifacts, runnables, quotas, publicUrl },
     projections: createProjectionCache(engine),
-    runnables,
-    quotas,
-    publicUrl,
   });
   const facts = { name: model.name, provider: model.provider };
+  const place = { cwd: process.cwd(), env: process.env };
+  const settings = openSettings({ ...place, config, flows, registry, shared, log: logger });
   const app = gatewayApp({
     version,
     publicUrl,
-    hostname: server.host,
+    hostname: config.server.host,
     engine: guarded,
     artifacts,
     registry,
@@ -180,7 +191,7 @@ async function open({
     deletions,
     model: facts,
     facts({ name, type }) {
-      const flow = flows.find((one) => type === "flow" && one.name === name);
+      const flow = type === "flow" ? flows.get(name) : undefined;
       return {
         grpc: grpc?.interfaceAt(publicUrl, name),
         ...(flow && { model: facts, extensions: [flowExtension(flow)] }),
@@ -189,14 +200,15 @@ async function open({
       };
     },
     webhooks,
-    ...servedAs(config),
+    ...servedAs(config, peers, shared),
     pushCallbacks: peers.pushCallbacks,
+    settings,
     signIn: await openSignIn(config, authentication),
     ...authentication.access,
     metrics,
     report,
   });
-  return { app, close: () => registry.close().finally(authentication.close) };
+  return { app, close: () => settings.mcp.close().then(registry.close).finally(authentication.close) };
 }
 
 /** Signing in is code that most gateways never load. */
@@ -206,6 +218,15 @@ async function openSignIn({ auth }: Config, { store }: Authentication) {
   return { oidc: createOidc(auth.oidc), store, sessionMs: auth.oidc.sessionMs };
 }
 
-function servedAs({ server, a2a }: Config) {
-  return { cardStyle: server.card, cors: server.cors, a2a };
+function servedAs(
+  { home, server, a2a }: Config,
+  peers: Awaited<ReturnType<typeof openGatewayPeers>>,
+  { shares }: Pick<Shared, "shares">,
+) {
+  const inside = {
+    workspaces: createReadWorkspaces(home),
+    elsewhere: followElsewhere(peers),
+    shares: openShares(shares),
+  };
+  return { cardStyle: server.card, cors: server.cors, a2a, ...inside };
 }

@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openAuthStore } from "manyhands/internal/auth/auth-store";
 import { callerNamed } from "manyhands/internal/core/caller";
-import { signInApp } from "./sign-in-app.ts";
+import { AppError, errorCodes } from "manyhands/internal/core/errors";
+import { type SignIn, signInApp } from "./sign-in-app.ts";
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-sign-in-"));
 const store = openAuthStore(join(home, "auth.db"));
 afterAll(async () => {
-  store.close();
+  await store.close();
   await rm(home, { recursive: true });
 });
 
@@ -48,4 +49,58 @@ test("the cookies are sent only below the gateway's own path, and end", async ()
   const [passing = "", session = ""] = await cookiesAt("https://agents.example/team/");
   expect(attributes(passing)).toEqual(expect.arrayContaining(["Path=/team/auth", "Max-Age=600"]));
   expect(attributes(session)).toEqual(expect.arrayContaining(["Path=/team/", "Max-Age=3600"]));
+});
+
+/** The app, with what the issuer was told at each return. */
+function signIns(publicUrl = "https://agents.example/team") {
+  const told: unknown[] = [];
+  const telling = {
+    ...oidc,
+    finish: async (...said: Parameters<SignIn["oidc"]["finish"]>) => {
+      told.push(said.map((one) => (one instanceof URL ? one.href : one)));
+      return callerNamed("ann", ["read"]);
+    },
+  };
+  const app = signInApp({ oidc: telling, store, sessionMs: 3_600_000 }, publicUrl);
+  app.onError(
+    (error) => new Response(null, { status: error instanceof AppError ? errorCodes[error.code].status : 500 }),
+  );
+  return { app, told };
+}
+
+const nameAndValue = (cookie = "") => cookie.split(";")[0] ?? "";
+const kept = JSON.stringify({ state: "s", nonce: "n", verifier: "v" });
+
+test("whoever comes back is checked by what their own browser kept, and leaves it behind", async () => {
+  const { app, told } = signIns();
+  const away = await app.request("/auth/sign-in");
+  expect(away.headers.get("location")).toBe("https://issuer.example/authorize");
+  const cookie = nameAndValue(away.headers.getSetCookie()[0]);
+  expect(decodeURIComponent(decodeURIComponent(cookie.split("=")[1] ?? ""))).toBe(kept);
+  const back = await app.request("http://inside:4100/auth/callback?code=c&state=s", { headers: { cookie } });
+  const callback = "https://agents.example/team/auth/callback";
+  expect(told).toEqual([[`${callback}?code=c&state=s`, callback, JSON.parse(kept)]]);
+  expect(back.headers.get("location")).toBe("https://agents.example/team/");
+  expect(back.headers.getSetCookie().find((one) => one.startsWith("manyhands-sign-in=;"))).toContain("Max-Age=0");
+  expect([away, back].map(({ headers }) => headers.get("cache-control"))).toEqual(["no-store", "no-store"]);
+  const broken = ["", "manyhands-sign-in=x", `manyhands-sign-in=${encodeURIComponent('{"state":"s"}')}`];
+  for (const other of broken)
+    expect((await app.request("/auth/callback?code=c&state=s", { headers: { cookie: other } })).status).toBe(401);
+  expect(told).toHaveLength(1);
+});
+
+test("a session says who is signed in, until one of our own pages signs out", async () => {
+  const { app } = signIns();
+  const secret = await store.signIn(callerNamed("ann", ["read"]), 60_000);
+  const cookie = `manyhands-session=${secret}`;
+  const session = async (headers: Record<string, string>) => (await app.request("/auth/session", { headers })).json();
+  const signOut = (site: string) =>
+    app.request("/auth/sign-out", { method: "POST", headers: { cookie, "sec-fetch-site": site } });
+  expect([await session({ cookie }), await session({})]).toEqual([{ principal: "ann", scopes: ["read"] }, {}]);
+  expect((await signOut("cross-site")).status).toBe(403);
+  expect(await store.session(secret)).toBeDefined();
+  const out = await signOut("same-origin");
+  expect([out.status, out.headers.get("cache-control")]).toEqual([204, "no-store"]);
+  expect(attributes(out.headers.getSetCookie()[0] ?? "")).toEqual(expect.arrayContaining(["Max-Age=0", "Path=/team/"]));
+  expect([await session({ cookie }), await store.session(secret)]).toEqual([{}, undefined]);
 });

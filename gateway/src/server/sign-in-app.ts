@@ -46,17 +46,17 @@ export function signInApp({ oidc, store, sessionMs }: SignIn, publicUrl: string)
     const came = new URL(callback);
     came.search = new URL(c.req.url).search;
     const caller = await oidc.finish(came, callback, state);
-    const secret = store.signIn(caller, sessionMs);
+    const secret = await store.signIn(caller, sessionMs);
     setCookie(c, sessionCookie, secret, { ...place, maxAge: Math.floor(sessionMs / 1000) });
     return c.redirect(`${base}/`);
   });
-  app.get("/auth/session", (c) => {
-    const caller = store.session(getCookie(c, sessionCookie) ?? "");
+  app.get("/auth/session", async (c) => {
+    const caller = await store.session(getCookie(c, sessionCookie) ?? "");
     return c.json(caller === undefined ? {} : { principal: caller.principal, scopes: [...caller.scopes] });
   });
-  app.post("/auth/sign-out", (c) => {
+  app.post("/auth/sign-out", async (c) => {
     if (!isFromOwnPage(c.req.raw.headers)) throw new AppError("forbidden", "Only the console itself may sign you out.");
-    store.signOut(getCookie(c, sessionCookie) ?? "");
+    await store.signOut(getCookie(c, sessionCookie) ?? "");
     deleteCookie(c, sessionCookie, place);
     return c.body(null, 204);
   });

@@ -4,7 +4,8 @@ import { readEvent, writtenEvent } from "manyhands/internal/core/read-event";
 import type { RunEvent } from "manyhands/internal/core/run";
 import { applyEvent, emptyProjection } from "manyhands/internal/runs/projection";
 import { statusText } from "manyhands/internal/runs/status-text";
-import { entries, timelineEntry } from "../console/timeline-entry.js";
+import type { SentEvent } from "../console/api/events.ts";
+import { createThread, readers } from "../console/pages/conversation/thread.ts";
 import { newView, render } from "../terminal/render.ts";
 
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null, source: "provider" } as const;
@@ -54,8 +55,10 @@ test.each(cases)("%s is read as it was written, and every view handles it", (typ
   expect(typeof render(newView, { kind: "event", seq: 1, at: 1, event }, { color: false, columns: 80 }).text).toBe(
     "string",
   );
-  if (type in events) expect(Object.keys(entries)).toContain(type);
-  if (type === "flow-told") expect(timelineEntry(stored)?.line).toBe("The tide turns");
+  if (type in events) expect(Object.keys(readers)).toContain(type);
+  const thread = createThread("manus");
+  thread.add({ seq: 1, at: "2026-01-01T00:00:00.000Z", event: stored as SentEvent });
+  if (type === "flow-told") expect(thread.items).toMatchObject([{ kind: "note", text: "The tide turns" }]);
 });
 
 test("an event that does not match its type, or has a later version, is carried and not treated as that type", () => {

@@ -27,6 +27,11 @@ test("files keep their folders, so that a report finds its charts", async () => 
   expect(await savedAs("report.md", "visualization/a.png")).toEqual(["report.md", "visualization/a.png"]);
 });
 
+test("of very many folders the last eight are kept", async () => {
+  const deep = Array.from({ length: 12 }, (_, n) => `f${n}`);
+  expect(await savedAs([...deep, "a.txt"].join("/"))).toEqual([[...deep.slice(-8), "a.txt"].join("/")]);
+});
+
 test("text other than the answer is saved as a file too: a plan, a transcript, in the newest version", async () => {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-saved-"));
   const text = (name: string, said: string) =>

@@ -132,6 +132,8 @@ test("a paused run is resumed, one that is not says how it is, and files are had
     code: "conflict",
     message: "The run busy is running, not paused.",
   });
+  for (const status of ["queued", "waiting", "completed", "failed", "canceled"] as const)
+    await expect(stored([run({ status })]).runs.resume("r")).rejects.toMatchObject({ code: "conflict" });
   await expect(runs.resume("none")).rejects.toMatchObject({ code: "not_found" });
   expect(resumed).toEqual(["r"]);
   const file = (sha256: string) =>

@@ -6,7 +6,7 @@ export type CardServer = AsyncDisposable & {
   readonly url: string;
   card: AgentCard;
   /** If set, replaces the card. */
-  answer: (() => Response | Promise<Response>) | undefined;
+  answer: ((request: Request) => Response | Promise<Response>) | undefined;
   readonly asked: () => number;
 };
 
@@ -19,7 +19,7 @@ export function serveCard(name: string, port = 0): CardServer {
     reusePort: false,
     fetch(request) {
       asked++;
-      if (shown.answer !== undefined) return shown.answer();
+      if (shown.answer !== undefined) return shown.answer(request);
       if (!new URL(request.url).pathname.startsWith("/.well-known/")) return new Response("", { status: 404 });
       return Response.json(AgentCard.toJSON(shown.card));
     },

@@ -1,10 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { anyCard } from "manyhands/internal/a2a/signing/card-policy";
+import { loadConfig } from "manyhands/internal/config/config";
 import { callerNamed, type Identify, localCaller } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
 import { askPerson } from "manyhands/internal/core/question";
 import type { QuotaConfig } from "manyhands/internal/core/quota";
 import type { RunDefinition } from "manyhands/internal/core/run";
@@ -13,14 +15,22 @@ import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
 import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
+import { keptFile } from "manyhands/internal/machine/workspace/kept-file";
+import { createReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { createQuotas } from "manyhands/internal/runs/quotas";
 import { kindsOf, type Runnable } from "manyhands/internal/runs/runnable";
 import { openRuns } from "manyhands/internal/runs/runs";
+import { openShared } from "manyhands/internal/server/open-shared";
+import { flowList } from "../flows/flow-list.ts";
+import { loadFlows } from "../flows/load-flows.ts";
+import { runnablesOf } from "../flows/runnables.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";
 import { type GatewayAppDeps, gatewayApp } from "../server/gateway-app.ts";
+import { openSettings } from "../server/open-settings.ts";
+import { openShares } from "../shares/share-store.ts";
 
 /** A gateway on a free port, with flows that answer without any agent. */
 export type TestGateway = AsyncDisposable & {
@@ -28,11 +38,23 @@ export type TestGateway = AsyncDisposable & {
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;
   readonly registry: Registry;
+  /** Its folder, with `manyhands.toml` and `mcp.json` if there are any. */
+  readonly home: string;
   /** Its routes, as Hono has them. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
   /** The errors it reported as bugs. */
   readonly reported: readonly unknown[];
 };
+
+/** Fails on what is reported to it, and keeps it. */
+function failing() {
+  const reported: unknown[] = [];
+  const fail = (bug: unknown) => {
+    reported.push(bug);
+    throw bug;
+  };
+  return { reported, fail };
+}
 
 /**
  * Starts one. Its flow `echo` returns its input; an input that begins with "ask" makes it ask
@@ -44,31 +66,32 @@ export async function startGateway(
   options: {
     readonly token?: string;
     readonly flows?: readonly TestFlow[];
-    readonly app?: Partial<Pick<GatewayAppDeps, "identify" | "issuer" | "refused" | "cors">>;
+    readonly app?: Partial<Pick<GatewayAppDeps, "identify" | "issuer" | "refused" | "cors" | "changePace">>;
     readonly engine?: (real: Engine) => Engine;
     /** What principals may use; no limits if left out. */
     readonly quotas?: QuotaConfig;
+    /** Its settings file. */
+    readonly toml?: string;
+    /** The environment of its settings. */
+    readonly env?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<TestGateway> {
   const home = await mkdtemp(join(tmpdir(), "gateway-"));
   const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const reported: unknown[] = [];
-  const fail = (bug: unknown) => {
-    reported.push(bug);
-    throw bug;
-  };
+  const { reported, fail } = failing();
   const registry = await openRegistry({
     configured: [],
-    file: registryFile(join(home, "agents.json")),
+    file: registryFile(keptFile(join(home, "agents.json"))),
     policy: anyCard,
     everyMs: 3_600_000,
     reserved: [echo.name],
     report: fail,
   });
   const flows = [{ runnable: echo, execute: echoRun }, ...(options.flows ?? [])];
-  const all = flows.map(({ runnable }) => runnable);
-  const runnables = { all: () => all, ofKind: (kind: string) => all.find((one) => kindsOf(one).includes(kind)) };
+  const { settings, composed } = await settingsForTest(home, options, registry);
+  const all = () => flows.map(({ runnable }) => runnable).concat(composed.all());
+  const runnables = { all, ofKind: (kind: string) => all().find((one) => kindsOf(one).includes(kind)) };
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
   const url = `http://127.0.0.1:${server.port}`;
   const served = options.engine?.(engine) ?? engine;
@@ -87,16 +110,21 @@ export async function startGateway(
     runnables,
     runs,
     deletions,
+    workspaces: createReadWorkspaces(home),
     quotas,
+    shares: openShares(keptFile(join(home, "shares.json"))),
     model: { name: "none", provider: "test" },
     facts: () => ({}),
+    settings,
     identify: identifyBy(options.token),
     report: fail,
     ...options.app,
   });
   engine.work(flows.map(({ runnable: { kind }, execute }) => ({ kind, execute })));
+  composed.each((kind) => engine.work([{ kind, execute: echoRun }]));
   return {
     url,
+    home,
     engine,
     artifacts,
     registry,
@@ -104,11 +132,37 @@ export async function startGateway(
     routes: app.routes,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
+      await settings.mcp.close();
       await registry.close();
       await engine.close({ graceMs: 0 });
       await rm(home, { recursive: true });
     },
   };
+}
+
+/**
+ * Its settings, in files of its home. Composed flows are of the system's own; instead of their
+ * bodies runs of them repeat what they are told.
+ */
+async function settingsForTest(
+  home: string,
+  { toml, env = {} }: { readonly toml?: string; readonly env?: Readonly<Record<string, string>> },
+  registry: Registry,
+) {
+  if (toml !== undefined) await writeFile(join(home, "manyhands.toml"), toml);
+  const config = await loadConfig({ cwd: home, env: { MANYHANDS_HOME: home, ...env } });
+  const bases = await loadFlows(config);
+  const flows = flowList(bases);
+  const shared = await openShared(config);
+  const log = { warn: () => undefined };
+  const place = { cwd: home, env: { MANYHANDS_HOME: home, ...env } };
+  const settings = openSettings({ ...place, config, flows, registry, shared, log });
+  const isComposed = ({ settings }: FlowDefinition) => settings !== undefined;
+  const composed = {
+    all: () => runnablesOf([...flows].filter(isComposed), { list: () => [] }).all(),
+    each: (listener: (name: string) => void) => flows.each((flow) => isComposed(flow) && listener(flow.name)),
+  };
+  return { settings, composed };
 }
 
 /** Everything after the token is the principal's name. */

@@ -1,0 +1,37 @@
+import type { ComposedFlow } from "manyhands/internal/config/flow-config";
+import { AppError } from "manyhands/internal/core/errors";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
+import { titleOf } from "manyhands/internal/core/spec";
+
+/**
+ * A flow of the settings: the body of another with agents and options set. What is set is recorded
+ * with each run when it is accepted, so that a run goes on as it began when the settings change.
+ * Throws `config_invalid` if there is no such flow or it does not take what is set.
+ */
+export function composedFlow(name: string, composed: ComposedFlow, flows: readonly FlowDefinition[]): FlowDefinition {
+  const base = flows.find((one) => one.name === composed.flow);
+  const known = flows.map((one) => one.name).join(", ");
+  if (base === undefined)
+    throw refused(name, composed, `there is no flow ${JSON.stringify(composed.flow)} to compose. There are: ${known}`);
+  const { settings, title = titleOf(name), description = `${base.title}, with its agents and options set.` } = composed;
+  const parsed = base.options.safeParse(settings.options ?? {});
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw refused(name, composed, `options.${issue?.path.join(".")}: ${issue?.message}`);
+  }
+  const fault = base.check?.({ agents: settings.agents, options: parsed.data });
+  if (fault !== undefined) throw refused(name, composed, fault);
+  return {
+    ...base,
+    name,
+    title,
+    description,
+    skills: [{ id: name, name: title, description, tags: ["flow", base.name], examples: [] }],
+    example: { text: description },
+    settings,
+  };
+}
+
+function refused(name: string, { origin }: ComposedFlow, why: string): AppError {
+  return new AppError("config_invalid", `${origin}: [flows.${name}]: ${why}.`);
+}

@@ -1,0 +1,13 @@
+import type { Config } from "manyhands/internal/config/config";
+import { openShared } from "manyhands/internal/server/open-shared";
+import { type KeptAgent, registryFile } from "./registry-file.ts";
+
+/** The agents that were registered with the gateways of this system, for who is none of them. */
+export async function registeredAgents(config: Pick<Config, "home" | "engine">): Promise<readonly KeptAgent[]> {
+  const shared = await openShared(config);
+  try {
+    return await registryFile(shared.agents).read();
+  } finally {
+    await shared.close();
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import type { A2aClient } from "manyhands/internal/a2a/client/client";
+import type { KnownAgent } from "./known-agent.ts";
+import { createStrangers } from "./strangers.ts";
+
+/**
+ * Strangers whose cards age as they are told; what was made of them and how often they were looked
+ * at.
+ */
+function strangersForTest() {
+  const made: string[] = [];
+  const looks: string[] = [];
+  const ages = new Map<string, number>();
+  const strangers = createStrangers((url) => {
+    made.push(url);
+    return {
+      unseenMs: () => ages.get(url) ?? Number.POSITIVE_INFINITY,
+      async look() {
+        looks.push(url);
+        ages.set(url, 0);
+      },
+      connect: async () => ({ url }) as unknown as A2aClient,
+    } as Partial<KnownAgent> as KnownAgent;
+  });
+  const connect = (url: string) => strangers.connect(url, new AbortController().signal);
+  return { strangers, connect, made, looks, ages };
+}
+
+test("a stranger's card is read before it is asked, and again when it is older than a minute", async () => {
+  const { connect, looks, made, ages } = strangersForTest();
+  await connect("http://a.example");
+  ages.set("http://a.example", 60_000);
+  await connect("http://a.example");
+  expect(looks).toEqual(["http://a.example"]);
+  ages.set("http://a.example", 60_001);
+  await connect("http://a.example");
+  expect([looks.length, made]).toEqual([2, ["http://a.example"]]);
+});
+
+test("two hundred strangers are remembered: those who were asked last", async () => {
+  const { strangers, connect } = strangersForTest();
+  const urls = Array.from({ length: 201 }, (_, n) => `http://s${n}.example`);
+  for (const url of urls.slice(0, 200)) await connect(url);
+  await connect(urls[0] ?? "");
+  await connect(urls[200] ?? "");
+  expect(urls.filter((url) => strangers.get(url) === undefined)).toEqual([urls[1] ?? ""]);
+});

@@ -1,0 +1,104 @@
+import { expect, test } from "bun:test";
+import { callerNamed } from "manyhands/internal/core/caller";
+import type { Engine, RunRecord } from "manyhands/internal/core/engine";
+import type { Deletions } from "manyhands/internal/runs/deletions";
+import type { Runnable, Runnables } from "manyhands/internal/runs/runnable";
+import type { Runs } from "manyhands/internal/runs/runs";
+import { flowRoutes } from "./flow-routes.ts";
+import { restApp } from "./rest-app.ts";
+import { runRoutes } from "./run-routes.ts";
+
+/** The routes over runs that only note what they are asked. */
+function routes(status = "completed") {
+  const asked: [string, ...unknown[]][] = [];
+  const record = { id: "r1" } as RunRecord;
+  const noting =
+    <Answer>(name: string, answer: Answer) =>
+    async (...what: unknown[]) => {
+      asked.push([name, ...what]);
+      return answer;
+    };
+  const runs = {
+    start: noting("start", record),
+    settled: noting("settled", record),
+    list: noting("list", { runs: [], total: 0 }),
+    view: async () => ({ id: "r1", status }),
+  } as unknown as Runs;
+  const flow = { type: "flow", name: "debate", title: "Debate", description: "Argues." } as Runnable;
+  const all = [flow, { ...flow, name: "swe", type: "agent" as const }];
+  const runnables = { all: () => all, ofKind: () => undefined } as Runnables;
+  const rest = { engine: {} as Engine, deletions: {} as Deletions, heartbeatMs: 60_000 };
+  const app = restApp([...flowRoutes({ runs, runnables }), ...runRoutes({ runs, runnables, ...rest })], {
+    identify: () => callerNamed("ann"),
+    report: () => undefined,
+  });
+  const post = (body: object, headers: Record<string, string> = {}) =>
+    app.request("/flows/debate", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  return { asked, app, post, flow };
+}
+
+test("a start passes on the conversation, the budget, the schema and the settings, under the caller's name", async () => {
+  const { asked, post, flow } = routes();
+  const outputSchema = { type: "object" };
+  const budget = { tokens: 5, usd: 0 };
+  const given = { input: "Go", contextId: "c", agents: ["one"], options: { rounds: 2 }, budget, outputSchema };
+  const answer = await post(given, { "Idempotency-Key": "key-1" });
+  expect([answer.status, answer.headers.get("Location"), answer.headers.get("Preference-Applied")]).toEqual([
+    202,
+    "/runs/r1",
+    null,
+  ]);
+  expect(await answer.json()).toEqual({ runId: "r1", id: "r1", status: "completed" });
+  expect(asked).toEqual([["start", flow, expect.objectContaining({ contextId: "c", budget, outputSchema }), "ann"]]);
+  expect(asked[0]?.[2]).toMatchObject({
+    message: {
+      messageId: "key-1",
+      parts: [{ type: "text", text: "Go" }],
+      metadata: { "manyhands/flow": { agents: ["one"], options: { rounds: 2 } } },
+    },
+  });
+});
+
+test.each([
+  ["completed", 200],
+  ["failed", 200],
+  ["input-required", 200],
+  ["paused", 200],
+  ["running", 202],
+  ["queued", 202],
+  ["waiting", 202],
+])("a run that was waited for and is %s is answered with %i", async (status, code) => {
+  const { asked, post } = routes(status);
+  const answer = await post({ input: "Go" }, { Prefer: "wait=2" });
+  expect([answer.status, answer.headers.get("Preference-Applied")]).toEqual([code, "wait=2"]);
+  expect(asked.map(([what]) => what)).toEqual(["start", "settled"]);
+});
+
+test("flows are listed without agents, and a page of runs has fifty unless asked for, two hundred at most", async () => {
+  const { asked, app } = routes();
+  expect(await (await app.request("/flows")).json()).toEqual({
+    flows: [{ name: "debate", title: "Debate", description: "Argues." }],
+  });
+  for (const [query, status] of [
+    ["", 200],
+    ["?limit=200&contextId=c&status=failed&name=swe", 200],
+    ["?limit=201", 400],
+    ["?limit=0", 400],
+    ["?limit=x", 400],
+    ["?status=odd", 400],
+    ["?name=nobody", 404],
+  ] as const)
+    expect([query, (await app.request(`/runs${query}`)).status]).toEqual([query, status]);
+  expect(asked).toEqual([
+    ["list", { limit: 50, words: [] }, "ann"],
+    [
+      "list",
+      { limit: 200, contextId: "c", statuses: ["failed"], words: [], of: expect.objectContaining({ name: "swe" }) },
+      "ann",
+    ],
+  ]);
+});

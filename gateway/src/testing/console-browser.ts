@@ -1,0 +1,78 @@
+import axe from "axe-core";
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright";
+
+const waitMs = 60_000;
+
+/**
+ * A page of the console. Closing it throws if it complained, or asked anyone but its own origin.
+ */
+export type OpenedPage = AsyncDisposable & { readonly page: Page };
+
+/** A Chromium that the tests of a file share. */
+export interface ConsoleBrowser {
+  /** Opens an address of the console in a context of its own. */
+  page(url: string, look?: BrowserContextOptions): Promise<OpenedPage>;
+  close(): Promise<void>;
+}
+
+/** Starts the Chromium of this machine. */
+export async function openBrowser(): Promise<ConsoleBrowser> {
+  const path = Bun.which("chromium") ?? Bun.which("google-chrome");
+  const browser = await chromium.launch({ args: ["--no-sandbox"], ...(path !== null && { executablePath: path }) });
+  return { page: (url, look = {}) => openPage(browser, url, look), close: () => browser.close() };
+}
+
+async function openPage(browser: Browser, url: string, look: BrowserContextOptions): Promise<OpenedPage> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...look });
+  const page = await context.newPage();
+  page.setDefaultTimeout(waitMs);
+  const faults: string[] = [];
+  const elsewhere = new Set<string>();
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("request", (request) => {
+    // The browser's own viewer of documents is an extension.
+    const isOwn =
+      /^(blob|data|about|chrome|chrome-extension):/.test(request.url()) ||
+      request.url().startsWith(new URL(url).origin);
+    if (!isOwn) elsewhere.add(request.url());
+  });
+  // What the page's policy refuses is announced, and never leaves the browser.
+  page.on("requestfailed", (request) => {
+    if (request.failure()?.errorText === "csp") elsewhere.delete(request.url());
+  });
+  page.on("console", (message) => {
+    // In the frame for pages that agents wrote, a refusal is what the policy is for.
+    const isFramed = message.location().url.endsWith("/frame");
+    if (message.text().includes("Content Security Policy") && !isFramed) faults.push(message.text());
+  });
+  await page.goto(url);
+  return {
+    page,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      const all = [...faults, ...elsewhere];
+      if (all.length > 0) throw new Error(`the page complained: ${all.join("\n")}`);
+    },
+  };
+}
+
+/**
+ * Presses until `isDone`: a card ignores presses right after it appeared, and the button may be
+ * gone by then.
+ */
+export async function pressUntil(button: Locator, isDone: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + waitMs; !(await isDone()); await Bun.sleep(50)) {
+    if (Date.now() > deadline) throw new Error("the press had no effect");
+    await button.click({ timeout: 1_000 }).catch(() => undefined);
+  }
+}
+
+/** What axe finds against WCAG 2.2 AA on the page as it is: the rules, and where. */
+export async function accessibilityFaults(page: Page): Promise<readonly (readonly [string, readonly string[]])[]> {
+  await page.evaluate(axe.source);
+  const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+  const found = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(rules)} })`)) as {
+    violations: { id: string; nodes: { html: string }[] }[];
+  };
+  return found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))] as const);
+}
