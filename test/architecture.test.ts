@@ -90,7 +90,12 @@ test("planted faults are found", () => {
  * measure a duration.
  */
 const readsWall = [
+  "gateway/src/console/app/format.ts",
+  "gateway/src/console/pages/run/plan-strip.tsx",
+  "gateway/src/console/pages/run/timeline.tsx",
+  "gateway/src/console/pages/runs/list-store.ts",
   "gateway/src/registry/known-agent.ts",
+  "gateway/src/shares/share-store.ts",
   "gateway/src/tasks/task-items.ts",
   "shared/src/a2a/push/deliveries.ts",
   "shared/src/a2a/signing/card-policy.ts",

@@ -68,6 +68,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
     "machine/workspace",
   ],
   "mcp/server": ["core", "machine/workspace", "http", "runs", "agent/task", "agent/model-call", "agent/act"],
+  cluster: ["core", "durable", "models", "auth", "runs"],
   config: ["core", "models", "http", "auth", "machine/sandbox", "tools", "a2a/client", "a2a/signing"],
   public: [
     "core",
@@ -85,6 +86,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
   server: [
     "core",
     "durable",
+    "cluster",
     "models",
     "models/rehearsal",
     "machine",
@@ -159,7 +161,7 @@ const sourcePatterns = [
   "shared/**/src/**/*.ts",
   "agents/**/src/**/*.ts",
   "flows/**/src/**/*.ts",
-  "gateway/**/src/**/*.ts",
+  "gateway/**/src/**/*.{ts,tsx}",
   examples,
 ];
 

@@ -51,6 +51,41 @@ test("a test that passes alone counts as passed, except where one in a hundred i
   expect(await run(both)).toEqual({ exitCode: 1, lastLine: "2 passed, 1 failed" });
 });
 
+test("the slowest files start first, and are written anew on request", async () => {
+  const root = await mkdtemp(join(tmpdir(), "manyhands-runner-"));
+  folders.push(root);
+  const source = `import { test } from "bun:test";
+test("a", async () => {
+  await Bun.write(import.meta.path + ".began", String(performance.timeOrigin + performance.now()));
+  await Bun.sleep(import.meta.path.includes("slow") ? 2_100 : 200);
+});`;
+  const files = [..."abcdefgh"].map((name) => `test/${name}.test.ts`).concat("test/slow.test.ts");
+  for (const file of files) await Bun.write(join(root, file), source);
+  const kept = join(root, "test/timings.json");
+  await Bun.write(
+    kept,
+    JSON.stringify({ version: 1, files: { "test/slow.test.ts": 9_000, "test/gone.test.ts": 3_000 } }),
+  );
+  const runner = Bun.spawn([process.execPath, join(import.meta.dir, "run-all.ts"), "--update-timings"], {
+    cwd: root,
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  expect(await runner.exited).toBe(0);
+  const began = await Promise.all(
+    files.map((file) =>
+      Bun.file(join(root, `${file}.began`))
+        .text()
+        .then(Number),
+    ),
+  );
+  const isEarlier = began.filter((at) => at < (began.at(-1) ?? 0));
+  // Four begin at the same time.
+  expect(isEarlier.length).toBeLessThan(4);
+  const { version, files: written } = await Bun.file(kept).json();
+  expect([version, written["test/slow.test.ts"] >= 2_000, "test/gone.test.ts" in written]).toEqual([1, true, false]);
+});
+
 test("a file that does not load, a crash and an empty folder count as failures", async () => {
   const [unloadable, crash, empty] = await Promise.all([
     run('import "./absent.ts"; test("a", () => {});'),

@@ -7,11 +7,15 @@
  * that waits for a browser or a process can miss its time. What passes then is named and counts as
  * passed. Tests that kill, attack or check conformance get no second try: one in a hundred is what
  * they are there to find.
+ *
+ * The slowest files start first, as `test/timings.json` tells, so that none is left alone at the
+ * end. `bun run test --update-timings` on a quiet machine writes it anew.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FailedTest, failedTests, type TestCounts, testCounts } from "./test-counts.ts";
+import { keepTimings, writeTimings } from "./timings.ts";
 
 const deadlineMs = 45 * 60_000;
 /**
@@ -29,9 +33,14 @@ const onlyOnce = /crash|kill|attacks\/|faults\/|conformance\/|planted\/|principa
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-tests-"));
 const report = join(folder, "junit.xml");
+const kept = "test/timings.json";
+const timings = join(folder, "timings.json");
+const hasTimings = await Bun.file(kept).exists();
+if (hasTimings) await writeTimings(process.cwd(), kept, timings);
 const all = await bunTest([
   `--parallel=${workers}`,
   "--no-isolate",
+  ...(hasTimings ? [`--timings=${timings}`] : []),
   "--reporter=junit",
   `--reporter-outfile=${report}`,
   ...process.argv.slice(2),
@@ -39,6 +48,7 @@ const all = await bunTest([
 const failed = await Bun.file(report)
   .text()
   .then(failedTests, () => []);
+if (hasTimings && process.argv.includes("--update-timings")) await keepTimings(timings, process.cwd(), kept);
 await rm(folder, { recursive: true });
 const { passed, failed: left } = await secondTry(all, failed);
 process.stdout.write(`\n${passed} passed, ${left} failed\n`);

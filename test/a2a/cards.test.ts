@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentCard, verifyAgentCardSignature } from "@a2a-js/sdk";
-import { openHomeKeys, rotateHomeKey } from "manyhands/internal/a2a/signing/home-keys";
+import { keyFiles, openHomeKeys, rotateHomeKey } from "manyhands/internal/a2a/signing/home-keys";
 import { cardSecurity } from "manyhands/internal/auth/security";
 import { type AgentServer, definition, startAgentServer } from "./agent-server.ts";
 import { eventually, wire } from "./rpc.ts";
@@ -96,7 +96,7 @@ test("an unchanged card is not sent again", async () => {
 
 test("the SDK's verification passes over the card as it is served, merged or strict, by the key at its jku, also after a key is replaced", async () => {
   const home = await mkdtemp(join(tmpdir(), "card-keys-"));
-  const signed = await startAgentServer({ keys: await openHomeKeys(home), security: cardSecurity() });
+  const signed = await startAgentServer({ keys: await openHomeKeys(keyFiles(home)), security: cardSecurity() });
   const kids: string[] = [];
   const verified = verifyAgentCardSignature(async (kid, jku = "") => {
     expect(jku).toBe(`${signed.url}/.well-known/jwks.json`);
@@ -114,7 +114,7 @@ test("the SDK's verification passes over the card as it is served, merged or str
       expect(verified(AgentCard.fromJSON({ ...served, description: "Something else." }))).rejects.toThrow();
       expect(await get(headers)).toEqual(served);
     }
-    const [{ publicKey }] = await rotateHomeKey(home, { algorithm: "EdDSA" });
+    const [{ publicKey }] = await rotateHomeKey(keyFiles(home), { algorithm: "EdDSA" });
     const rotated = await eventually(async () => {
       await verified(AgentCard.fromJSON(await get({})));
       return kids.includes(publicKey.kid) || undefined;

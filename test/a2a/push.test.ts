@@ -6,7 +6,7 @@ import { createRemoteJWKSet, jwtVerify } from "jose";
 import { createDeliveries } from "manyhands/internal/a2a/push/deliveries";
 import { pushKind } from "manyhands/internal/a2a/push/push-run";
 import { createWebhooks } from "manyhands/internal/a2a/push/webhooks";
-import { openHomeKeys } from "manyhands/internal/a2a/signing/home-keys";
+import { keyFiles, openHomeKeys } from "manyhands/internal/a2a/signing/home-keys";
 import { startAgentServer } from "./agent-server.ts";
 import { eventually, rpc, textMessage, type Wire, wire } from "./rpc.ts";
 import { agentName } from "./scripted-agent.ts";
@@ -50,7 +50,7 @@ test("a receiver sent with a message is notified of every event, once and in ord
 test("each notification is signed for its receiver and body, as its bearer token or beside its credentials", async () => {
   const home = await mkdtemp(join(tmpdir(), "push-keys-"));
   await using hook = startReceiver();
-  const agent = await startAgentServer({ webhooks: open(hook.host), keys: await openHomeKeys(home) });
+  const agent = await startAgentServer({ webhooks: open(hook.host), keys: await openHomeKeys(keyFiles(home)) });
   try {
     const authentication = { scheme: "Bearer", credentials: "hook-secret" };
     const basic = { scheme: "Basic", credentials: "aG9vazpzZWNyZXQ=" };

@@ -55,7 +55,7 @@ export async function startPlays(plays: Readonly<Record<string, readonly Move[]>
 
 /** What is on the page, newest first: the newest whole page and what changed since. */
 function seenIn(texts: readonly string[]): string {
-  const whole = texts.findLastIndex((shown) => /^(?:Page: |No page is open)/m.test(shown));
+  const whole = texts.findLastIndex((shown) => /^(?:Page: |No page is open)(?!.*\nLoaded anew)/m.test(shown));
   return texts.slice(Math.max(0, whole)).toReversed().join("\n");
 }
 

@@ -169,7 +169,7 @@ async function authentication(): Promise<Record<string, number>> {
   const identify = identifyBy({ token: "operator", store, jwt: jwtVerifier({ ...about, ...claims, keys: { file } }) });
   const secrets = {
     "the operator's token": "operator",
-    "a token": store.add({ name: "a", principal: "a", scopes: ["read"] }),
+    "a token": await store.add({ name: "a", principal: "a", scopes: ["read"] }),
     "a JWT": jwt,
   };
   const open = agentOf(() => localCaller, mkdtempSync(join(home, "open-")));
@@ -184,7 +184,7 @@ async function authentication(): Promise<Record<string, number>> {
     }
   }
   await Promise.all([open.engine.close(), closed.engine.close()]);
-  store.close();
+  await store.close();
   const without = median(times.get("nothing") ?? []);
   return Object.fromEntries(Object.keys(secrets).map((name) => [name, median(times.get(name) ?? []) - without]));
 }

@@ -4,9 +4,18 @@ import { join } from "node:path";
 /** A server as a process of its own, so that its memory and its processor time are its own. */
 export type BenchServer = { readonly url: string; rssMb(): Promise<number>; stop(): Promise<void> };
 
-/** Starts a server that prints its address, with a home in the folder. */
-export async function startServer(folder: string, name: string, entry: string): Promise<BenchServer> {
+/**
+ * Starts a server that prints its address, with a home in the folder; `prepare` puts there what it
+ * finds when it starts.
+ */
+export async function startServer(
+  folder: string,
+  name: string,
+  entry: string,
+  prepare?: (home: string) => Promise<void>,
+): Promise<BenchServer> {
   const home = mkdtempSync(join(folder, `${name}-`));
+  await prepare?.(home);
   const child = Bun.spawn([process.execPath, entry], {
     cwd: home,
     env: { PATH: process.env.PATH ?? "", MANYHANDS_HOME: home, PORT: "0", SANDBOX: "off" },

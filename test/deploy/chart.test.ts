@@ -8,6 +8,8 @@ import { root } from "./build-root.ts";
 
 const chart = join(root, "deploy/chart/manyhands");
 const valueFiles = [...new Bun.Glob("ci/*.yaml").scanSync({ cwd: chart })].map((path) => join(chart, path));
+const clusterFiles = ["cluster-values.yaml", "replicas-values.yaml"];
+const onePod = valueFiles.filter((path) => !clusterFiles.includes(basename(path)));
 const tools = ["helm", "kubernetes-validate"];
 const missing = tools.filter((tool) => Bun.which(tool) === null);
 if (missing.length > 0)
@@ -24,17 +26,21 @@ async function ended(...argv: string[]) {
   return { exitCode: await child.exited, out, err };
 }
 
-async function rendered(values: string): Promise<{ text: string; of(kind: string): Manifest }> {
+async function rendered(
+  values: string,
+): Promise<{ text: string; of(kind: string): Manifest; all(kind: string): readonly Manifest[] }> {
   const { exitCode, out, err } = await ended("helm", "template", "test", chart, "-f", values);
   expect([err, exitCode]).toEqual(["", 0]);
   const manifests = out.split(/^---$/m).map((one) => Bun.YAML.parse(one) as Manifest);
-  return { text: out, of: (kind) => manifests.find((one) => one?.kind === kind) };
+  const all = (kind: string) => manifests.filter((one) => one?.kind === kind);
+  return { text: out, all, of: (kind) => all(kind)[0] };
 }
 
-test("the chart is of this version and comes with four value files to check it with", async () => {
+test("the chart is of this version and comes with six value files to check it with", async () => {
   const { appVersion } = Bun.YAML.parse(await Bun.file(join(chart, "Chart.yaml")).text()) as { appVersion: string };
   expect(appVersion).toBe(version);
-  expect(valueFiles).toHaveLength(4);
+  expect(valueFiles).toHaveLength(6);
+  expect(onePod).toHaveLength(4);
 });
 
 test.skipIf(missing.length > 0).each(valueFiles.map((path) => [basename(path), path]))(
@@ -51,7 +57,7 @@ test.skipIf(missing.length > 0).each(valueFiles.map((path) => [basename(path), p
   },
 );
 
-test.skipIf(missing.length > 0).each(valueFiles.map((path) => [basename(path), path]))(
+test.skipIf(missing.length > 0).each(onePod.map((path) => [basename(path), path]))(
   "the pod with %s is the image's user without any privilege, and only the gateway's port is open",
   async (_, values) => {
     const { of } = await rendered(values);

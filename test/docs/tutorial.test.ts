@@ -3,6 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "nod
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
 import { type Block, blocksOf } from "./markdown.ts";
 import { shows } from "./shows.ts";
@@ -63,7 +64,7 @@ beforeAll(async () => {
   model = await startScriptedModel(tutorialReply);
   service = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("rome: ⛅️ +18°C") });
   env = {
-    PATH: process.env.PATH ?? "",
+    ...bareEnvironment(),
     HOME: folder,
     BUN: process.execPath,
     MANYHANDS: join(root, "gateway/src/main.ts"),

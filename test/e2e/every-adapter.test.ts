@@ -160,12 +160,13 @@ test("a chat is also such a run: its question is answered over REST, and it is i
   expect((await gateway.call("/runs?name=sequential")).body.runs[0].id).toBe(flow.id);
 });
 
-/** A console page that shows a run; `await using` closes it. */
+/** A console page that shows a run's conversation; `await using` closes it. */
 async function consoleOf(id: string) {
+  const { contextId } = (await gateway.call(`/runs/${id}`)).body;
   const executablePath = Bun.which("chromium") ?? Bun.which("google-chrome") ?? undefined;
   const browser = await chromium.launch({ args: ["--no-sandbox"], ...(executablePath && { executablePath }) });
   const page = await browser.newPage();
-  await page.goto(`${gateway.url}/#/runs/${id}`);
+  await page.goto(`${gateway.url}/#/c/${contextId}`);
   return { page, [Symbol.asyncDispose]: () => browser.close() };
 }
 
@@ -197,8 +198,7 @@ test("a flow's run started in a chat is visible through every adapter while it a
   });
   await using seen = await consoleOf(id);
   await seen.page.getByText("Which colour?").first().waitFor();
-  await seen.page.locator(".plan .mark").first().waitFor();
-  expect(await seen.page.locator(".plan .mark").allTextContents()).toEqual(["[→]"]);
+  await seen.page.locator(".plan").getByRole("img", { name: "Running" }).waitFor();
   const events = await fetch(`${gateway.url}/runs/${id}/events`);
 
   const messages = [first, { role: "assistant", content: question }, { role: "user", content: "red" }] as const;
@@ -215,8 +215,8 @@ test("a flow's run started in a chat is visible through every adapter while it a
   const { structuredContent } = await mcp.callTool({ name: "run_status", arguments: { run_id: id } });
   expect(structuredContent).toEqual(run);
   expect(await commandLine("runs", "show", id)).toContain(run.answer);
-  await seen.page.getByText("Run completed").waitFor();
+  await seen.page.locator('.head [data-state="completed"]').waitFor();
   await seen.page.getByText(run.answer).first().waitFor();
-  expect(await seen.page.locator(".plan .mark").allTextContents()).toEqual(["[✓]"]);
+  await seen.page.locator(".plan").getByRole("img", { name: "Completed" }).waitFor();
   expect(await numbersOf(events)).toEqual(Array.from({ length: run.lastEvent }, (_, index) => index + 1));
 });

@@ -78,3 +78,22 @@ function expectCompleted({ out, exitCode }: Ended): void {
   expect(out).not.toContain("I cannot do this task");
   expect(exitCode).toBe(0);
 }
+
+test("a flow that is composed and saved over the API works at once, with its agents and options", async () => {
+  const loop = flows.find(({ name }) => name === "loop");
+  const { text, agents = [], options = {} } = loop?.example ?? { text: "" };
+  const call = async (path: string, body: object) => {
+    const response = await fetch(`http://127.0.0.1:${env.GATEWAY_PORT}${path}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Prefer: "wait=60" },
+      body: JSON.stringify(body),
+    });
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const composed = { flow: "loop", options: { ...options, agent: agents[0] } };
+  expect(await call("/settings/flows/slogan/check", composed)).toEqual({ unknownAgents: [] });
+  await call("/settings/flows/slogan", composed);
+  const run = await call("/flows/slogan", { input: text });
+  expect(run).toMatchObject({ name: "slogan", status: "completed", agents: ["manus"] });
+  expect(await Bun.file(join(folder, "manyhands.toml")).text()).toStartWith('[flows.slogan]\nflow = "loop"\n');
+});

@@ -139,13 +139,14 @@ delegates = []
     try {
       const page = await browser.newPage();
       page.setDefaultTimeout(60_000);
-      await page.goto(`${outside}/#/runs/${run.runId}`);
+      await page.goto(`${outside}/#/c/${run.contextId}`);
       await page.locator("dialog input").fill(token);
       await page.keyboard.press("Enter");
       const arriving = page.waitForEvent("download");
-      await page.getByRole("link", { name: "card.txt" }).click();
+      await page.getByRole("link", { name: "card.txt" }).first().click();
       expect(await Bun.file(await (await arriving).path()).text()).toBe("Ada");
       await page.getByRole("link", { name: "API" }).click();
+      await page.getByRole("link", { name: "docs" }).click();
       await page.getByRole("link", { name: "console" }).click();
       await page.getByRole("button", { name: "Start" }).waitFor();
     } finally {

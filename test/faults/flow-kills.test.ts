@@ -5,12 +5,12 @@ import { join, resolve } from "node:path";
 import type { AgentInput } from "manyhands/internal/core/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { freePort } from "manyhands/internal/http/free-port";
-import { bundled } from "manyhands/internal/testing/bundled";
+import { compiled } from "manyhands/internal/testing/bundled";
 import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { startManus } from "../servers/manus-server.ts";
 
-const child = await bundled(resolve(import.meta.dir, "../../flows/src/testing/flow-process.ts"));
+const child = await compiled(resolve(import.meta.dir, "../../flows/src/testing/flow-process.ts"));
 afterAll(() => child[Symbol.asyncDispose]());
 /** `KILL_FLOWS=25 KILL_SEEDS=1,2,3,4,5` is the full test, which takes some minutes. */
 const flows = Number(process.env.KILL_FLOWS ?? 16);
@@ -91,9 +91,7 @@ async function chaos(seed: number) {
   };
   await begin(0);
   const settings = { home, model: planner.url, agents: Object.fromEntries(agents.map(({ name, url }) => [name, url])) };
-  const gateway = kept(() =>
-    Bun.spawn([process.execPath, child.path, JSON.stringify(settings)], { stdout: "ignore", stderr: "ignore" }),
-  );
+  const gateway = kept(() => Bun.spawn([child.path, JSON.stringify(settings)], { stdout: "ignore", stderr: "ignore" }));
   try {
     for (let n = 0, begun = 0; n < kills; n++) {
       for (let count = 0; count < flows / kills; count++) {

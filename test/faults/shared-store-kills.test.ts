@@ -4,19 +4,15 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import {
   noPostgres,
   type PostgresProcess,
   postgresPrograms,
   startPostgres,
 } from "../../shared/src/testing/durable/postgres-process.ts";
-import {
-  noRestate,
-  type RestateProcess,
-  restateProgram,
-  startRestate,
-} from "../../shared/src/testing/durable/restate-process.ts";
+import { noRestate, restateProgram } from "../../shared/src/testing/durable/restate-node.ts";
+import { type RestateProcess, startRestate } from "../../shared/src/testing/durable/restate-process.ts";
 import { eventually, rpc, textMessage } from "../a2a/rpc.ts";
 import { startManus } from "../servers/manus-server.ts";
 
@@ -64,10 +60,10 @@ async function startBalancer(ports: readonly number[]) {
  */
 async function killInTheMiddle(engine: Record<string, string>, portsOfRestate: readonly number[] = []) {
   const home = await mkdtemp(join(tmpdir(), "shared-store-"));
-  const asked: { readonly turn: number; readonly at: number }[] = [];
-  const model = await startScriptedModel(({ messages }) => {
+  const asked: { readonly turn: number; readonly at: number; readonly by: number }[] = [];
+  const model: ScriptedModel = await startScriptedModel(({ messages }, n) => {
     const turn = messages.filter(({ role }) => role === "tool").length;
-    asked.push({ turn, at: performance.now() });
+    asked.push({ turn, at: performance.now(), by: Number(model.requests[n]?.path.split("/")[1]) });
     if (turn === turns) return { calls: [{ name: "terminate", args: { status: "success", summary: "Written." } }] };
     const isKilled = turn === killAt && asked.filter((one) => one.turn === killAt).length === 1;
     return {
@@ -81,23 +77,25 @@ async function killInTheMiddle(engine: Record<string, string>, portsOfRestate: r
     const port = portsOfRestate[n];
     return startManus({
       ...{ MANYHANDS_HOME: home, PORT: String(freePort()), SANDBOX: "off" },
-      ...{ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", ...engine },
+      ...{ OPENAI_BASE_URL: model.url.replace(/\/v1$/, `/${n}/v1`), OPENAI_API_KEY: "none" },
+      ...{ MANYHANDS_MODEL: "scripted", ...engine },
       ...(port !== undefined && { MANYHANDS_ENGINE_RESTATE_PORT: String(port) }),
     });
   });
-  const [first, second] = replicas;
   try {
-    if (first === undefined || second === undefined) throw new Error("There are two.");
     await Promise.all(replicas.map(({ ready }) => ready));
     const configuration = { returnImmediately: true };
-    const { body } = await rpc(first.url, "SendMessage", textMessage("Write a trail", {}, configuration));
+    const { body } = await rpc(replicas[0]?.url ?? "", "SendMessage", textMessage("Write a trail", {}, configuration));
     const { id } = body.result.task;
-    await eventually(() => asked.at(-1)?.turn === killAt || undefined, patience);
+    // Either may execute what one of them accepted.
+    const { by } = await eventually(() => asked.find(({ turn }) => turn === killAt), patience);
+    const [executing, other] = [replicas[by], replicas[1 - by]];
+    if (executing === undefined || other === undefined) throw new Error("There are two.");
     const killed = performance.now();
-    await first.stop("SIGKILL");
+    await executing.stop("SIGKILL");
     const again = await eventually(() => asked.find(({ at }) => at > killed), patience);
     const task = await eventually(async () => {
-      const { result } = (await rpc(second.url, "GetTask", { id })).body;
+      const { result } = (await rpc(other.url, "GetTask", { id })).body;
       return /COMPLETED|FAILED/.test(result.status.state) ? result : undefined;
     }, patience);
     const written = await Array.fromAsync(new Bun.Glob("workspaces/**/*.txt").scan({ cwd: home }));

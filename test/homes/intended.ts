@@ -55,7 +55,26 @@ const ofFirstHome: readonly Difference[] = [
   },
 ];
 
-const differences: Readonly<Record<string, readonly Difference[]>> = { "2026-11": ofFirstHome };
+/** What homes show since a later release, whichever wrote them. */
+const ofEveryHome: readonly Difference[] = [
+  {
+    why: "A run says which agents it asked, so that a list of runs can show and filter them",
+    now(view, key, recorded) {
+      const isRun = /^(?:\w+: )?GET \/runs\/[^/?]+$/.test(key) && view.id !== undefined;
+      return isRun ? { ...view, agents: askedBy(recorded[`${key}/events`]) } : view;
+    },
+  },
+];
+
+/** The agents that a run asked, each once. */
+function askedBy(events: readonly Wire[] = []): string[] {
+  return [...new Set(events.flatMap(({ event }) => (event.type === "agent-asked" ? [event.agent] : [])))];
+}
+
+const differences: Readonly<Record<string, readonly Difference[]>> = {
+  "2026-11": [...ofFirstHome, ...ofEveryHome],
+  "2026-11b": ofEveryHome,
+};
 
 /**
  * What the recorded views look like now. Fails for a difference without effect, which must be

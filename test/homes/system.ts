@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 import { type Play, startPlay } from "./play.ts";
 import type { Names } from "./store.ts";
@@ -56,7 +57,7 @@ export async function startSystem(checkout: string, { hold, names = {} }: System
   const urls = Object.fromEntries(servers.map((name) => [name, `http://127.0.0.1:${freePort()}`])) as System["urls"];
   await writeFile(join(folder, "manyhands.toml"), settings(play, urls));
   await writeFile(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { tools: mcpEntry(play) } }));
-  const env = { PATH: process.env.PATH ?? "", NO_COLOR: "1", COLUMNS: "100", TZ: "UTC" };
+  const env = { ...bareEnvironment(), NO_COLOR: "1", COLUMNS: "100", TZ: "UTC" };
   const running = new Map<ServerName, ReadyProcess>();
   const start = async (name: ServerName) => {
     running.set(name, await startReady([process.execPath, join(checkout, entries[name])], { cwd: folder, env }));

@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Tool, ToolContext, ToolResult } from "manyhands/internal/core/tool";
+import { keptFile } from "manyhands/internal/machine/workspace/kept-file";
 import { createMcpHost, type McpHost } from "manyhands/internal/mcp/client/create-host";
 import type { Workspace } from "../../shared/src/core/workspace.ts";
 import { createSandbox } from "../../shared/src/machine/confinement/create-sandbox.ts";
@@ -80,6 +81,7 @@ export async function hostForTest(servers: object, options: Options = {}): Promi
     named: true,
     env: options.env ?? {},
     home,
+    pinned: keptFile(join(home, "mcp-pins.json")),
     folder,
     kept: { home, others: [homedir(), file] },
     sandbox,

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
 import { openMcp } from "manyhands/internal/server/open-mcp";
+import { openShared } from "manyhands/internal/server/open-shared";
 import { createSandbox } from "../../shared/src/machine/confinement/create-sandbox.ts";
 import type { Sandbox } from "../../shared/src/machine/sandbox/sandbox.ts";
 import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace.ts";
@@ -29,7 +30,7 @@ async function open(servers: Record<string, object>) {
   await writeFile(join(home, "mcp.json"), JSON.stringify({ mcpServers: servers }));
   const config = await loadConfig({ cwd: home, env: { MANYHANDS_HOME: home } });
   const logger = { info: () => undefined, warn: () => undefined };
-  return openMcp(config, { sandbox, logger, env: {} });
+  return openMcp(config, { sandbox, logger, shared: await openShared(config), env: {} });
 }
 
 /** Signs in as a browser would. */

@@ -141,6 +141,16 @@ export const gatewayRoutes: Readonly<Record<string, Calls>> = {
     { path: `/runs/${task}/events` },
     { name: "after", path: `/runs/${task}/events`, headers: { "Last-Event-ID": "1" } },
   ],
+  "GET /runs/:id/events/:seq": ({ task }) => [{ path: `/runs/${task}/events/1` }],
+  "GET /runs/:id/export": ({ task }) => [{ path: `/runs/${task}/export` }],
+  "GET /runs/:id/files": ({ task }) => [{ path: `/runs/${task}/files` }],
+  "GET /runs/:id/file": ({ task }) => [{ path: `/runs/${task}/file?path=a.md` }],
+  "GET /runs/:id/archive": ({ task }) => [{ path: `/runs/${task}/archive` }],
+  "GET /runs/:id/tree": ({ task }) => [{ path: `/runs/${task}/tree` }],
+  "POST /runs/:id/rerun": ({ task }) => [{ method: "POST", path: `/runs/${task}/rerun`, body: {} }],
+  "POST /runs/:id/shares": ({ task }) => [{ method: "POST", path: `/runs/${task}/shares`, body: {} }],
+  "GET /shares": ({ task }) => [{ path: `/shares?runId=${task}` }],
+  "DELETE /shares/:id": ({ task }) => [{ method: "DELETE", path: `/shares/${task}` }],
   "POST /runs/:id/answer": ({ task, messageId }) => [
     { method: "POST", path: `/runs/${task}/answer`, body: answers },
     {
@@ -170,11 +180,48 @@ export const gatewayPublicRoutes = [
   "GET /v1/models/:name",
   "GET /openapi.json",
   "GET /",
-  "GET /console/:file{[a-z][a-z-]*\\.(?:js|css)}",
+  "GET /console/:file{[a-z][a-z0-9-]*\\.(?:js|css)}",
   "GET /docs",
+  "GET /frame",
   "GET /style.css",
   "GET /flows",
   "GET /agents",
   "POST /agents",
   "DELETE /agents/:name",
+];
+
+/**
+ * A stream that never ends, and what the secret of a link opens whoever sends it: their own tests
+ * read them as two principals.
+ */
+export const gatewayOtherRoutes = [
+  "GET /changes",
+  "GET /shared",
+  "GET /shared/artifacts/:sha256/:name",
+  "GET /shared/runs/:id",
+  "GET /shared/runs/:id/tree",
+  "GET /shared/runs/:id/events",
+  "GET /shared/runs/:id/events/:seq",
+];
+
+/** The routes of whoever operates the system: nobody else's calls reach them. */
+export const gatewayOperatorRoutes = [
+  "GET /settings",
+  "GET /settings/model",
+  "POST /settings/model",
+  "POST /settings/model/test",
+  "GET /settings/mcp-servers",
+  "POST /settings/mcp-servers",
+  "DELETE /settings/mcp-servers/:name",
+  "POST /settings/mcp-servers/:name/enable",
+  "POST /settings/mcp-servers/:name/test",
+  "POST /settings/mcp-servers/:name/approve",
+  "POST /settings/mcp-servers/:name/sign-in",
+  "GET /settings/flows",
+  "POST /settings/flows/:name",
+  "POST /settings/flows/:name/check",
+  "DELETE /settings/flows/:name",
+  "GET /settings/tokens",
+  "POST /settings/tokens",
+  "DELETE /settings/tokens/:name",
 ];

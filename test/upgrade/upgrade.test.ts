@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createEmbeddedEngine, createPostgresEngine, type Engine, migratePostgres } from "manyhands/durable";
 import { messageSignal } from "manyhands/internal/core/message";
 import { agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
-import { bundled } from "manyhands/internal/testing/bundled";
+import { compiled } from "manyhands/internal/testing/bundled";
 import {
   noPostgres,
   type PostgresProcess,
@@ -17,7 +17,7 @@ import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import type * as z from "zod";
 import type { releaseSettings } from "./release.fixture.ts";
 
-const program = await bundled(new URL("./release.fixture.ts", import.meta.url).pathname);
+const program = await compiled(new URL("./release.fixture.ts", import.meta.url).pathname);
 afterAll(() => program[Symbol.asyncDispose]());
 
 const withinMs = 60_000;
@@ -66,10 +66,10 @@ async function system(postgres: string | undefined) {
     },
     async release(name: string, ...versions: [number, ...number[]]) {
       const settings = { home, name, versions, writer: writer.url, model: model.url, ...(postgres && { postgres }) };
-      const child = Bun.spawn(
-        [process.execPath, program.path, JSON.stringify(settings satisfies z.input<typeof releaseSettings>)],
-        { stdout: "pipe", stderr: "inherit" },
-      );
+      const child = Bun.spawn([program.path, JSON.stringify(settings satisfies z.input<typeof releaseSettings>)], {
+        stdout: "pipe",
+        stderr: "inherit",
+      });
       live.add(child);
       await child.stdout.getReader().read();
       const ended = async (signal: "SIGKILL" | "SIGTERM") => {

@@ -9,6 +9,7 @@ import type { Json } from "manyhands/internal/core/json";
 import type { UserMessage } from "manyhands/internal/core/message";
 import type { RunDefinition } from "manyhands/internal/core/run";
 import type { AgentInput } from "manyhands/internal/core/task";
+import { keptFile } from "manyhands/internal/machine/workspace/kept-file";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { createQuotas } from "manyhands/internal/runs/quotas";
 import { openRuns } from "manyhands/internal/runs/runs";
@@ -21,6 +22,7 @@ import { registryFile } from "../../../gateway/src/registry/registry-file.ts";
 import { adapterUrl } from "../../../gateway/src/server/a2a-adapter.ts";
 import { gatewayApp } from "../../../gateway/src/server/gateway-app.ts";
 import { gatewayEngine, workOn } from "../../../gateway/src/server/gateway-engine.ts";
+import { openShares } from "../../../gateway/src/shares/share-store.ts";
 import { modelForTest } from "../../../shared/src/testing/flow.ts";
 import { behave } from "./behaviours.ts";
 import { identify, type KitCapabilities, type KitPorts, type KitServer, openPorts, report } from "./kit-server.ts";
@@ -51,7 +53,7 @@ async function startGateway(
   const flows = flow === undefined ? [] : [flow(server, capabilities)];
   const registry = await openRegistry({
     configured: agent === undefined ? [] : [{ name, url: agent, token: undefined }],
-    file: registryFile(join(server.home, "agents.json")),
+    file: registryFile(keptFile(join(server.home, "agents.json"))),
     policy: anyCard,
     everyMs: 3_600_000,
     reserved: [],
@@ -91,6 +93,7 @@ async function startGateway(
     runnables,
     runs,
     quotas,
+    shares: openShares(keptFile(join(server.home, "shares.json"))),
     model: { name: "none", provider: "rehearsal" },
     facts: (one) => ({
       streaming,

@@ -11,6 +11,7 @@ import type { Tool } from "manyhands/internal/core/tool";
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { openMcp } from "manyhands/internal/server/open-mcp";
+import { openShared } from "manyhands/internal/server/open-shared";
 import * as z from "zod";
 import { contextForTest } from "../../../shared/src/testing/tool-context.ts";
 
@@ -73,7 +74,8 @@ async function useServer({ url, scenario, context }: z.infer<typeof request>, re
   };
   const sandbox = await createSandbox({ mode: "off", folder: join(home, "mcp") });
   const logger = { info: () => undefined, warn: report };
-  const mcp = await openMcp(await loadConfig({ cwd: home, env }), { sandbox, logger, env: {} });
+  const config = await loadConfig({ cwd: home, env });
+  const mcp = await openMcp(config, { sandbox, logger, shared: await openShared(config), env: {} });
   const { signal } = new AbortController();
   const workspace = await openWorkspace({ home, principal: "local", contextId: "c" });
 

@@ -6,6 +6,7 @@ import { localCaller } from "manyhands/internal/core/caller";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { serve } from "manyhands/internal/http/serve";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { keptFile } from "manyhands/internal/machine/workspace/kept-file";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { createQuotas } from "manyhands/internal/runs/quotas";
 import { openRuns } from "manyhands/internal/runs/runs";
@@ -50,7 +51,7 @@ export async function startConformanceServer({
       agent: definition.name,
       servers: "all",
       host: { add: nothing, remove: nothing },
-      home,
+      mountKey: keptFile(join(home, "mcp-mount-key")),
       identify,
       adapter: mcpAdapter({
         runs,

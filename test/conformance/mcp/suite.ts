@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import * as z from "zod";
 import { startReady } from "../../servers/ready-process.ts";
 
@@ -90,7 +91,7 @@ async function checksIn(folder: string, said: string, wanted: readonly string[])
 
 async function suite(...args: readonly string[]): Promise<string> {
   const child = Bun.spawn([process.execPath, cli, ...args], {
-    env: { PATH: process.env.PATH ?? "", NO_COLOR: "1" },
+    env: { ...bareEnvironment(), NO_COLOR: "1" },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
