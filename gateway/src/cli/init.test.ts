@@ -55,3 +55,17 @@ test("a variable named for the key but not set is reported, with its place", asy
   expect(await cli.run("config")).toBe(2);
   expect(cli.said()).toContain("manyhands.toml, line 3: [llm.big] api_key_env names BIG_KEY, which is not set.");
 });
+
+test("init changes only what the file says of the model, however the file is written, and no file that is no TOML", async () => {
+  await using cli = await cliForTest({});
+  const own = '[agents.writer]\nurl = "http://127.0.0.1:1"\ninstructions = """\n[llm]\nmodel = "no table"\n"""\n';
+  await writeFile(join(cli.cwd, "manyhands.toml"), `${own}\n[llm.fast] # quick\nmodel = "f"\n`);
+  expect(await cli.run("init", "--yes", "--endpoint", "ollama")).toBe(0);
+  expect(await written(cli.cwd)).toBe(
+    `${own}\n[llm.fast] # quick\nmodel = "f"\n\n[llm]\nmodel = "qwen3"\nbase_url = "http://localhost:11434/v1"\n`,
+  );
+  await writeFile(join(cli.cwd, "manyhands.toml"), "[llm\n");
+  expect(await cli.run("init", "--yes")).toBe(2);
+  expect(cli.said()).toContain("not valid TOML");
+  expect(await written(cli.cwd)).toBe("[llm\n");
+});

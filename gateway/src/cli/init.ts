@@ -1,8 +1,11 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { AppError } from "manyhands/internal/core/errors";
+import { AppError, unlessMissing } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
+import { underLock } from "manyhands/internal/machine/workspace/file-lock";
+import { replaceFile } from "manyhands/internal/machine/workspace/replace-file";
 import type { CliContext } from "../session/context.ts";
+import { tableOf, withKeys } from "../settings/toml-text.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 
 /** Answers given as options, instead of questions. */
@@ -39,8 +42,6 @@ const providers: Readonly<Record<string, Provider>> = {
  */
 export async function initCommand(options: InitOptions, { cwd, env, terminal }: CliContext): Promise<number> {
   const path = resolve(cwd, options.config ?? "manyhands.toml");
-  const file = Bun.file(path);
-  const before = (await file.exists()) ? await file.text() : "";
   const ask = async (question: string, fallback: string) => {
     if (options.yes) return fallback;
     const answer = await terminal.ask(`${question}${fallback === "" ? "" : ` (${fallback})`}`);
@@ -51,7 +52,7 @@ export async function initCommand(options: InitOptions, { cwd, env, terminal }: 
       );
     return answer.trim() || fallback;
   };
-  if (blocksOf(before).some(isDefaultModel) && !options.force) {
+  if (defaultModelKeys(await textOf(path)).length > 0 && !options.force) {
     const answer = options.yes ? "no" : await ask(`${path} already names a model. Replace it?`, "no");
     if (!/^y(es)?$/i.test(answer))
       throw new AppError("invalid_input", `${path} already has an [llm] and was not changed. --force replaces it.`);
@@ -63,7 +64,13 @@ export async function initCommand(options: InitOptions, { cwd, env, terminal }: 
     options.keyEnv ?? (await ask("Which environment variable holds the key? - for none", provider.keyEnv || "-"));
   const model = options.model ?? (await ask("Which model?", provider.model));
   if (model === "") throw new AppError("invalid_input", "Name a model: --model NAME.");
-  await writeFile(path, withLlm(before, tableOf(provider, keyEnv === "-" ? "" : keyEnv, model)));
+  const target = (await realpath(path).catch(unlessMissing)) ?? path;
+  const llm = llmOf(provider, keyEnv === "-" ? "" : keyEnv, model);
+  await underLock(target, async () => {
+    const before = await textOf(target);
+    const gone = Object.fromEntries(defaultModelKeys(before).map((key) => [key, undefined]));
+    await replaceFile(target, withKeys(before, "llm", { ...gone, ...llm }));
+  });
   terminal.say(`Wrote ${path}.`);
   if (keyEnv !== "-" && !env[keyEnv]) terminal.say(`Set ${keyEnv} to your key before you start.`);
   terminal.say(`Check it with: ${ownCommand} doctor`);
@@ -78,27 +85,23 @@ function providerOf(endpoint: string, names: string): Provider {
   throw new AppError("invalid_input", `${JSON.stringify(endpoint)} is not an endpoint. Allowed: ${names}, or a URL.`);
 }
 
-function tableOf({ url }: Provider, keyEnv: string, model: string): string {
-  const lines = [
-    "[llm]",
-    `model = ${JSON.stringify(model)}`,
-    ...(url === undefined ? [] : [`base_url = ${JSON.stringify(url)}`]),
-    ...(keyEnv === "" ? [] : [`api_key_env = ${JSON.stringify(keyEnv)}`]),
-  ];
-  return `${lines.join("\n")}\n`;
+function llmOf({ url }: Provider, keyEnv: string, model: string) {
+  return {
+    model,
+    ...(url !== undefined && { base_url: url }),
+    ...(keyEnv !== "" && { api_key_env: keyEnv }),
+  };
 }
 
-/** The tables of a file as they are written, including the text before the first one. */
-const blocksOf = (text: string) => text.split(/^(?=[ \t]*\[)/m);
+const textOf = async (path: string) => (await readFile(path, "utf8").catch(unlessMissing)) ?? "";
 
 /**
- * Whether a block describes the default model; its price and capabilities would be wrong for
- * another model.
+ * What a text says of the default model. A table is another model's, but for price and
+ * capabilities: they would be wrong for the new one.
  */
-const isDefaultModel = (block: string) => /^[ \t]*\[llm(?:\.(?:capabilities|price))?\]/.test(block);
-
-function withLlm(before: string, table: string): string {
-  const kept = blocksOf(before).filter((block) => !isDefaultModel(block));
-  const text = kept.join("").trimEnd();
-  return text === "" ? table : `${text}\n\n${table}`;
+function defaultModelKeys(text: string): string[] {
+  const llm = Object.entries(tableOf(text, "llm"));
+  return llm
+    .filter(([key, value]) => ["price", "capabilities"].includes(key) || typeof value !== "object")
+    .map(([key]) => key);
 }

@@ -8,6 +8,9 @@ import type { OutgoingFile } from "../tasks/agent-client.ts";
 /** Means standard input, as a task or a file. */
 const piped = "-";
 
+/** A request may have 10 MB, and base64 makes files a third larger. */
+const mostBytes = 7_000_000;
+
 /**
  * When a task is given, a pipe silent for this long is ignored: it was meant for another program.
  */
@@ -26,12 +29,13 @@ export async function readTask(
   const isPiped = words === piped || words.trim() === "";
   if (isPiped && paths.includes(piped))
     throw new AppError("invalid_input", "Standard input can be the task or a file, not both.");
-  const input = await (isPiped || paths.includes(piped) ? terminal.read() : terminal.read(patienceMs));
+  const input = await terminal.read(mostBytes, isPiped || paths.includes(piped) ? undefined : patienceMs);
   const text = isPiped ? new TextDecoder().decode(input) : words;
   if (text.trim() === "") throw new AppError("invalid_input", "The task is empty: describe in plain words what to do.");
   const files = await readFiles(
     paths.filter((path) => path !== piped),
     cwd,
+    isPiped ? 0 : (input?.length ?? 0),
   );
   if (paths.includes(piped) && input === undefined)
     throw new AppError("invalid_input", "--file - reads standard input, but nothing is piped in.");
@@ -48,15 +52,13 @@ function fileOf(bytes: Uint8Array): OutgoingFile {
   }
 }
 
-/** A request may have 10 MB, and base64 makes files a third larger. */
-const mostBytes = 7_000_000;
-
 /**
- * The files named on the command line, to attach to a message. Rejects with `invalid_input`.
+ * The files named on the command line, to attach to a message beside `others` bytes. Rejects with
+ * `invalid_input`.
  */
-export async function readFiles(paths: readonly string[], cwd: string): Promise<OutgoingFile[]> {
+export async function readFiles(paths: readonly string[], cwd: string, others = 0): Promise<OutgoingFile[]> {
   const files: OutgoingFile[] = [];
-  let total = 0;
+  let total = others;
   for (const path of paths) {
     const file = Bun.file(resolve(cwd, path));
     if (!(await file.exists())) throw new AppError("invalid_input", `There is no file ${path}.`);

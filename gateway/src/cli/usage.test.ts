@@ -77,6 +77,21 @@ test("input piped in beside a task is sent as a file", async () => {
   expect(nothing.said()).toContain("--file - reads standard input, but nothing is piped in.");
 });
 
+test("input and files that no request can carry are refused as soon as they are too large", async () => {
+  await using cli = await cliForTest({ play, piped: "x".repeat(4_000_000) });
+  await writeFile(join(cli.cwd, "large.txt"), "x".repeat(4_000_000));
+  expect(await cli.run("run", "Summarise it", "--file", "large.txt")).toBe(2);
+  expect(cli.said()).toContain("exceed 7 MB in total");
+  const main = new URL("main.ts", import.meta.url).pathname;
+  const endless = Bun.spawn(["sh", "-c", 'yes | "$0" "$1" run -', process.execPath, main], {
+    cwd: cli.cwd,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  expect(await new Response(endless.stderr).text()).toContain("Standard input has more than 7 MB.");
+  expect(await endless.exited).toBe(2);
+});
+
 test("--schema sends a JSON Schema and the answer comes as data", async () => {
   const data = { total: 3 };
   const answered = {

@@ -1,6 +1,6 @@
 import { patch } from "@decimalturn/toml-patch";
 import { AppError } from "manyhands/internal/core/errors";
-import { parse, stringify } from "smol-toml";
+import { parse, stringify, TomlError } from "smol-toml";
 
 /** A table of a settings file. */
 export type TomlTable = { readonly [key: string]: unknown };
@@ -17,7 +17,9 @@ export function withKeys(text: string, table: string, keys: TomlTable): string {
   if (Object.values(own).some((value) => !isTable(value))) return checked(patch(text, after), after);
   // The editor would write a table without keys of its own at the top, dotted.
   const added = stringify({ [table]: defined(keys) });
-  return checked(text.trim() === "" ? added : withBlock(text, table, added), after);
+  if (text.trim() === "") return checked(added, after);
+  const inPlace = withBlock(text, table, added);
+  return checked(Bun.deepEquals(parsedOr(inPlace), after) ? inPlace : atEnd(text, added), after);
 }
 
 /**
@@ -30,7 +32,7 @@ export function withTable(text: string, path: readonly [string, string], table: 
   const before = parse(rest);
   const after = { ...before, [section]: { ...tableIn(before, [section]), [name]: table } };
   const added = stringify({ [section]: { [name]: table } });
-  return checked(rest === "" ? added : `${rest}\n\n${added}`, after);
+  return checked(rest === "" ? added : atEnd(rest, added), after);
 }
 
 /** The text without the table at this path and the tables below it. */
@@ -48,6 +50,18 @@ export function withoutTable(text: string, path: readonly [string, string]): str
   const patched = patch(text, after);
   if (isGone(parsedOr(patched))) return patched;
   throw unwritable();
+}
+
+/**
+ * A table of a text, empty if it is not there. Throws `config_invalid` for a text that is no TOML.
+ */
+export function tableOf(text: string, table: string): TomlTable {
+  try {
+    return tableIn(parse(text), [table]);
+  } catch (error) {
+    const why = error instanceof TomlError ? error.message.split("\n")[0] : String(error);
+    throw new AppError("config_invalid", `The settings file is not valid TOML: ${why}.`, { cause: error });
+  }
 }
 
 /** The tables of a text as they are written, with the text before the first. */
@@ -78,9 +92,11 @@ function isBlockOf(block: string, path: readonly string[]): boolean {
 function withBlock(text: string, table: string, added: string): string {
   const blocks = blocksOf(text);
   const at = blocks.findIndex((block) => isBlockOf(block, [table]));
-  if (at < 0) return `${text.trimEnd()}\n\n${added}`;
+  if (at < 0) return atEnd(text, added);
   return [...blocks.slice(0, at), `${added}\n`, ...blocks.slice(at)].join("");
 }
+
+const atEnd = (text: string, added: string) => `${text.trimEnd()}\n\n${added}`;
 
 function tableIn(whole: TomlTable, path: readonly string[]): TomlTable {
   let value: unknown = whole;

@@ -2,6 +2,7 @@ import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { addAbortSignal } from "node:stream";
 import { isCancel, text } from "@clack/prompts";
+import { AppError } from "manyhands/internal/core/errors";
 import { type Style, styleOf } from "./style.ts";
 
 /** The streams and signals of the process, as commands use them. */
@@ -18,8 +19,9 @@ export interface Terminal {
   /**
    * Everything piped in; undefined when input is a keyboard. With `patienceMs`, also undefined when
    * nothing arrives in that time: the parent program may hold the pipe open and never write.
+   * Rejects with `invalid_input` once more than `mostBytes` have come.
    */
-  read(patienceMs?: number): Promise<Uint8Array | undefined>;
+  read(mostBytes: number, patienceMs?: number): Promise<Uint8Array | undefined>;
 }
 
 /** The terminal of this process. */
@@ -40,20 +42,23 @@ export function processTerminal(env: Readonly<Record<string, string | undefined>
       const { value, done } = await piped.next();
       return done === true ? undefined : value;
     },
-    read: (patienceMs) => readPiped(patienceMs),
+    read: readPiped,
   };
 }
 
-async function readPiped(patienceMs: number | undefined): Promise<Uint8Array | undefined> {
+async function readPiped(mostBytes: number, patienceMs?: number): Promise<Uint8Array | undefined> {
   const about = fstatSync(0, { throwIfNoEntry: false });
   if (about === undefined || !(about.isFIFO() || about.isFile() || about.isSocket())) return undefined;
   const silent = new AbortController();
   const timer = patienceMs === undefined ? undefined : setTimeout(() => silent.abort(), patienceMs);
   const pieces: Uint8Array[] = [];
+  let size = 0;
   try {
     for await (const piece of addAbortSignal(silent.signal, process.stdin)) {
       clearTimeout(timer);
       pieces.push(piece);
+      size += piece.length;
+      if (size > mostBytes) throw new AppError("invalid_input", `Standard input has more than ${mostBytes / 1e6} MB.`);
     }
   } catch (error) {
     if (!silent.signal.aborted) throw error;

@@ -50,6 +50,10 @@ test("an entry that agents would refuse is not written", async () => {
   await using cli = await cliForTest({});
   expect(await cli.run("mcp", "add", "x")).toBe(2);
   expect(await cli.run("mcp", "add", "x", "--url", "file:///etc/passwd")).toBe(2);
+  const here = ["--url", "http://127.0.0.1:9/mcp"];
+  expect(await cli.run("mcp", "add", "x", ...here, "--trust", "sandboxed", "--env", "A=b")).toBe(2);
+  expect(cli.said()).toContain("--env and --trust cannot be given for a server reached by a URL.");
+  expect(await cli.run("mcp", "add", "x", "--header", "A: b", "--", ...program)).toBe(2);
   expect(await Bun.file(join(cli.cwd, "mcp.json")).exists()).toBe(false);
 });
 

@@ -33,6 +33,7 @@ export async function addServer(
   const [program, ...args] = command;
   if ((program === undefined) === (options.url === undefined))
     throw new AppError("config_invalid", "Give a command after --, or --url URL.");
+  refuseOthers(program === undefined ? forCommands : forUrls, options, program === undefined ? "a URL" : "a command");
   const common = { ...(options.type !== undefined && { type: options.type }) };
   const entry =
     program === undefined
@@ -50,6 +51,16 @@ export async function addServer(
   await editServers(mcp.file, everyVariable(context.env), (servers) => ({ ...servers, [name]: entry }));
   context.terminal.say(`Added ${name} to ${mcp.file}. Check it with: ${ownCommand} mcp test ${name}`);
   return exitCodes.ok;
+}
+
+const forCommands = ["env", "cwd", "read", "write", "network", "trust"] as const;
+const forUrls = ["header"] as const;
+
+/** An option that would have no effect is a mistake: the person believes that it has one. */
+function refuseOthers(others: readonly (keyof AddOptions)[], options: AddOptions, way: string): void {
+  const given = others.filter((name) => options[name] !== undefined).map((name) => `--${name}`);
+  if (given.length === 0) return;
+  throw new AppError("config_invalid", `${given.join(" and ")} cannot be given for a server reached by ${way}.`);
 }
 
 /** Removes an entry from `mcp.json`. */
