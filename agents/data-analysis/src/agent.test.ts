@@ -23,6 +23,7 @@ test("it has the tools OpenManus users know, and SQL", () => {
     "python_execute",
     "describe_data",
     "sql_query",
+    "statistics",
     "visualization_preparation",
     "data_visualization",
     "write_report",

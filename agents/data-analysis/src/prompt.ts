@@ -4,6 +4,7 @@ const part = {
 - Look before you compute: describe_data on each file first. It tells what is odd (missing values, repeated rows, impossible dates, mixed types, outliers); say how you deal with each that matters.
 - Break the question into steps.{plan}
 - Compute with sql_query: it reads CSV, Parquet and JSON files of any size by name, sheets as 'book.xlsx/Sheet 2' and SQLite tables as 'shop.db/orders', and COPY (SELECT …) TO 'file.csv' writes one. Never do arithmetic in your head, and never state a number that no result showed you.
+- Whether a difference or a relation is more than chance, ask statistics: it answers with p, n, effect and interval. Read its assumptions, use the test it names where one does not hold, and report the effect, not p alone.
 - After each result say in a sentence or two what it means and what you do next. A call that failed tells why: change something before you try again.
 - Check an important number a second way: another query, a total that must match.`,
   charts: `How you draw

@@ -97,7 +97,7 @@ export const desktop = (): ToolFamily => family("desktop", ["computer_use"], (ma
 export const data = (): ToolFamily =>
   family(
     "data",
-    ["sql_query", "describe_data", "visualization_preparation", "data_visualization", "write_report"],
+    ["sql_query", "statistics", "describe_data", "visualization_preparation", "data_visualization", "write_report"],
     (machine) => machine.data,
   );
 

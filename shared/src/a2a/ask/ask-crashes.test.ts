@@ -131,7 +131,9 @@ test("an asker killed around any durable write while two agents ask: each is ans
   expect(crashes).toBeGreaterThan(15 / stride);
 });
 
-/** How an ask of an agent of another make came out after a kill, and how often that got its message. */
+/**
+ * How an ask of an agent of another make came out after a kill, and how often that got its message.
+ */
 async function askStranger(kill: { readonly crashAt?: string; readonly onMessage?: true }) {
   const done = badTask("COMPLETED", { artifacts: [badArtifact({ text: "the answer" })] });
   const arrived = Promise.withResolvers<void>();

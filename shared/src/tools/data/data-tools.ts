@@ -3,6 +3,7 @@ import { dataVisualization } from "./data-visualization.ts";
 import type { Databases } from "./database/databases.ts";
 import { describeData } from "./describe-data.ts";
 import { sqlQuery } from "./sql-query.ts";
+import { statistics } from "./statistics.ts";
 import { visualizationPreparation } from "./visualization-preparation.ts";
 import { writeReport } from "./write-report.ts";
 
@@ -17,6 +18,7 @@ export function dataTools({
   return [
     describeData({ databases }),
     sqlQuery({ databases }),
+    statistics({ databases }),
     ...(python === undefined ? [] : [visualizationPreparation({ python })]),
     dataVisualization({ databases }),
     writeReport(),

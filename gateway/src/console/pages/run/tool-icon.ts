@@ -3,7 +3,7 @@ import type { IconName } from "../../parts/icon.tsx";
 /** How the tools of our agents are drawn, by what their names begin with. */
 const byName: readonly (readonly [RegExp, IconName])[] = [
   [/^(bash|python_execute|run_tests|shell|run_command)/, "terminal"],
-  [/^(sql_query|describe_data|visualization_preparation)/, "table"],
+  [/^(sql_query|statistics|describe_data|visualization_preparation)/, "table"],
   [/^(data_visualization|browser_screenshot|see_image)/, "image"],
   [/^(str_replace_editor|apply_patch|browser_(fill|input|select|send))/, "pen"],
   [/^(browser_(click|drag|hover|scroll)|computer)/, "pointer"],

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type DataScene, dataScene } from "../../testing/data/data.ts";
+import { statistics } from "./statistics.ts";
+
+let scene: DataScene;
+beforeAll(async () => {
+  scene = await dataScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const ask = async (request: object) => scene.call(statistics(scene), request);
+const said = async (request: object) => (await ask(request)).text;
+
+/** A CSV file of columns. */
+async function table(name: string, columns: Readonly<Record<string, readonly (string | number)[]>>): Promise<void> {
+  const names = Object.keys(columns);
+  const length = Math.max(...Object.values(columns).map((values) => values.length));
+  const rows = Array.from({ length }, (_, at) => names.map((column) => columns[column]?.[at] ?? "").join(","));
+  await scene.write(name, `${[names.join(","), ...rows].join("\n")}\n`);
+}
+
+const a = [12.1, 14.3, 11.8, 13.5, 15.2, 12.9, 13.1, 14.8, 12.2, 13.7];
+const b = [15.5, 16.1, 14.2, 17.3, 15.8, 16.9, 14.9, 18.2, 15.1, 16.4, 17.0];
+const c = [11.0, 13.2, 19.5, 9.1, 16.3, 8.4, 21.0, 12.2];
+const named = (name: string, values: readonly number[]) => values.map(() => name);
+const three = {
+  place: [...named("a", a), ...named("b", b), ...named("c", c)],
+  value: [...a, ...b, ...c],
+};
+const first = { place: three.place.slice(0, 21), value: three.value.slice(0, 21) };
+
+// The expected figures were computed with SciPy 1.17 and statsmodels 0.15.
+
+test("two groups are compared by Welch's t test, with interval, effect and what was assumed", async () => {
+  await table("two.csv", first);
+  const text = await said({ test: "t_test", from: "two.csv", y: ["value"], x: ["place"] });
+  expect(text).toContain("difference of the means (a − b): -2.767, 95 % CI -3.837 to -1.698");
+  expect(text).toContain("t = -5.418, df = 18.86, p < 0.0001");
+  expect(text).toContain("normal values: too few (below 20) to tell; mann_whitney does not need it.");
+  const same = await said({
+    test: "t_test",
+    from: "SELECT (SELECT 1) AS one, value AS x, value AS y FROM 'two.csv'",
+    y: ["x", "y"],
+  });
+  expect(same).toContain("t = 0, df = 40, p = 1.000");
+});
+
+test("one column is tested against a value, and pairs are compared row by row", async () => {
+  await table("pairs.csv", { before: a, after: b.slice(0, 10) });
+  expect(await said({ test: "t_test", from: "pairs.csv", y: ["before"], against: 12 })).toContain(
+    "t = 3.705, df = 9, p = 0.005",
+  );
+  const text = await said({ test: "t_test", from: "pairs.csv", y: ["before", "after"], paired: true });
+  expect(text).toContain("Paired t test: is the mean of before − after 0?");
+  expect(text).toContain("t = -8.026, df = 9, p < 0.0001");
+  expect(await said({ test: "wilcoxon", from: "pairs.csv", y: ["before", "after"] })).toContain(
+    "W = 0, p = 0.006 (normal approximation, corrected for ties)",
+  );
+});
+
+test("ranks are compared exactly where they are few and not tied, else by approximation", async () => {
+  await table("two.csv", first);
+  await table("few.csv", { place: [...named("a", a.slice(0, 6)), ...named("c", c)], value: [...a.slice(0, 6), ...c] });
+  await table("tied.csv", { one: [1, 2, 2, 3, 5, 8, 9, 4, 4, 7], other: [2, 2, 5, 1, 9, 3, 1, 1, 8, 9] });
+  expect(await said({ test: "mann_whitney", from: "two.csv", y: ["value"], x: ["place"] })).toContain(
+    "U = 5, p = 0.0005 (normal approximation, corrected for ties)",
+  );
+  expect(await said({ test: "mann_whitney", from: "few.csv", y: ["value"], x: ["place"] })).toContain(
+    "U = 25, p = 0.950 (exact)",
+  );
+  await table("near.csv", { one: [0.3, 0.2, 5, 6, 8], other: [0.2, 0.1, 4, 4, 4] });
+  expect(await said({ test: "wilcoxon", from: "near.csv", y: ["one", "other"] })).toContain("corrected for ties");
+  const tied = await said({ test: "wilcoxon", from: "tied.csv", y: ["one", "other"] });
+  expect(tied).toContain("W = 21, p = 0.905 (normal approximation, corrected for ties)");
+  expect(tied).toContain("pairs without a difference, which do not count: 1");
+});
+
+test("several groups are compared in one test and in pairs, and unequal spread leads to Welch's F", async () => {
+  await table("three.csv", three);
+  const text = await said({ test: "anova", from: "three.csv", y: ["value"], x: ["place"] });
+  expect(text).toContain("F(2, 26) = 3.318, p = 0.052");
+  expect(text).toContain("Welch's F(2, 13.91) = 14.16, p = 0.0004");
+  expect(text).toContain("equal spread: does not hold (Brown-Forsythe p = 0.001): go by Welch's F.");
+  expect(text).toContain("a − b: difference -2.767, 95 % CI -3.837 to -1.698, p < 0.0001");
+  expect(await said({ test: "kruskal_wallis", from: "three.csv", y: ["value"], x: ["place"] })).toContain(
+    "H = 9.166, df = 2, p = 0.010",
+  );
+});
+
+test("categories are counted, compared with what chance would give, and small counts lead to Fisher's test", async () => {
+  const rows = (counts: readonly (readonly [string, string, number])[]) =>
+    `SELECT one, other FROM (VALUES ${counts.map((row) => `('${row[0]}','${row[1]}',${row[2]})`).join(",")}) AS v(one, other, n), range(n)`;
+  const wide = rows([
+    ["f", "x", 12],
+    ["f", "y", 30],
+    ["f", "z", 8],
+    ["m", "x", 25],
+    ["m", "y", 14],
+    ["m", "z", 11],
+  ]);
+  const text = await said({ test: "chi_square", from: wide, y: ["one"], x: ["other"] });
+  expect(text).toContain("f | 12 (18.5) | 30 (22) | 8 (9.5)");
+  expect(text).toContain("chi² = 10.86, df = 2, n = 100, p = 0.004");
+  const square = rows([
+    ["f", "x", 3],
+    ["f", "y", 9],
+    ["m", "x", 10],
+    ["m", "y", 2],
+  ]);
+  expect(await said({ test: "chi_square", from: square, y: ["one"], x: ["other"] })).toContain(
+    "Fisher's exact test: p = 0.012",
+  );
+  const die = rows([
+    ["1", "", 18],
+    ["2", "", 22],
+    ["3", "", 30],
+    ["4", "", 10],
+  ]);
+  expect(await said({ test: "chi_square", from: die, y: ["one"] })).toContain("chi² = 10.4, df = 3, n = 80, p = 0.015");
+});
+
+const x = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+const z = [2, 1, 4, 3, 6, 8, 5, 9, 7, 12, 10, 11];
+const y = [2.1, 3.9, 6.2, 7.8, 10.1, 12.5, 13.2, 16.8, 17.5, 21.0, 21.7, 25.1];
+
+test("a regression has coefficients, intervals, robust p values and its diagnostics", async () => {
+  await table("line.csv", { x, z, y });
+  const text = await said({ test: "regression", from: "line.csv", y: ["y"], x: ["x", "z"] });
+  expect(text).toContain("R² = 0.9976, adjusted 0.997; F(2, 9) = 1837, p < 0.0001; residual standard deviation 0.405");
+  expect(text).toContain(
+    "z: 0.2997, standard error 0.08445, 95 % CI 0.1087 to 0.4908, t = 3.549, p = 0.006, robust p = 0.004, VIF 6.219",
+  );
+  expect(text).toContain("Breusch-Pagan p = 0.080");
+  expect(text).toContain("Durbin-Watson 2.09");
+  expect(text).toContain("x, z largely repeat the others");
+  expect(text).toContain("fewer than ten a predictor (12 for 2)");
+});
+
+test("a column of texts becomes columns of 0 and 1 in a regression, and columns that say the same are refused", async () => {
+  await table("three.csv", three);
+  const text = await said({ test: "regression", from: "three.csv", y: ["value"], x: ["place"] });
+  expect(text).toContain("place = b (not a): 2.767");
+  expect(text).toContain("F(2, 26) = 3.318, p = 0.052");
+  const twice = await ask({
+    test: "regression",
+    from: "SELECT value, value ** 2 AS r, value ** 2 * 3 + 1 AS s FROM 'three.csv'",
+    y: ["value"],
+    x: ["r", "s"],
+  });
+  expect(twice).toMatchObject({ isError: true, text: expect.stringContaining("say exactly the same") });
+});
+
+test("correlations have intervals and p values adjusted for their number, and ranks check the straight line", async () => {
+  await table("line.csv", { x, z, y });
+  const text = await said({ test: "correlation", from: "line.csv", y: ["x", "z", "y"] });
+  expect(text).toContain("x and z: r = 0.9161, 95 % CI 0.7215 to 0.9766, p < 0.0001, adjusted p < 0.0001");
+  await table("curve.csv", { x, e: x.map((value) => Math.exp(value).toFixed(1)) });
+  expect(await said({ test: "correlation", from: "curve.csv", y: ["x", "e"] })).toContain(
+    "does not hold; ranks say otherwise for x and e (1): draw a scatter chart, prefer spearman.",
+  );
+  expect(await said({ test: "correlation", from: "curve.csv", y: ["x", "e"], method: "spearman" })).toContain("r = 1,");
+});
+
+test("intervals of mean, median and share are given, and outliers by a named rule with their rows", async () => {
+  await table("two.csv", { ...first, hit: first.value.map((_, at) => (at % 3 === 0 ? 1 : 0)) });
+  const means = await said({ test: "confidence_interval", from: "two.csv", y: ["value"], x: ["place"] });
+  expect(means).toContain("mean 95 % CI 12.53 to 14.19; median 95 % CI ");
+  expect(await said({ test: "confidence_interval", from: "two.csv", y: ["hit"] })).toContain(
+    "hit: 7 of 21 = 0.3333, 95 % CI 0.1719 to 0.5463",
+  );
+  await table("odd.csv", { day: [...x, 13].map((value) => `d${value}`), value: [...y.map((value) => value / 10), 60] });
+  for (const rule of ["iqr", "mad", "zscore"])
+    expect(await said({ test: "outliers", from: "odd.csv", y: ["value"], x: ["day"], rule })).toContain(
+      '60 (day "d13")',
+    );
+});
+
+test("a series is taken apart into trend, season and rest, in order of its times, and gaps are told", async () => {
+  const values = [
+    112, 118, 132, 129, 121, 135, 148, 148, 136, 119, 104, 118, 115, 126, 141, 135, 125, 149, 170, 170, 158, 133, 114,
+    140, 145, 150, 178, 163, 172, 178, 199, 199, 184, 162, 146, 166,
+  ];
+  const months = values.map((_, at) => `${2020 + Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, "0")}-01`);
+  await table("series.csv", { month: months.toReversed(), sold: values.toReversed() });
+  const request = { test: "decomposition", from: "series.csv", y: ["sold"], x: ["month"], period: 12 };
+  const text = await said(request);
+  expect(text).toContain("trend: 126.8 at 2020-07-01");
+  expect(text).toContain("season: highest 25.52 at place 7 of the period (as 2020-07-01), lowest -30.9 at place 11");
+  expect(text).toContain("season by place: -13.81, -7.938, 11.5,");
+  expect(text).not.toContain("uneven times");
+  expect(await said({ ...request, model: "multiplicative" })).toContain("season by place: 0.9015, 0.9455, 1.075,");
+  const file = /All parts: (\S+)/.exec(text)?.[1] ?? "";
+  const saved = await scene.databases.query(scene.workspace, `FROM '${file}' LIMIT 1 OFFSET 6`, {
+    signal: AbortSignal.timeout(60_000),
+  });
+  expect(saved.columns.map(({ name }) => name)).toEqual(["month", "sold", "trend", "season", "rest"]);
+  const gap = { ...request, from: "SELECT * FROM 'series.csv' WHERE month <> '2021-05-01'" };
+  expect(await said(gap)).toContain("rows seem to be missing before 2021-06-01");
+});
+
+test("missing values are left out and counted, and what cannot be tested is refused with the way out", async () => {
+  await scene.write("holes.csv", "place,value,note\na,1,x\na,2,x\nb,,x\nb,4,y\nb,6,y\n,7,y\n");
+  const request = { test: "t_test", from: "holes.csv", y: ["value"], x: ["place"] };
+  expect(await said(request)).toContain("Rows left out because a value is missing: 2.");
+  const refusals: [object, string][] = [
+    [{ ...request, y: ["note"] }, 'note holds "x", which is no number. Convert it in a SELECT: TRY_CAST'],
+    [{ ...request, y: ["values"] }, 'Referenced column "values" not found'],
+    [{ ...request, x: [], y: ["value"], paired: true }, "paired goes with a t_test of two columns"],
+    [{ test: "anova", from: "holes.csv", y: ["value"] }, "anova takes one column in y and one in x."],
+    [{ ...request, from: "COPY (SELECT 1) TO 'x.csv'" }, "does not exist"],
+    [{ ...request, from: "SELECT 1; DROP TABLE x" }, "only a SELECT that changes nothing"],
+    [{ ...request, from: "/etc/passwd" }, "/etc/passwd"],
+    [{ ...request, from: "SELECT 'a' AS place, 5 AS value FROM range(9)" }, "place has 1 different values"],
+    [{ ...request, from: "SELECT i % 2 AS place, 5 AS value FROM range(9) t(i)" }, "All 5 values of 0 are equal"],
+    [
+      { ...request, from: "SELECT i % 2 AS place, i AS value FROM range(200000) t(i)" },
+      "200000 rows, more than can be read here",
+    ],
+  ];
+  for (const [asked, why] of refusals)
+    expect([asked, await ask(asked)]).toEqual([asked, { isError: true, text: expect.stringContaining(why) }]);
+});
+
+test("values unlike a normal distribution's lead to a test that does not need one", async () => {
+  const from =
+    "SELECT 'a' AS place, exp(i / 5.0) AS value FROM range(25) t(i) UNION ALL SELECT 'b', i FROM range(25) t(i)";
+  expect(await said({ test: "t_test", from, y: ["value"], x: ["place"] })).toMatch(
+    /normal values: does not hold in a \(p [=<] [\d.]+, skewness [\d.]+\): prefer mann_whitney\./,
+  );
+});
