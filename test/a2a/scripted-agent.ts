@@ -2,7 +2,7 @@ import { AppError, type ErrorCode } from "manyhands/internal/core/errors";
 import type { JournalEvent } from "manyhands/internal/core/events";
 import type { Json } from "manyhands/internal/core/json";
 import { messageSignal, type UserMessage } from "manyhands/internal/core/message";
-import type { Run, RunDefinition, RunEvent } from "manyhands/internal/core/run";
+import type { Run, RunDefinition, RunEvent, StepContext } from "manyhands/internal/core/run";
 import type { AgentInput } from "manyhands/internal/core/task";
 
 /** The name of the agent these tests serve. */
@@ -29,6 +29,14 @@ export const scriptedAgent: RunDefinition = {
     return { answer, ...(verb === "reply" && { reply: true }) };
   },
 };
+
+/**
+ * A step that shows progress. It begins once all events before it are on disk, however slow that
+ * is: until then no progress is shown, and later none of a step that has ended.
+ */
+function liveStep(run: Run, name: string, fn: (step: StepContext) => Promise<string>): Promise<string> {
+  return run.step(name, fn, { effect: "once" });
+}
 
 type Act = (run: Run, rest: string, message: UserMessage) => Promise<string>;
 
@@ -59,7 +67,7 @@ const acts: Record<string, Act> = {
     return `worked ${steps}`;
   },
   type: async (run, text) => {
-    await run.step("model", async (step) => {
+    await liveStep(run, "model", async (step) => {
       for (const word of text.split(" ")) {
         step.progress({ type: "text-delta", text: word });
         await Bun.sleep(20);
@@ -69,7 +77,7 @@ const acts: Record<string, Act> = {
     return text;
   },
   draft: async (run, text) => {
-    await run.step("model", async (step) => {
+    await liveStep(run, "model", async (step) => {
       let at = 0;
       for (const word of text.split(" ")) {
         step.signal.throwIfAborted();
@@ -93,7 +101,7 @@ const acts: Record<string, Act> = {
   relay: async (run, rest) => {
     const [text = "", way] = rest.split(", ");
     const whose = { askId: "a", isAnswer: true };
-    await run.step("ask", async (step) => {
+    await liveStep(run, "ask", async (step) => {
       for (const [at, letter] of [...text].entries()) {
         step.progress({ type: "agent-writing", ...whose, text: letter, at });
         await Bun.sleep(20);
