@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { agentDefaults } from "manyhands/internal/config/agents";
 import {
   importCircles,
   importFaults,
@@ -49,6 +50,40 @@ test("runs ask a model in one place, where every call is counted", async () => {
   );
   const found = asking.filter(([, text]) => /\bmodel\.ask\(|\bmodels\/reply\b/.test(text)).map(([path]) => path);
   expect(found).toEqual(["shared/src/agent/model-call/call-model.ts"]);
+});
+
+/** The sources of these folders, without tests and scripts of models. */
+async function textsBelow(folders: RegExp): Promise<readonly (readonly [path: string, text: string])[]> {
+  const paths = sources
+    .map(({ path }) => path)
+    .filter((path) => folders.test(path) && !/testing|rehearsal|demo/.test(path));
+  expect(paths.length).toBeGreaterThan(50);
+  return await Promise.all(
+    paths.map(async (path) => [path, await Bun.file(join(import.meta.dir, "..", path)).text()] as const),
+  );
+}
+
+test("the names of our agents stand in the defaults of [agents] alone, and in the examples of flows", async () => {
+  const names = Object.keys(agentDefaults).filter((name) => name !== "browser"); // a family of tools, too
+  const named = new RegExp(`"(?:${names.join("|")})"|^\\s*(?:${names.join("|")}):`, "m");
+  const texts = await textsBelow(/^(shared|gateway|flows)\/src\//);
+  const found = texts.filter(([path, text]) => !path.startsWith("flows/") && named.test(text)).map(([path]) => path);
+  expect(found).toEqual(["shared/src/config/agents.ts"]);
+  for (const [path, text] of texts.filter(([path]) => path.startsWith("flows/")))
+    expect([path, text.replaceAll(/\bexample: \{[\s\S]*?\n {2}\},/g, "")]).not.toEqual([
+      path,
+      expect.stringMatching(named),
+    ]);
+});
+
+test("nothing an agent does depends on the name of a tool, except in journals that name nothing else", async () => {
+  const families = await Bun.file(join(import.meta.dir, "../shared/src/tools/families.ts")).text();
+  const tools = families.match(/"[a-z]+(?:_[a-z]+)+"|"bash"/g) ?? [];
+  expect(tools.length).toBeGreaterThan(15);
+  const texts = await textsBelow(/^shared\/src\/(agent|core|runs|a2a|mcp|server|flow|models)\//);
+  const found = texts.filter(([, text]) => tools.some((tool) => text.includes(tool))).map(([path]) => path);
+  // Those that control a task; what earlier versions recorded.
+  expect(found.toSorted()).toEqual(["shared/src/agent/task/recorded-sources.ts", "shared/src/core/agent.ts"]);
 });
 
 test("planted faults are found", () => {

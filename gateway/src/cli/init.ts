@@ -52,7 +52,7 @@ export async function initCommand(options: InitOptions, { cwd, env, terminal }: 
       );
     return answer.trim() || fallback;
   };
-  if (defaultModelKeys(await textOf(path)).length > 0 && !options.force) {
+  if (defaultModelKeys(await readOrEmpty(path)).length > 0 && !options.force) {
     const answer = options.yes ? "no" : await ask(`${path} already names a model. Replace it?`, "no");
     if (!/^y(es)?$/i.test(answer))
       throw new AppError("invalid_input", `${path} already has an [llm] and was not changed. --force replaces it.`);
@@ -67,7 +67,7 @@ export async function initCommand(options: InitOptions, { cwd, env, terminal }: 
   const target = (await realpath(path).catch(unlessMissing)) ?? path;
   const llm = llmOf(provider, keyEnv === "-" ? "" : keyEnv, model);
   await underLock(target, async () => {
-    const before = await textOf(target);
+    const before = await readOrEmpty(target);
     const gone = Object.fromEntries(defaultModelKeys(before).map((key) => [key, undefined]));
     await replaceFile(target, withKeys(before, "llm", { ...gone, ...llm }));
   });
@@ -93,7 +93,7 @@ function llmOf({ url }: Provider, keyEnv: string, model: string) {
   };
 }
 
-const textOf = async (path: string) => (await readFile(path, "utf8").catch(unlessMissing)) ?? "";
+const readOrEmpty = async (path: string) => (await readFile(path, "utf8").catch(unlessMissing)) ?? "";
 
 /**
  * What a text says of the default model. A table is another model's, but for price and

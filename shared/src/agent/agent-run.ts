@@ -82,7 +82,7 @@ function openingOnce(deps: AgentDeps): AgentDeps {
 
 /** One turn of this agent: think and act, with their wrappers. */
 function turn(agent: AgentDefinition, deps: AgentDeps): Turn {
-  const think = withinBudget(fitWindow(askModel(agent, deps), deps));
+  const think = withinBudget(fitWindow(askModel(agent, deps), { ...deps, tools: agent.tools }));
   const act = rejectFalseSuccess(limitCalls(withApproval(callTools(agent, deps))));
   return receiveMessages(detectLoops(react(think, act)), deps);
 }

@@ -4,7 +4,7 @@ import { agentDefaults } from "./agents.ts";
 import { toolProfiles } from "./tool-profile.ts";
 
 /**
- * The tool families that `[agents.NAME] tools` can name. `server/tool-families.ts` says what each
+ * The tool families that `[agents.NAME] tools` can name. `tools/families.ts` says what each
  * contains.
  */
 export const toolFamilyNames = [

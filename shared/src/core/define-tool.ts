@@ -32,19 +32,22 @@ export function defineTool<Input extends z.ZodObject>(
     readonly reach?: Reach<z.output<Input>>;
     /** As `Tool.edits`, with the parsed input. */
     readonly edits?: true | ((input: z.output<Input>) => readonly string[]);
+    /** As `Tool.views`, with the parsed input. */
+    readonly views?: (input: z.output<Input>) => string | undefined;
     /** As `Tool.callDurably`, with the parsed input. */
     readonly runDurably?: (input: z.output<Input>, run: Run, context: DurableContext) => Promise<string | ToolResult>;
   } & Pick<Tool, "family" | "opens" | "neededFor" | "parallel" | "endsTask" | "release" | "brings">,
 ): Tool {
   const fault = faultIn(spec);
   if (fault !== undefined) refuseSpec(fault);
-  const { name, description, input, effect, run, risk, sameKind, reach, edits, runDurably, ...rest } = spec;
+  const { name, description, input, effect, run, risk, sameKind, reach, edits, views, runDurably, ...rest } = spec;
   return {
     ...rest,
     ...(risk && { risk: onInput(name, input, risk, Promise.resolve(undefined)) }),
     ...(sameKind && { sameKind: onInput(name, input, sameKind, undefined) }),
     ...(reach && { reach: reachOfAny(name, input, reach) }),
     ...(edits && { edits: edits === true ? edits : onInput(name, input, edits, []) }),
+    ...(views && { views: onInput(name, input, views, undefined) }),
     ...(runDurably && { callDurably: waiting(name, input, runDurably) }),
     name,
     description,

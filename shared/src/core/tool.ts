@@ -254,6 +254,11 @@ export interface Tool {
    * and checkers check the files named here.
    */
   readonly edits?: true | ((input: unknown) => readonly string[]);
+  /**
+   * The file of the workspace whose present content a call returns, if it does nothing else. When a
+   * conversation is shortened, its summary names that file instead of storing the result.
+   */
+  readonly views?: (input: unknown) => string | undefined;
   /** Invalid input and thrown errors become results; only an abort rejects. */
   call(input: unknown, context: ToolContext): Promise<ToolResult>;
   /**

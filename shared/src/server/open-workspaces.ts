@@ -9,7 +9,7 @@ import { sharedHomeFiles } from "../machine/workspace/checkpoint/shared-home-fil
 import type { Owner } from "../machine/workspace/held-folder.ts";
 import { createHomeFiles } from "../machine/workspace/home-files.ts";
 
-type Place = Pick<Config, "home" | "bucket">;
+type WorkspaceStorage = Pick<Config, "home" | "bucket">;
 
 /** What opening the workspaces of an agent needs. */
 export type OpenWorkspacesDeps = {
@@ -26,7 +26,10 @@ export type OpenWorkspacesDeps = {
  * The workspaces of an agent: those of this machine, unless several machines share the run store
  * and a bucket.
  */
-export function openWorkspaces(config: Place, { name, engine, user, ...deps }: OpenWorkspacesDeps): SharedWorkspaces {
+export function openWorkspaces(
+  config: WorkspaceStorage,
+  { name, engine, user, ...deps }: OpenWorkspacesDeps,
+): SharedWorkspaces {
   const { conversations } = engine;
   const checkpoints = checkpointsOf(config, user);
   if (conversations === undefined || checkpoints === undefined)
@@ -36,7 +39,7 @@ export function openWorkspaces(config: Place, { name, engine, user, ...deps }: O
 
 /** The files of a home, and what is stored of them for other machines. */
 export function openHomeFiles(
-  config: Place,
+  config: WorkspaceStorage,
   { artifacts, engine }: { readonly artifacts: KeptArtifacts; readonly engine: Pick<Engine, "conversations"> },
 ): HomeFiles {
   const files = createHomeFiles(config.home, artifacts);
@@ -47,7 +50,7 @@ export function openHomeFiles(
     : sharedHomeFiles(files, { conversations, checkpoints });
 }
 
-function checkpointsOf({ home, bucket }: Place, user: Owner | undefined) {
+function checkpointsOf({ home, bucket }: WorkspaceStorage, user: Owner | undefined) {
   if (bucket === undefined) return undefined;
   const { prefix, workspaceBytes: mostBytes, ...options } = bucket;
   return createCheckpoints({ home, bucket: openBucket(options), prefix, mostBytes, user });

@@ -1,18 +1,15 @@
+import { agentDefaults } from "manyhands/internal/config/agents";
 import { Icon, type IconName } from "./icon.tsx";
 
-const known: Readonly<Record<string, IconName>> = {
-  manus: "hand",
-  browser: "web",
-  swe: "branch",
-  "data-analysis": "bars",
-  dataanalysis: "bars",
-};
-
-/** The drawing of an agent or a flow. Agents have drawings, not colours: they come and go. */
+/**
+ * The drawing of an agent or a flow: an agent that comes with Manyhands has its own. Agents have
+ * drawings, not colours: they come and go.
+ */
 export function AgentGlyph({ name, flow = false }: { name: string; flow?: boolean }) {
+  const own: IconName = agentDefaults[name]?.icon ?? "agent";
   return (
     <span class={flow ? "ag flow" : "ag"} title={name}>
-      <Icon name={flow ? "flow" : (known[name.toLowerCase()] ?? "agent")} />
+      <Icon name={flow ? "flow" : own} />
     </span>
   );
 }

@@ -1,6 +1,7 @@
 import { AppError } from "../../core/errors.ts";
 import type { ModelRequest } from "../../core/model.ts";
 import type { StepContext } from "../../core/run.ts";
+import type { Tool } from "../../core/tool.ts";
 import { windowNamed } from "../../models/chat/overflow.ts";
 import { ModelAway } from "../../models/model-failure.ts";
 import { estimateTokens } from "../../models/tokens.ts";
@@ -23,12 +24,15 @@ import { keepViews } from "./views.ts";
 const fullAt = 0.75;
 const keepShare = 0.3;
 
+/** `tools` are the agent's own, which say which of their calls only view a file. */
+type CompactDeps = ThinkDeps & { readonly tools: readonly Tool[] };
+
 /**
  * Keeps the prompt within the model's window: when it grows too large, or the provider says so, a
  * summary replaces the older messages. The user's words and the newest turns stay verbatim, and a
  * call is never separated from its result.
  */
-export function fitWindow(think: Think, deps: ThinkDeps): Think {
+export function fitWindow(think: Think, deps: CompactDeps): Think {
   return async (task) => {
     if (promptTokens(task) > task.contextWindow * fullAt) await compact(task, roomForNewest(task), deps);
     try {
@@ -89,7 +93,7 @@ type Recorded = {
   readonly window?: number;
 };
 
-async function compact(task: AgentState, keepTokens: number, deps: ThinkDeps, window?: number): Promise<boolean> {
+async function compact(task: AgentState, keepTokens: number, deps: CompactDeps, window?: number): Promise<boolean> {
   const words = pinnable(task.messages, task.goal, task.contextWindow);
   const kept = newestWhole(task.messages, Math.min(keepTokens, roomForNewest(task, words.tokens)));
   const away = task.messages.slice(0, task.messages.length - kept);
@@ -100,8 +104,10 @@ async function compact(task: AgentState, keepTokens: number, deps: ThinkDeps, wi
   if (older.every(({ role }) => role === "summary")) return false;
   const recorded = await retryingStep<Recorded>(task.run, "compact", waitingOf(task, deps), async (step) => {
     const workspace = await deps.openWorkspace(task.run.principal, task.run.contextId);
-    const spill = (name: string, whole: string) => workspace.spill(name, whole);
-    const text = await transcript(older, [...staying, ...task.messages.slice(-kept)], task.contextWindow, spill);
+    const text = await transcript(older, [...staying, ...task.messages.slice(-kept)], task.contextWindow, {
+      spill: (name, whole) => workspace.spill(name, whole),
+      tools: deps.tools,
+    });
     const plain = await listing(older);
     const tell = (summary: string) => ({
       type: "context-compacted" as const,

@@ -3,14 +3,14 @@ import type { Doubts, RecordedReply } from "../model-call/call-model.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import { unmadeFiles } from "../task/unmade-files.ts";
 
-type Answer = Pick<RecordedReply, "text" | "toolCalls" | "finish">;
+type FinalReply = Pick<RecordedReply, "text" | "toolCalls" | "finish">;
 
 /**
  * What speaks against taking this answer as the end of its task, by what code can see: small models
  * write calls into their text, and say that they made what they did not. Only for use inside steps.
  */
 export async function doubtsAbout(
-  { text, toolCalls, finish }: Answer,
+  { text, toolCalls, finish }: FinalReply,
   task: AgentState,
   { toolNames, openWorkspace }: { readonly toolNames: readonly string[]; openWorkspace(): Promise<Workspace> },
 ): Promise<Doubts | undefined> {

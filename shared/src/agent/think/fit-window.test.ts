@@ -63,7 +63,7 @@ async function fitting(
       if (failure !== undefined) throw failure;
       return [];
     },
-    { model, openWorkspace } as never,
+    { model, openWorkspace, tools: [] } as never,
   );
   await think(task);
   return { task, requests, told, thought: () => thought };

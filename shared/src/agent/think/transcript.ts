@@ -1,4 +1,5 @@
-import * as z from "zod";
+import type { ToolCall } from "../../core/model.ts";
+import type { Tool } from "../../core/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { parseArguments } from "../../models/arguments.ts";
 import { estimateText } from "../../models/tokens.ts";
@@ -27,7 +28,7 @@ export async function transcript(
   older: readonly TaskMessage[],
   words: readonly TaskMessage[],
   contextWindow: number,
-  spill: Workspace["spill"],
+  { spill, tools }: { readonly spill: Workspace["spill"]; readonly tools: readonly Tool[] },
 ): Promise<Transcript> {
   const told = words.filter(isUsers).map(entry).join("\n\n");
   const wholes = older.map(entry);
@@ -43,7 +44,7 @@ export async function transcript(
   const limit = Math.max(shortestEntry, evenLimit(rest, left - taken - separator.length) - separator.length);
   const entries: string[] = [];
   const files: string[] = [];
-  const viewed = viewedFiles(older);
+  const viewed = viewedFiles(older, tools);
   for (const [n, message] of older.entries()) {
     const whole = wholes[n] ?? "";
     const bound = message.role === "summary" ? before : limit;
@@ -110,17 +111,20 @@ function ownWords(summary: string): string {
 }
 
 /** The file each call viewed, by call id; the file itself can be opened again. */
-function viewedFiles(messages: readonly TaskMessage[]): ReadonlyMap<string, string> {
+function viewedFiles(messages: readonly TaskMessage[], tools: readonly Tool[]): ReadonlyMap<string, string> {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
   return new Map(
     calls.flatMap((call) => {
-      const input = call.name === "str_replace_editor" ? viewing.safeParse(parseArguments(call.arguments)) : undefined;
-      return input?.success === true ? [[call.id, input.data.value.path] as const] : [];
+      const path = viewedBy(call, tools);
+      return path === undefined || path === "" ? [] : [[call.id, path] as const];
     }),
   );
 }
 
-const viewing = z.object({ value: z.looseObject({ command: z.literal("view"), path: z.string().min(1) }) });
+function viewedBy(call: ToolCall, tools: readonly Tool[]): string | undefined {
+  const parsed = parseArguments(call.arguments);
+  return parsed.ok ? tools.find(({ name }) => name === call.name)?.views?.(parsed.value) : undefined;
+}
 
 function entry(message: TaskMessage): string {
   switch (message.role) {

@@ -58,8 +58,8 @@ function selectorOf(call: Call): string {
   return `${engine}=${JSON.stringify(call)}`;
 }
 
-type Answer = new (text: string) => object;
-declare const Text: Answer;
+type TextConstructor = new (text: string) => object;
+declare const Text: TextConstructor;
 
 /** Runs in each document. */
 function apartEngine(unknown: string) {

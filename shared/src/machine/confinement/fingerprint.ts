@@ -36,7 +36,7 @@ export function confinementFingerprint(folder: string): string {
     // What covers parts of /proc decides whether a view can have its own.
     readMounts("self").filter(({ at }) => isWithin(at, "/proc")),
     statusLines(/^(?:Groups|Cap\w+|NoNewPrivs|Seccomp\w*):.*$/gm),
-    ...rules.map(textOf),
+    ...rules.map(readRules),
     ...programs.map((name) => identityOf(Bun.which(name, { PATH: process.env.PATH ?? "" }))),
     ...ownRooms.map((room) => modulesIn(resolve(import.meta.dir, "..", room))),
     statSync(folder).dev,
@@ -74,7 +74,7 @@ function statusLines(wanted: RegExp): string[] {
 }
 
 /** Undefined for rules that this kernel does not have, or does not show. */
-function textOf(path: string): string | undefined {
+function readRules(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -33,6 +33,7 @@ export function createStrReplaceEditor(queue: KeyedQueue = createKeyedQueue()): 
     effect: ({ command }) => (command === "view" ? "pure" : "idempotent"),
     brings: [],
     edits: ({ path }) => [path],
+    views: ({ command, path }) => (command === "view" ? path : undefined),
     sameKind: ({ command, path }, risk) => sameFile(path, command === "view", risk),
     async run(given, context) {
       if (given.command === "view") return await view(given, context);

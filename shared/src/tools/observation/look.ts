@@ -72,7 +72,7 @@ export async function lookAt(
 }
 
 /** Where a document is, and what it shares with those around it. */
-type Place = {
+type DocumentPlace = {
   give(element: Omit<SeenElement, "tab">): string;
   readonly looks: ReadonlyMap<number, string>;
   readonly window: PageMeasure;
@@ -80,7 +80,7 @@ type Place = {
   readonly top: number;
 };
 
-function settingOf({ frame, measure, unseen, inner }: Document, place: Place): Setting {
+function settingOf({ frame, measure, unseen, inner }: Document, place: DocumentPlace): Setting {
   const { give, looks, window, left, top } = place;
   const { origin, passwords } = measure;
   return {

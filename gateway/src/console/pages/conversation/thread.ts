@@ -1,6 +1,6 @@
 import type { EventOf, JournalEvent } from "manyhands/internal/core/events";
 import type { Part } from "manyhands/internal/core/message";
-import { type FlowSent, isFlowEvent, type StoredEvent } from "../../api/events.ts";
+import { type FlowSent, isFlowEvent, type StoredEvent, textsIn } from "../../api/events.ts";
 
 /** A file of a message or a result. */
 export type FilePart = Extract<Part, { type: "file" }>;
@@ -138,7 +138,7 @@ function read(thread: Building, stored: StoredEvent, event: JournalEvent): void 
 /** How each type of event changes the thread. */
 export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } = {
   "message-received": (thread, { messageId, parts }, stored) => {
-    const text = textOf(parts);
+    const text = textsIn(parts);
     const open = thread.items.findLast((item) => item.kind === "question");
     if (open?.kind === "question" && open.answer === undefined && !open.isOver) open.answer = { text, at: stored.at };
     else {
@@ -181,7 +181,7 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
   "context-compacted": (thread, { summary }, stored) =>
     void turnOf(thread, stored).parts.push({ kind: "notice", text: "", more: summary }),
   "agent-asked": (thread, { askId, agent, text, parts }, stored) => {
-    const asked = textOf(parts) || text;
+    const asked = textsIn(parts) || text;
     const turn: Turn = { ...newTurn(agent, stored), asked };
     thread.asks.set(askId, turn);
     thread.items.push(turn);
@@ -237,7 +237,7 @@ function answered(
 
 function addArtifact(thread: Building, { name, parts }: EventOf<"artifact-added">, stored: StoredEvent): void {
   const files = parts.filter((part) => part.type === "file");
-  const text = textOf(parts);
+  const text = textsIn(parts);
   const turn = turnOf(thread, stored);
   const said = turn.parts.findLast((part) => part.kind === "text");
   const isKnown = said?.kind === "text" && said.text.trim() === text.trim();
@@ -312,11 +312,6 @@ function planOf(steps: unknown): readonly PlanItem[] {
 }
 
 const placeOf = ({ seq, at }: StoredEvent) => ({ seq, at });
-
-/** The text of a message. */
-function textOf(parts: readonly Part[]): string {
-  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-}
 
 function filesOf(parts: readonly Part[]): { name: string; size?: number }[] {
   return parts.flatMap((part) => {

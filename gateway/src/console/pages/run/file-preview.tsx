@@ -54,7 +54,7 @@ function TextPreview({ file, kind }: { file: ShownFile; kind: string }) {
     request(file.source, { signal: gone.signal })
       .then((response) => response.arrayBuffer())
       .then(
-        (bytes) => setContent(textOf(bytes)),
+        (bytes) => setContent(decodeText(bytes)),
         () => setContent(null),
       );
     return () => gone.abort();
@@ -73,7 +73,7 @@ function TextPreview({ file, kind }: { file: ShownFile; kind: string }) {
 }
 
 /** The bytes as text; null for what is none. */
-function textOf(bytes: ArrayBuffer): string | null {
+function decodeText(bytes: ArrayBuffer): string | null {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return text.includes("\0") ? null : text;

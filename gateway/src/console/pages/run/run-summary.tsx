@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { isEvent } from "../../api/events.ts";
+import { isEvent, textsIn } from "../../api/events.ts";
 import { clockText, countText, durationText, moneyText, safeText } from "../../app/format.ts";
 import { words } from "../../app/words.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -45,13 +45,13 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunStore }) 
         {answer && (
           <>
             <h3>{text.run.answer}</h3>
-            <Markdown text={textOf(answer.event)} />
+            <Markdown text={textOfEvent(answer.event)} />
           </>
         )}
         {first && (
           <>
             <h3>{text.run.task}</h3>
-            <p class="task-text">{safeText(textOf(first.event))}</p>
+            <p class="task-text">{safeText(textOfEvent(first.event))}</p>
           </>
         )}
       </section>
@@ -111,7 +111,6 @@ function Figures({ item }: { item: RunItem }) {
   );
 }
 
-function textOf(event: object): string {
-  if (!("parts" in event) || !Array.isArray(event.parts)) return "";
-  return event.parts.flatMap((part) => (part.type === "text" ? [String(part.text)] : [])).join("\n");
+function textOfEvent(event: object): string {
+  return "parts" in event && Array.isArray(event.parts) ? textsIn(event.parts) : "";
 }

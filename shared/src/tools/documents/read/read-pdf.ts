@@ -25,7 +25,7 @@ export async function readPdf(bytes: Uint8Array, part: string | undefined, scans
     if (first === 1) yield* titlePiece(await titleOf(document), last);
     for (let number = first; number <= last; number++) {
       const page = await document.getPage(number);
-      const text = [pageMarkdown(await textOf(page)), await fieldsOf(page)].filter((one) => one !== "").join("\n\n");
+      const text = [pageMarkdown(await piecesOf(page)), await fieldsOf(page)].filter((one) => one !== "").join("\n\n");
       page.cleanup();
       const about = { label: `page ${number}`, at: `${number}-${last}` };
       if (text.length >= fewCharacters && scans !== "draw") yield { ...about, text: `[page ${number}]\n${text}\n` };
@@ -58,7 +58,7 @@ function titlePiece(title: string, last: number): Piece[] {
   return title === "" ? [] : [{ label: "page 1", at: `1-${last}`, text: `Title: ${title}\n` }];
 }
 
-async function textOf(page: Page): Promise<TextPiece[]> {
+async function piecesOf(page: Page): Promise<TextPiece[]> {
   const { items } = await page.getTextContent();
   return items.flatMap((item) => {
     if (!("str" in item) || item.str === "") return [];

@@ -21,7 +21,11 @@ const levels = 9;
 const quoteIndent = 500;
 
 /** The place in lists and quotes that a block is in. */
-type Place = { readonly list: "bullets" | "numbers" | undefined; readonly level: number; readonly instance: number };
+type ListPosition = {
+  readonly list: "bullets" | "numbers" | undefined;
+  readonly level: number;
+  readonly instance: number;
+};
 
 /** A Word document of a body of HTML: headings, lists, tables, code, quotes and pictures. */
 export async function makeWord({ title, html }: WordRequest): Promise<Uint8Array> {
@@ -61,11 +65,11 @@ const headings: Readonly<Record<string, (typeof HeadingLevel)[keyof typeof Headi
   H6: HeadingLevel.HEADING_6,
 };
 
-function blocks(node: HtmlNode, place: Place, lists: { count: number }): FileChild[] {
+function blocks(node: HtmlNode, place: ListPosition, lists: { count: number }): FileChild[] {
   return [...node.childNodes].flatMap((child) => block(child, place, lists));
 }
 
-function block(node: HtmlNode, place: Place, lists: { count: number }): FileChild[] {
+function block(node: HtmlNode, place: ListPosition, lists: { count: number }): FileChild[] {
   const heading = headings[node.nodeName];
   if (heading !== undefined) return [new Paragraph({ heading, children: inlineRuns(node) })];
   switch (node.nodeName) {
@@ -97,7 +101,7 @@ function block(node: HtmlNode, place: Place, lists: { count: number }): FileChil
 
 const nested = ["UL", "OL", "TABLE", "PRE", "BLOCKQUOTE"];
 
-function listItem(node: HtmlNode, { list, level, instance }: Place, lists: { count: number }): FileChild[] {
+function listItem(node: HtmlNode, { list, level, instance }: ListPosition, lists: { count: number }): FileChild[] {
   const own = [...node.childNodes].filter(({ nodeName }) => !nested.includes(nodeName));
   const inner = [...node.childNodes].filter(({ nodeName }) => nested.includes(nodeName));
   const children = own.flatMap((child) => inlineRuns(child));
