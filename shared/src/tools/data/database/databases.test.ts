@@ -68,3 +68,18 @@ test("an idle database ends", async () => {
   await eventually("the database is gone", async () => (await processesIn(scene.workspace.root)).length === 0);
   await databases.close();
 });
+
+test.skipIf(!onLinux)("a database that no longer answers is killed some seconds after the query's limit", async () => {
+  await using scene = await dataScene();
+  const { workspace } = scene;
+  const query = (timeoutMs: number) =>
+    scene.databases.query(workspace, "SELECT 1", { signal: new AbortController().signal, timeoutMs });
+  await query(60_000);
+  const [id] = await processesIn(workspace.root);
+  process.kill(Number(id), "SIGSTOP");
+  const began = performance.now();
+  await expect(query(100)).rejects.toMatchObject({ code: "timeout" });
+  expect(performance.now() - began).toBeLessThan(30_000);
+  expect(await processesIn(workspace.root)).toEqual([]);
+  expect((await query(60_000)).total).toBe(1);
+});
