@@ -7337,4 +7337,20 @@ export const faults: readonly Fault[] = [
     harm: "The export of a long run lacks every 501st event.",
     tests: ["gateway/src/rest"],
   },
+  {
+    id: "end-of-the-first-run",
+    file: "shared/src/durable/sqlite/housekeeping.ts",
+    find: "endedAt: Math.max(",
+    becomes: "endedAt: Math.min(",
+    harm: "Files of a deleted run that it stored after another of its family had ended stay on the disk.",
+    tests: durable,
+  },
+  {
+    id: "old-spans-again",
+    file: "shared/src/telemetry/export-traces.ts",
+    find: "if (known !== undefined || stored.at >= since) yield* spans;",
+    becomes: "yield* spans;",
+    harm: "After each restart every run that goes on is reported from its beginning again.",
+    tests: ["shared/src/telemetry"],
+  },
 ];
