@@ -12,8 +12,8 @@ export const agentName = "scripted";
  * An agent that does what the first word of its message says, and emits the events a real one
  * would: `answer TEXT`, `reply TEXT` (a mere reply), `ask QUESTION`, `authorize`, `work STEPS`,
  * `type WORDS…`, `relay TEXT, HOW` (as another agent writes it, `thought` or before it `asks`),
- * `wait MS`, `quiet MS` (which emits nothing until its answer), `stubborn MS`, `fail CODE`, `bug`,
- * `file NAME`, `listen`.
+ * `late QUESTION` (which asks after 2.5 s), `wait MS`, `quiet MS` (which emits nothing until its
+ * answer), `stubborn MS`, `fail CODE`, `bug`, `file NAME`, `listen`.
  */
 export const scriptedAgent: RunDefinition = {
   kind: agentName,
@@ -48,6 +48,10 @@ const acts: Record<string, Act> = {
     const reply = await run.signal<Json>(messageSignal, { reason: "input-required", events: [asked] });
     run.emit(event({ type: "step-started", step: 2, maxSteps: 10 }));
     return `heard ${messageText(reply as unknown as UserMessage)}`;
+  },
+  late: async (run, question, message) => {
+    await run.sleep(2_500);
+    return (await acts.ask?.(run, question, message)) ?? "";
   },
   authorize: async (run) => {
     const asked = event({ type: "question-asked", question: "May I?", kind: "authorization" });
