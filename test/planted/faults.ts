@@ -7600,6 +7600,8 @@ export const faults: readonly Fault[] = [
     becomes: "",
     harm: "A backup that the disk had no room for is told as written.",
     tests: ["gateway/src/cli/home"],
+  },
+  {
     id: "end-of-the-first-run",
     file: "shared/src/durable/sqlite/housekeeping.ts",
     find: "endedAt: Math.max(",
