@@ -413,3 +413,41 @@ test("a report takes pictures of the workspace only", async () => {
   }
   expect(await scene.exists("bad.html")).toBe(false);
 });
+
+test("a box chart, a heat map and stacked bars are drawn as named, and refused with what they need", async () => {
+  const rows = Array.from({ length: 60 }, (_, at) => `${"abc"[at % 3]},${2020 + (at % 4)},${(at * 7) % 23}`);
+  await scene.write("spread.csv", `group,year,value\n${rows.join("\n")}\n`);
+  const draw = (item: object) =>
+    scene.call(dataVisualization(scene), {
+      charts: [{ csvFilePath: "spread.csv", chartTitle: JSON.stringify(item), ...item }],
+      output_type: "svg",
+    });
+  const box = await draw({ chart: "box", x: "group", y: "value", name: "box" });
+  expect(box.text).toContain("Drawn: box, x = group, y = value, 60 points; not drawn: column year.");
+  expect(box.text).toContain("No findings are computed for a box chart.");
+  expect(await scene.read("visualization/box.svg")).toContain("<svg");
+  const cells = await draw({
+    chart: "heatmap",
+    x: "year",
+    y: "value",
+    series: "group",
+    aggregate: "mean",
+    name: "heat",
+  });
+  expect(cells.text).toContain("Drawn: heatmap, x = year, y = mean of value, 3 series by group (a, b, c), 12 points");
+  const stacked = await draw({
+    chart: "stacked",
+    x: "year",
+    y: "value",
+    series: "group",
+    aggregate: "sum",
+    name: "pile",
+  });
+  expect(stacked.text).toContain("Drawn: stacked, x = year, y = value, 3 series by group");
+  for (const [item, why] of [
+    [{ chart: "box", x: "group", y: ["value", "year"] }, "A box chart takes one column of numbers in y"],
+    [{ chart: "stacked", x: "group", y: "value", aggregate: "sum" }, "A stacked chart needs a series"],
+    [{ chart: "heatmap", x: "group", y: "value", aggregate: "sum" }, "A heat map takes x, the column that goes down"],
+  ] as const)
+    expect([why, await draw(item)]).toEqual([why, { isError: true, text: expect.stringContaining(why) }]);
+});

@@ -154,8 +154,8 @@ test("sixty names and the ten largest series are drawn, and the result says what
     ...table("a:s n:n", ...Array.from({ length: count }, (_, n) => [`n${n}`, n])),
     roles: { along: 0, measures: [1], parts: undefined },
   });
-  expect(fewEnough(names(60))).toEqual({ plot: names(60), notes: [] });
-  const { plot, notes } = fewEnough(names(61));
+  expect(fewEnough(names(60), "bar")).toEqual({ plot: names(60), notes: [] });
+  const { plot, notes } = fewEnough(names(61), "bar");
   expect([plot.rows.length, plot.rows.at(-1)?.[0], notes]).toEqual([
     60,
     "n59",
@@ -165,8 +165,8 @@ test("sixty names and the ten largest series are drawn, and the result says what
     ...table("d:t s:s n:n", ...Array.from({ length: count }, (_, n) => ["2024", `s${n}`, n === 0 ? -999 : n])),
     roles: { along: 0, measures: [2], parts: 1 },
   });
-  expect(fewEnough(series(10)).notes).toEqual([]);
-  const few = fewEnough(series(12));
+  expect(fewEnough(series(10), "line").notes).toEqual([]);
+  const few = fewEnough(series(12), "line");
   // A large loss is large.
   expect(few.plot.rows.map(([, name]) => name)).toEqual(["s0", ...[3, 4, 5, 6, 7, 8, 9, 10, 11].map((n) => `s${n}`)]);
   expect(few.notes).toEqual(["Only the 10 of 12 names in s with the largest sums are drawn."]);

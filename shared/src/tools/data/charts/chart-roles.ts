@@ -3,7 +3,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { ChartTable } from "./chart-table.ts";
 
 /** The shapes a chart can have. */
-export const chartKinds = ["line", "area", "bar", "pie", "scatter", "histogram"] as const;
+export const chartKinds = ["line", "area", "bar", "stacked", "pie", "scatter", "histogram", "box", "heatmap"] as const;
 /** One of the shapes. */
 export type ChartKind = (typeof chartKinds)[number];
 
@@ -77,12 +77,9 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
   const numbers = isCount ? [] : (named ?? free(of("number")));
   const { chart } = request;
 
-  if (chart === "histogram" || chart === "scatter") {
-    const wanted = chart === "histogram" ? 1 : 2;
-    const measures = x === undefined ? numbers : [x, ...numbers];
-    if (measures.length !== wanted || measures.some((index) => !isNumeric(table, index)))
-      refuse(`A ${chart} takes ${wanted === 1 ? "one column of numbers" : "two columns of numbers, x and y"}.`);
-    return { kind: chart, roles: { along: undefined, measures, parts: series } };
+  if (chart === "histogram" || chart === "scatter" || chart === "box") {
+    const found = measuresOf(table, chart, { x, series, numbers });
+    return typeof found === "string" ? refuse(found) : { kind: chart, roles: found };
   }
   const along = x ?? alongOf();
   if (along === undefined) {
@@ -103,7 +100,8 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
   if (measures.length > 1 && series !== undefined) refuse("Series go with one y.");
   const parts = series ?? (measures.length > 1 ? undefined : seriesOf(along, measures));
   const kind = chart ?? (table.columns[along]?.kind === "name" ? "bar" : "line");
-  if (kind === "pie" && (measures.length > 1 || parts !== undefined)) refuse("A pie has one y and no series.");
+  const lack = lackOf(kind, { measures, parts });
+  if (lack !== undefined) refuse(lack);
   return { kind, roles: { along, measures, parts } };
 
   /**
@@ -134,10 +132,44 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
 }
 
 /**
+ * The roles in a chart of numbers that go along nothing; or what it needs, as a sentence, if these
+ * columns do not fit.
+ */
+function measuresOf(
+  table: ChartTable,
+  chart: "histogram" | "scatter" | "box",
+  {
+    x,
+    series,
+    numbers,
+  }: { readonly x?: number | undefined; readonly series?: number | undefined; readonly numbers: readonly number[] },
+): ChartRoles | string {
+  if (chart === "box") {
+    const isOne = numbers.length === 1 && numbers.every((index) => isNumeric(table, index)) && series === undefined;
+    if (!isOne) return "A box chart takes one column of numbers in y, and the groups in x if there are any.";
+    return { along: x, measures: numbers, parts: undefined };
+  }
+  const wanted = chart === "histogram" ? 1 : 2;
+  const measures = x === undefined ? numbers : [x, ...numbers];
+  if (measures.length !== wanted || measures.some((index) => !isNumeric(table, index)))
+    return `A ${chart} takes ${wanted === 1 ? "one column of numbers" : "two columns of numbers, x and y"}.`;
+  return { along: undefined, measures, parts: series };
+}
+
+/** What a chart of this kind needs and does not have. */
+function lackOf(kind: ChartKind, { measures, parts }: Pick<ChartRoles, "measures" | "parts">): string | undefined {
+  const [isOne, isParted] = [measures.length < 2, parts !== undefined];
+  if (kind === "stacked" && isOne && !isParted) return "A stacked chart needs a series, or several columns in y.";
+  if (kind === "heatmap" && !(isOne && isParted))
+    return "A heat map takes x, the column that goes down as series, and one column of numbers in y.";
+  return kind === "pie" && !(isOne && !isParted) ? "A pie has one y and no series." : undefined;
+}
+
+/**
  * Rejects with `invalid_input` when rows share their place in a chart that has one value for each.
  */
 export function requireOneEach({ columns, rows, roles: { along, parts } }: Plot, kind: ChartKind): void {
-  if (along === undefined) return;
+  if (along === undefined || kind === "box") return;
   const places = parts === undefined ? [along] : [along, parts];
   if (!hasRepeats({ columns, rows }, places)) {
     if (kind === "pie" && rows.length > mostSlices)

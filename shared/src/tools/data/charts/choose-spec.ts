@@ -18,22 +18,49 @@ const wholeNumbers = { tickMinStep: 1, format: ",d" };
 const mostMarked = 60;
 
 /**
- * A chart of this kind: lines along an order, bars for names, slices for shares of a whole, points
- * for two measures, bars for how often values occur.
+ * A chart of this kind: lines along an order, bars for names (side by side or stacked), slices for
+ * shares of a whole, points for two measures, bars for how often values occur, boxes for how they
+ * are spread, cells for two sides and a measure.
  */
 export function chooseSpec(plot: Plot, kind: ChartKind, language: Language): ChartSpec {
   const word = words[language];
   const { along, measures } = plot.roles;
   const [first = 0, second = 0] = measures;
+  if (kind === "box") return ofSpread(plot, along, first);
   if (kind === "histogram") return ofFrequency(plot, first, word.count);
   if (kind === "scatter" || along === undefined) return ofPoints(plot, first, second);
   if (kind === "pie") return ofSlices(plot, along, first);
-  return kind === "bar" ? ofNames(plot, along, word.value) : ofCourse(plot, along, kind, word.value);
+  if (kind === "heatmap") return ofCells(plot, along, first);
+  if (kind === "bar" || kind === "stacked") return ofNames(plot, along, word.value, kind === "stacked");
+  return ofCourse(plot, along, kind, word.value);
 }
 
 function ofFrequency(plot: Plot, measure: number, count: string): ChartSpec {
   const x = { ...channel(plot, measure), type: "quantitative", bin: true };
   return { mark: "bar", encoding: { x, y: { aggregate: "count", title: count, axis: wholeNumbers } } };
+}
+
+function ofSpread(plot: Plot, along: number | undefined, measure: number): ChartSpec {
+  const y = { ...channel(plot, measure), type: "quantitative", scale: { zero: false } };
+  const x =
+    along === undefined ? {} : { x: { ...channel(plot, along), type: "nominal", sort: null, axis: flatLabels } };
+  return { mark: { type: "boxplot", extent: 1.5, size: 36 }, encoding: { ...x, y } };
+}
+
+function ofCells(plot: Plot, along: number, measure: number): ChartSpec {
+  const values = plot.rows.map((row) => Number(row[measure] ?? 0));
+  const isSigned = Math.min(...values) < 0 && Math.max(...values) > 0;
+  // Blue and orange differ for those who see no red and green too.
+  const scale = isSigned ? { scheme: "blueorange", domainMid: 0 } : { scheme: "blues" };
+  const side = (index: number) => ({ ...channel(plot, index), type: "ordinal", sort: null });
+  return {
+    mark: "rect",
+    encoding: {
+      x: { ...side(along), axis: longLabels },
+      y: { ...side(plot.roles.parts ?? along), axis: longLabels },
+      color: { ...channel(plot, measure), type: "quantitative", scale },
+    },
+  };
 }
 
 function ofPoints(plot: Plot, first: number, second: number): ChartSpec {
@@ -75,14 +102,16 @@ function ofSlices(table: Plot, along: number, measure: number): ChartSpec {
   };
 }
 
-function ofNames(table: Plot, along: number, value: string): ChartSpec {
+function ofNames(table: Plot, along: number, value: string, isStacked: boolean): ChartSpec {
   const { transform, y, color } = measured(table, value);
   const labels = new Set(table.rows.map((row) => String(row[along])));
   const longest = [...labels].reduce((most, text) => Math.max(most, text.length), 0);
   const upright = labels.size <= mostUpright && labels.size * longest <= mostLetters;
   const names = { ...channel(table, along), type: "nominal", sort: null, axis: upright ? flatLabels : longLabels };
   const beside =
-    "color" in color ? { [upright ? "xOffset" : "yOffset"]: { field: color.color.field, sort: color.color.sort } } : {};
+    "color" in color && !isStacked
+      ? { [upright ? "xOffset" : "yOffset"]: { field: color.color.field, sort: color.color.sort } }
+      : {};
   return {
     ...transform,
     ...(upright ? {} : { height: { step: barStep } }),

@@ -8,7 +8,7 @@ import type { Databases } from "../database/databases.ts";
 import { type Language, sayFinding } from "../insights/say-finding.ts";
 import { chartFile, plainChartBase } from "./chart-file.ts";
 import { chartInsights } from "./chart-insights.ts";
-import { chartRequest, type Plot, requireOneEach } from "./chart-roles.ts";
+import { type ChartKind, chartRequest, type Plot, requireOneEach } from "./chart-roles.ts";
 import { chooseSpec } from "./choose-spec.ts";
 import { drawChart, type OutputType } from "./draw-chart.ts";
 import { fewEnough, inOrder } from "./plot-rows.ts";
@@ -56,11 +56,17 @@ export async function newChart(
   }
   const read = await readPlot(deps, item);
   requireOneEach(read.plot, read.kind);
-  const { plot, notes } = fewEnough(inOrder(read.plot));
+  const { plot, notes } = fewEnough(inOrder(read.plot), read.kind);
   const spec = chooseSpec(plot, read.kind, options.language);
   const told = [drawnText(read, plot), ...notes, ...leftText(read.left)];
-  return keep(base, { item, spec, ...plot, told }, options, context);
+  if (!unjudged.has(read.kind)) return keep(base, { item, spec, ...plot, told }, options, context);
+  const { roles: _, ...table } = plot;
+  const none = `No findings are computed for a ${read.kind} chart.`;
+  return keep(base, { item, spec, ...table, told: [...told, none] }, options, context);
 }
+
+/** What they show is no course of values. */
+const unjudged: ReadonlySet<ChartKind> = new Set(["box", "heatmap"]);
 
 async function keep(
   base: string,

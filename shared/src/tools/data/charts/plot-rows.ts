@@ -1,4 +1,4 @@
-import { mostParts, type Plot } from "./chart-roles.ts";
+import { type ChartKind, mostParts, type Plot } from "./chart-roles.ts";
 import type { ChartValue } from "./chart-table.ts";
 
 /** Sorts the rows of a plot along time or another order; other plots are returned unchanged. */
@@ -20,10 +20,10 @@ export type FewEnough = { readonly plot: Plot; readonly notes: readonly string[]
 
 /**
  * Limits a plot: of too many names, keeps the first; of too many series, those with the largest
- * sums.
+ * sums. A heat map has no colour for each series, so it may have as many as names.
  */
-export function fewEnough(plot: Plot): FewEnough {
-  const series = fewSeries(plot);
+export function fewEnough(plot: Plot, kind: ChartKind): FewEnough {
+  const series = fewSeries(plot, kind === "heatmap" ? mostNames : mostParts);
   const names = fewNames(series.plot);
   return { plot: names.plot, notes: [...series.notes, ...names.notes] };
 }
@@ -37,7 +37,7 @@ function fewNames(plot: Plot): FewEnough {
   return { plot: only(plot, along, [...names].slice(0, mostNames)), notes: [note] };
 }
 
-function fewSeries(plot: Plot): FewEnough {
+function fewSeries(plot: Plot, most: number): FewEnough {
   const { measures, parts } = plot.roles;
   const [measure] = measures;
   if (parts === undefined || measure === undefined) return { plot, notes: [] };
@@ -46,11 +46,11 @@ function fewSeries(plot: Plot): FewEnough {
     const name = row[parts] ?? null;
     sums.set(name, (sums.get(name) ?? 0) + Math.abs(Number(row[measure] ?? 0)));
   }
-  if (sums.size <= mostParts) return { plot, notes: [] };
-  const largest = [...sums].toSorted(([, one], [, other]) => other - one).slice(0, mostParts);
+  if (sums.size <= most) return { plot, notes: [] };
+  const largest = [...sums].toSorted(([, one], [, other]) => other - one).slice(0, most);
   const kept = largest.map(([name]) => name);
   const column = plot.columns[parts]?.name;
-  const note = `Only the ${mostParts} of ${sums.size} names in ${column} with the largest sums are drawn.`;
+  const note = `Only the ${most} of ${sums.size} names in ${column} with the largest sums are drawn.`;
   return { plot: only(plot, parts, kept), notes: [note] };
 }
 
