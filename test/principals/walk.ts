@@ -43,6 +43,12 @@ export type Answer = {
 
 const longestMs = 20_000;
 
+/**
+ * Headers that no answer decides: the time, the length of its ids' text, and whether a stream had
+ * ended when its head was sent.
+ */
+const passing = ["date", "content-length", "transfer-encoding"];
+
 /** Sends a request as `user` and reads its answer to the end. */
 export async function answerTo({ url, asked }: Face, call: Call, user: string): Promise<Answer> {
   asked.read();
@@ -54,7 +60,7 @@ export async function answerTo({ url, asked }: Face, call: Call, user: string): 
     signal: AbortSignal.timeout(longestMs),
   });
   const text = await response.text();
-  const kept = [...response.headers].filter(([name]) => !["date", "content-length"].includes(name));
+  const kept = [...response.headers].filter(([name]) => !passing.includes(name));
   return {
     status: response.status,
     headers: Object.fromEntries(kept.map(([name, value]) => [name, withoutIds(value)])),

@@ -1,3 +1,4 @@
+import { chmodSync, mkdirSync } from "node:fs";
 import { chmod, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { unlessMissing } from "../../core/errors.ts";
@@ -12,10 +13,23 @@ const owned = /^(.*)-(\d+)-(\d+)-[\da-f]{8}$/;
  */
 export async function makeOwnedFolder(parent: string, purpose: string): Promise<string> {
   await sweepOwnedFolders(parent, purpose);
-  const folder = join(parent, `${purpose}-${process.pid}-${startOf(process.pid)}-${crypto.randomUUID().slice(0, 8)}`);
+  const folder = nameFor(parent, purpose);
   await mkdir(folder);
   await chmod(folder, 0o711);
   return folder;
+}
+
+/** Like `makeOwnedFolder`, at once: what killed processes have left is removed afterwards. */
+export function makeOwnedFolderSync(parent: string, purpose: string): string {
+  const folder = nameFor(parent, purpose);
+  mkdirSync(folder);
+  chmodSync(folder, 0o711);
+  sweepOwnedFolders(parent, purpose).catch(() => undefined);
+  return folder;
+}
+
+function nameFor(parent: string, purpose: string): string {
+  return join(parent, `${purpose}-${process.pid}-${startOf(process.pid)}-${crypto.randomUUID().slice(0, 8)}`);
 }
 
 /**

@@ -78,19 +78,20 @@ export type Scanned = { readonly output: Uint8Array; readonly payload?: string }
  */
 export interface MarkScanner {
   expect(token: string): void;
+  /** Keeps the chunk, which must not change any more. */
   feed(chunk: Uint8Array): Scanned;
 }
 
 /** Creates a scanner; it expects no mark yet. */
 export function createMarkScanner(): MarkScanner {
-  let held = Buffer.alloc(0);
+  let held: Buffer = Buffer.alloc(0);
   let opening = Buffer.alloc(0);
   return {
     expect(token) {
       opening = Buffer.from(`\x1e${token}:`);
     },
     feed(chunk) {
-      const data = held.length === 0 ? Buffer.from(chunk) : Buffer.concat([held, chunk]);
+      const data = held.length === 0 ? viewOf(chunk) : Buffer.concat([held, chunk]);
       const start = data.indexOf(opening);
       const end = start < 0 ? -1 : data.indexOf(delimiter, start + opening.length);
       if (end >= 0) {
@@ -102,6 +103,10 @@ export function createMarkScanner(): MarkScanner {
       return { output: data.subarray(0, keepFrom) };
     },
   };
+}
+
+function viewOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 /**

@@ -17,19 +17,11 @@ export interface OutputWindow {
   text(): string;
 }
 
-/** Keeps the first and the last `part` bytes (32 kB each by default). */
+/** Keeps the first and the last `part` bytes (32 kB each by default), and makes no garbage. */
 export function createOutputWindow(part = defaultPart): OutputWindow {
-  const head: Uint8Array[] = [];
-  let headBytes = 0;
-  let tail: Uint8Array[] = [];
-  let tailBytes = 0;
+  const head = createBuffer(part);
+  const tail = createBuffer(2 * part);
   let total = 0;
-
-  const compact = () => {
-    const joined = Buffer.concat(tail);
-    tail = [Uint8Array.from(joined.subarray(Math.max(0, joined.length - part)))];
-    tailBytes = tail[0]?.length ?? 0;
-  };
   return {
     get total() {
       return total;
@@ -39,23 +31,42 @@ export function createOutputWindow(part = defaultPart): OutputWindow {
     },
     push(bytes) {
       total += bytes.length;
-      const toHead = bytes.subarray(0, part - headBytes);
-      if (toHead.length > 0) head.push(Uint8Array.from(toHead));
-      headBytes += toHead.length;
-      const toTail = bytes.subarray(toHead.length);
-      if (toTail.length === 0) return;
-      tail.push(Uint8Array.from(toTail.subarray(-part)));
-      tailBytes += Math.min(toTail.length, part);
-      if (tailBytes > 4 * part) compact();
+      const toHead = bytes.subarray(0, part - head.bytes().length);
+      head.add(toHead);
+      const toTail = bytes.subarray(toHead.length).subarray(-part);
+      if (tail.bytes().length + toTail.length > 2 * part) tail.keepLast(part);
+      tail.add(toTail);
     },
     text() {
-      compact();
       const decoder = new TextDecoder();
-      const first = Buffer.concat(head);
-      const last = Buffer.concat(tail);
-      if (total <= 2 * part) return decoder.decode(Buffer.concat([first, last]));
+      const first = head.bytes();
+      if (total <= 2 * part) return decoder.decode(Buffer.concat([first, tail.bytes()]));
+      const last = tail.bytes().subarray(-part);
       const left = total - first.length - last.length;
       return `${decoder.decode(first)}\n[… ${left} bytes left out …]\n${decoder.decode(last)}`;
+    },
+  };
+}
+
+/** Bytes in one piece of memory, which grows up to `most` as they come. */
+function createBuffer(most: number) {
+  let room = new Uint8Array(0);
+  let length = 0;
+  return {
+    bytes: () => room.subarray(0, length),
+    add(bytes: Uint8Array) {
+      const needed = length + bytes.length;
+      if (needed > room.length) {
+        const larger = new Uint8Array(Math.min(most, Math.max(needed, 2 * room.length)));
+        larger.set(room.subarray(0, length));
+        room = larger;
+      }
+      room.set(bytes, length);
+      length = needed;
+    },
+    keepLast(count: number) {
+      room.copyWithin(0, length - count, length);
+      length = count;
     },
   };
 }

@@ -1,8 +1,9 @@
+import { closeSync, openSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
-import { makeOwnedFolder } from "../../machine/process/owned-folder.ts";
+import { makeOwnedFolderSync } from "../../machine/process/owned-folder.ts";
 import { createOutputWindow } from "../../machine/sandbox/output-window.ts";
 import type { OutputListener } from "../../machine/sandbox/run-command.ts";
 import { createLiveOutput } from "./live-output.ts";
@@ -42,7 +43,8 @@ export async function withCallOutput<Result>(
 
 /** A full workspace must not change how a canceled call ends. */
 async function keepWhole(context: ToolContext, name: string, whole: OverflowFile): Promise<void> {
-  const path = await context.workspace.spill(name, await whole.content()).catch(() => undefined);
+  const spill = async () => context.workspace.spill(name, whole.content());
+  const path = await spill().catch(() => undefined);
   if (path !== undefined) context.progress(`\n[the output so far: ${path}]\n`);
 }
 
@@ -62,7 +64,7 @@ function callOutput(context: ToolContext, name: string, whole: OverflowFile): Ca
       const stderr = withoutLastNewline(clean(windows.stderr.text()));
       const parts = [stdout, stdout !== "" && stderr !== "" ? "[stderr]" : "", stderr];
       if (windows.stdout.cut || windows.stderr.cut) {
-        const path = await context.workspace.spill(name, await whole.content());
+        const path = await context.workspace.spill(name, whole.content());
         parts.push(`[whole output, ${windows.stdout.total + windows.stderr.total} bytes: ${path}]`);
       }
       return parts.filter((part) => part !== "").join("\n");
@@ -72,45 +74,57 @@ function callOutput(context: ToolContext, name: string, whole: OverflowFile): Ca
 
 const heldBytes = 64 * 1024;
 
-/** Stores what is written, in memory while it is small and in a private file after that. */
+/**
+ * Stores what is written: in memory while it is small, in a private file after that. It is written
+ * there at once, since what waits for a busy disk would fill the memory.
+ */
 function createOverflowFile() {
-  let held: Uint8Array[] = [];
+  let held: Uint8Array<ArrayBuffer>[] = [];
   let heldLength = 0;
-  let file: Promise<{ folder: string; sink: Bun.FileSink }> | undefined;
-  const flush = () => {
-    const chunk = Buffer.concat(held);
-    held = [];
-    heldLength = 0;
-    file = (file ?? openFile()).then(async (opened) => {
-      opened.sink.write(chunk);
-      await opened.sink.flush();
-      return opened;
-    });
-    file.catch(() => {});
+  let file: OpenFile | undefined;
+  let failure: { readonly error: unknown } | undefined;
+  const toFile = (bytes: Uint8Array) => {
+    file ??= openFile();
+    for (const piece of [...held.splice(0), bytes]) writeWhole(file.descriptor, piece);
   };
   return {
-    isEmpty: () => heldLength === 0 && file === undefined,
+    isEmpty: () => heldLength === 0,
     write(bytes: Uint8Array) {
-      held.push(bytes.slice());
       heldLength += bytes.length;
-      if (heldLength > heldBytes) flush();
+      if (heldLength <= heldBytes) {
+        held.push(Uint8Array.from(bytes));
+        return;
+      }
+      try {
+        if (failure === undefined) toFile(bytes);
+      } catch (error) {
+        failure = { error };
+        held = [];
+      }
     },
-    async content(): Promise<Blob> {
-      flush();
-      const opened = await file;
-      return opened === undefined ? new Blob() : Bun.file(join(opened.folder, "output"));
+    content(): Blob {
+      if (failure !== undefined) throw failure.error;
+      return file === undefined ? new Blob(held) : Bun.file(join(file.folder, outputName));
     },
     async remove() {
-      const opened = await file?.catch(() => undefined);
-      await opened?.sink.end();
-      if (opened) await rm(opened.folder, { recursive: true, force: true });
+      if (file === undefined) return;
+      closeSync(file.descriptor);
+      await rm(file.folder, { recursive: true, force: true });
     },
   };
 }
 
-async function openFile() {
-  const folder = await makeOwnedFolder(tmpdir(), "manyhands-output");
-  return { folder, sink: Bun.file(join(folder, "output")).writer() };
+type OpenFile = { readonly folder: string; readonly descriptor: number };
+
+const outputName = "output";
+
+function openFile(): OpenFile {
+  const folder = makeOwnedFolderSync(tmpdir(), "manyhands-output");
+  return { folder, descriptor: openSync(join(folder, outputName), "wx", 0o600) };
+}
+
+function writeWhole(descriptor: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
 }
 
 function withoutLastNewline(text: string): string {
