@@ -72,6 +72,31 @@ test("send waits for the end or a question, and an answer continues the task", a
   expect((await client.get(done.id)).artifacts).toEqual(done.artifacts);
 });
 
+test("send takes one request for a task that is over soon, however much it tells", async () => {
+  const asked: string[] = [];
+  const counted = await connect({
+    fetch: async (input, init) => {
+      if (init?.method === "POST") asked.push(JSON.parse(String(init.body)).method);
+      return fetch(input, init);
+    },
+  });
+  const done = await counted.send({ text: "work 5" });
+  expect(done).toEqual(await client.get(done.id));
+  expect(asked).toEqual(["SendMessage"]);
+  const reply = await counted.send({ text: "reply hi" });
+  expect(reply).toEqual(await client.get(reply.id));
+});
+
+test("send waits for a task that takes long, and for a question that comes late", async () => {
+  const long = await client.send({ text: "wait 2500" });
+  expect(long).toEqual(await client.get(long.id));
+  expect(long.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+  const asked = await client.send({ text: "late Who?" });
+  expect(asked).toEqual(await client.get(asked.id));
+  expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+  await client.cancel(asked.id);
+});
+
 test("submit does not wait for the end, and the same message is the same task", async () => {
   const message = { messageId: crypto.randomUUID(), text: "wait 60000" };
   const first = await client.submit(message);

@@ -2,7 +2,7 @@ import { AppError, type ErrorCode } from "manyhands/internal/core/errors";
 import type { JournalEvent } from "manyhands/internal/core/events";
 import type { Json } from "manyhands/internal/core/json";
 import { messageSignal, type UserMessage } from "manyhands/internal/core/message";
-import type { Run, RunDefinition, RunEvent } from "manyhands/internal/core/run";
+import type { Run, RunDefinition, RunEvent, StepContext } from "manyhands/internal/core/run";
 import type { AgentInput } from "manyhands/internal/core/task";
 
 /** The name of the agent these tests serve. */
@@ -12,8 +12,8 @@ export const agentName = "scripted";
  * An agent that does what the first word of its message says, and emits the events a real one
  * would: `answer TEXT`, `reply TEXT` (a mere reply), `ask QUESTION`, `authorize`, `work STEPS`,
  * `type WORDS…`, `relay TEXT, HOW` (as another agent writes it, `thought` or before it `asks`),
- * `wait MS`, `quiet MS` (which emits nothing until its answer), `stubborn MS`, `fail CODE`, `bug`,
- * `file NAME`, `listen`.
+ * `late QUESTION` (which asks after 2.5 s), `wait MS`, `quiet MS` (which emits nothing until its
+ * answer), `stubborn MS`, `fail CODE`, `bug`, `file NAME`, `listen`.
  */
 export const scriptedAgent: RunDefinition = {
   kind: agentName,
@@ -30,6 +30,14 @@ export const scriptedAgent: RunDefinition = {
   },
 };
 
+/**
+ * A step that shows progress. It begins once all events before it are on disk, however slow that
+ * is: until then no progress is shown, and later none of a step that has ended.
+ */
+function liveStep(run: Run, name: string, fn: (step: StepContext) => Promise<string>): Promise<string> {
+  return run.step(name, fn, { effect: "once" });
+}
+
 type Act = (run: Run, rest: string, message: UserMessage) => Promise<string>;
 
 const acts: Record<string, Act> = {
@@ -40,6 +48,10 @@ const acts: Record<string, Act> = {
     const reply = await run.signal<Json>(messageSignal, { reason: "input-required", events: [asked] });
     run.emit(event({ type: "step-started", step: 2, maxSteps: 10 }));
     return `heard ${messageText(reply as unknown as UserMessage)}`;
+  },
+  late: async (run, question, message) => {
+    await run.sleep(2_500);
+    return (await acts.ask?.(run, question, message)) ?? "";
   },
   authorize: async (run) => {
     const asked = event({ type: "question-asked", question: "May I?", kind: "authorization" });
@@ -59,7 +71,7 @@ const acts: Record<string, Act> = {
     return `worked ${steps}`;
   },
   type: async (run, text) => {
-    await run.step("model", async (step) => {
+    await liveStep(run, "model", async (step) => {
       for (const word of text.split(" ")) {
         step.progress({ type: "text-delta", text: word });
         await Bun.sleep(20);
@@ -69,7 +81,7 @@ const acts: Record<string, Act> = {
     return text;
   },
   draft: async (run, text) => {
-    await run.step("model", async (step) => {
+    await liveStep(run, "model", async (step) => {
       let at = 0;
       for (const word of text.split(" ")) {
         step.signal.throwIfAborted();
@@ -93,7 +105,7 @@ const acts: Record<string, Act> = {
   relay: async (run, rest) => {
     const [text = "", way] = rest.split(", ");
     const whose = { askId: "a", isAnswer: true };
-    await run.step("ask", async (step) => {
+    await liveStep(run, "ask", async (step) => {
       for (const [at, letter] of [...text].entries()) {
         step.progress({ type: "agent-writing", ...whose, text: letter, at });
         await Bun.sleep(20);

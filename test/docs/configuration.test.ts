@@ -98,6 +98,7 @@ test("every TOML example on every page loads", async () => {
           MANYHANDS_TOKEN: "t".repeat(32),
           AWS_ACCESS_KEY_ID: "k",
           AWS_SECRET_ACCESS_KEY: "s",
+          SHOP_PASSWORD: "p",
         },
       });
       expect({ page, line, notes }).toEqual({ page, line, notes: [] });

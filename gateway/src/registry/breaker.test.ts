@@ -259,3 +259,16 @@ test("a try of an earlier outage that is given up does not let a second try in b
   present.resolve();
   expect([await trying, breaker.state()]).toEqual(["well", "closed"]);
 });
+
+test("the end of a pause that is no longer the present one wakes nobody", async () => {
+  const clock = { now: 0 };
+  const breaker = createBreaker("maps", { failures: 1, pauseMs: 20, maxPauseMs: 60_000 }, () => clock.now);
+  await breaker.watch(broken).catch(() => undefined);
+  clock.now = 20;
+  await breaker.watch(broken).catch(() => undefined);
+  const waiting = breaker.retrySignal();
+  // Timers fire in the order of their times, however late.
+  const wokenAt30 = new Promise((resolve) => setTimeout(() => resolve(waiting.aborted), 30));
+  expect(await wokenAt30).toBe(false);
+  await new Promise((resolve) => (waiting.aborted ? resolve(true) : waiting.addEventListener("abort", resolve)));
+});

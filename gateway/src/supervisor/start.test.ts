@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type Config, loadConfig } from "manyhands/internal/config/config";
 import { checkoutForTest, liveServer } from "../testing/checkout.ts";
 import { type SystemEvent, startAgents } from "./start.ts";
@@ -97,6 +99,66 @@ ${liveServer}`;
   ]);
   stop.abort();
   expect(await done).toBe(true);
+});
+
+test("a stop while agents still start ends the start, and no gateway is begun", async () => {
+  const stop = new AbortController();
+  const starting =
+    'await Bun.write("starting", ""); process.on("SIGTERM", () => process.exit(0)); setInterval(() => {}, 1000);';
+  await using made = await checkout(starting, { gateway: 'await Bun.write("begun", "");' });
+  const { events, context } = await contextOf(made.root, stop.signal);
+  const done = startAgents(context);
+  for (const end = Date.now() + 60_000; !existsSync(join(made.root, "starting")) && Date.now() < end; )
+    await Bun.sleep(10);
+  stop.abort();
+  expect(await done).toBe(true);
+  expect([events, existsSync(join(made.root, "begun"))]).toEqual([[], false]);
+});
+
+test("a gateway whose agents run elsewhere is started alone", async () => {
+  const stop = new AbortController();
+  await using made = await checkout(liveServer);
+  const { events, up, context } = await contextOf(made.root, stop.signal);
+  const done = startAgents({ ...context, agents: [] });
+  await Promise.race([up, done.then(() => up)]);
+  expect(events).toMatchObject([{ type: "server-up", name: "gateway" }, { type: "system-up" }]);
+  stop.abort();
+  expect(await done).toBe(true);
+});
+
+test("every server is told its ports, the settings' file, and where the agents are", async () => {
+  const stop = new AbortController();
+  const telling = `const { PORT, HOST } = process.env;
+const server = Bun.serve({ port: Number(PORT), hostname: HOST, fetch: () => Response.json(process.env) });
+console.log("ready " + server.url);
+process.on("SIGTERM", () => process.exit(0));`;
+  await using made = await checkout(telling);
+  const { up, context } = await contextOf(made.root, stop.signal, { GRPC_PORT: "4711" });
+  const done = startAgents(context);
+  const { agents, gateway, file, home } = await Promise.race([up, done.then(() => up)]);
+  const manus = agents.manus?.url ?? "";
+  const told = (url: string) => fetch(url).then((answer) => answer.json());
+  const every = { MANYHANDS_CONFIG: file, MANYHANDS_HOME: home, HOST: "127.0.0.1", MANUS_URL: manus };
+  expect(await told(manus)).toMatchObject({ ...every, PORT: new URL(manus).port, GRPC_PORT: "0" });
+  expect(await told(`http://127.0.0.1:${gateway.port}`)).toMatchObject({
+    ...every,
+    PORT: String(gateway.port),
+    GRPC_PORT: "4711",
+  });
+  stop.abort();
+  await done;
+});
+
+test("settings that name a missing file, or a flow that cannot be loaded, start nothing", async () => {
+  await using made = await checkout(liveServer);
+  for (const [name, text] of [
+    ["MANYHANDS_AGENTS_MANUS_ENTRY", "agents/none.ts"],
+    ["MANYHANDS_FLOWS_MINE_ENTRY", "none.ts"],
+  ] as const) {
+    const { events, context } = await contextOf(made.root, new AbortController().signal, { [name]: text });
+    await expect(startAgents(context)).rejects.toMatchObject({ code: "config_invalid" });
+    expect(events).toEqual([]);
+  }
 });
 
 test("an agent that cannot start ends `start` with a failure that says why", async () => {

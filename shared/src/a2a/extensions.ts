@@ -82,7 +82,7 @@ export const metadataKeys = {
   takenIn: "manyhands/takenIn",
   /**
    * On a SendMessage request with `returnImmediately`: milliseconds to wait for the task to end
-   * before returning; the wait ends early if the task reports something.
+   * before returning; with the journal extension the wait ends early if the task reports something.
    */
   wait: "manyhands/wait",
   /**

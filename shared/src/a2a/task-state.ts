@@ -33,6 +33,14 @@ export function isSettled(state: TaskState): boolean {
   );
 }
 
+/**
+ * Whether the agent has said what there is to say for now: a task that waits for authorization
+ * goes on by itself (A2A 1.0 section 7.6.1).
+ */
+export function endsTurn(state: TaskState): boolean {
+  return isTerminal(state) || state === TaskState.TASK_STATE_INPUT_REQUIRED;
+}
+
 function endState({ status, error }: NonNullable<TaskProjection["end"]>): TaskState {
   if (status === "completed") return TaskState.TASK_STATE_COMPLETED;
   if (status === "canceled") return TaskState.TASK_STATE_CANCELED;

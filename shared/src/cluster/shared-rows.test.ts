@@ -200,6 +200,35 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     place.end(600);
   });
 
+  test("a refused request and a call of a model without room learn how long it takes until there is some", async () => {
+    await using pair = await two();
+    const now = async () => Number((await pair.sql`SELECT now_ms() AS now`)[0].now);
+    const limit = { endpoint: "w", concurrency: 9, tokensPerMinute: 100, leaseMs: 15_000 };
+    const begin = async (id: string, tokens: number) =>
+      JSON.parse(
+        (await pair.sql`SELECT begin_model_call(${JSON.stringify({ ...limit, id, tokens })}) AS answer`)[0].answer,
+      );
+    expect(await begin("first", 90)).toEqual({ left: 0 });
+    await pair.sql`UPDATE model_calls SET began = began - 20000 WHERE id = 'first'`;
+    const { left } = await begin("second", 20);
+    expect(left).toBeWithin(30_000, 40_001);
+    await pair.sql`UPDATE model_calls SET began = now_ms() - 60000 WHERE id = 'first'`;
+    expect(await begin("second", 20)).toEqual({ left: 0 });
+    await pair.sql`UPDATE model_calls SET lease_until = now_ms() + 60000`;
+    limit.concurrency = 2;
+    expect(await begin("third", 1)).toEqual({ left: null });
+    for (const counted of [true, false]) {
+      const before = await now();
+      const [row] = await pair.sql`SELECT count_request('carol', 1) AS answer`;
+      const answer = JSON.parse(row.answer);
+      const after = await now();
+      // The next minute may have begun in between.
+      if (Math.floor(before / 60_000) === Math.floor(after / 60_000))
+        expect(answer.left).toBeWithin(60_000 - (after % 60_000), 60_001 - (before % 60_000));
+      if (counted) expect(answer.counted).toBe(true);
+    }
+  });
+
   test("without its database a limit is each process's own", async () => {
     await using pair = await two();
     const limits = { endpoint: "d", concurrency: 1, tokensPerMinute: undefined };

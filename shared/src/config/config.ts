@@ -4,11 +4,13 @@ import { AppError } from "../core/errors.ts";
 import type { QuotaConfig } from "../core/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { ModelConfig } from "../models/config.ts";
+import type { DatabaseServer } from "../tools/data/servers/database-server.ts";
 import { type AgentConfig, type AgentConfigs, agentConfigs } from "./agent-config.ts";
 import { type AuthConfig, authConfig } from "./auth-config.ts";
 import { type BucketConfig, bucketConfig } from "./bucket-config.ts";
 import { type CardConfig, cardConfig } from "./card-config.ts";
 import { credentialsOf } from "./credentials.ts";
+import { databaseConfig } from "./database-config.ts";
 import { durationMs } from "./duration.ts";
 import { type EngineConfig, engineConfig } from "./engine-config.ts";
 import { checkExposure } from "./exposure.ts";
@@ -115,6 +117,8 @@ export type Config = {
   readonly search: Sections["search"];
   readonly egress: Sections["egress"];
   readonly desktop: Sections["desktop"];
+  /** The databases that `sql_query` reaches, by name. */
+  readonly databases: Readonly<Record<string, DatabaseServer>>;
   readonly mcp: {
     /** Absolute path of `mcp.json`, which may be missing unless it is `named`. */
     readonly file: string;
@@ -185,12 +189,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     retention: retentionConfig(sections.retention),
     flows: { model: modelFor(sections.flows.model, sections.llm), ...flowConfig(settings, cwd) },
     agents: agentConfigs(settings, tls?.client, cwd),
-    peers: Object.fromEntries(
-      Object.entries(sections.peers).map(([name, { url, ...peer }]) => {
-        const credentials = credentialsOf(["peers", name], peer, settings, cwd);
-        return [name, { url, credentials, card: cardConfig(peer, sections, cwd) }];
-      }),
-    ),
+    peers: peersOf(settings, cwd),
     sandbox: {
       tier: sandbox.tier,
       memoryBytes: sandbox.memory_limit === undefined ? undefined : bytesOf(sandbox.memory_limit),
@@ -201,6 +200,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     search: sections.search,
     egress: sections.egress,
     desktop: sections.desktop,
+    databases: databaseConfig(sections.databases, cwd),
     mcp: {
       file: mcpFile(sections, file, cwd),
       named: sections.mcp.file !== undefined,
@@ -237,6 +237,16 @@ export async function checkNamedFiles({ agents, flows }: Pick<Config, "agents" |
     await checkInstructions(instructions);
   }
   for (const entry of Object.values(flows.added)) entryPath(entry);
+}
+
+function peersOf(settings: Settings, cwd: string): Config["peers"] {
+  const { sections } = settings;
+  return Object.fromEntries(
+    Object.entries(sections.peers).map(([name, { url, ...peer }]) => {
+      const credentials = credentialsOf(["peers", name], peer, settings, cwd);
+      return [name, { url, credentials, card: cardConfig(peer, sections, cwd) }];
+    }),
+  );
 }
 
 /** The path as named, or beside the settings file. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { databaseKinds } from "../tools/data/servers/database-server.ts";
 import {
   address,
   agentsSection,
@@ -172,6 +173,23 @@ export const sectionsSchema = z.strictObject({
     })
     .prefault({}),
   agents: agentsSection.prefault({}),
+  databases: z
+    .object({})
+    .catchall(
+      z.strictObject({
+        url: z
+          .string()
+          .refine((url) => URL.canParse(url) && Object.hasOwn(databaseKinds, new URL(url).protocol))
+          .describe("a URL that begins with postgres://, mysql://, mariadb:// or sqlite:"),
+        password: text.optional(),
+        password_env: text.describe("the name of the variable that holds the password").optional(),
+        description: text.max(500).optional(),
+        read_only: z.boolean().default(true),
+        timeout: z.number().min(0.1).max(600).default(30),
+        rows: z.int().min(1).max(100_000).default(10_000),
+      }),
+    )
+    .prefault({}),
   peers: z
     .object({})
     .catchall(

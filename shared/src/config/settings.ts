@@ -136,6 +136,7 @@ function takeNamedKeys(
   };
   for (const path of [["llm"], ...tablesIn("llm").map((name) => ["llm", name])])
     take(path, "api_key", "the key of the model's provider");
+  for (const name of tablesIn("databases")) take(["databases", name], "password", "the database's password");
   take(["auth", "oidc"], "client_secret", "the secret of this client of the issuer");
   for (const section of ["agents", "peers"])
     for (const name of tablesIn(section))

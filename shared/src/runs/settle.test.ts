@@ -140,6 +140,14 @@ test("a run is canceled before its end is waited for, only what comes from then 
   expect(done).toEqual(["cancel r", "follow r after 7", "let go"]);
 });
 
+test("who cancels a run that does not stop is answered after ten seconds", async () => {
+  const { engine, done } = endless();
+  const began = performance.now();
+  await cancelRun({ engine }, idle, never);
+  expect(performance.now() - began).toBeWithin(9_900, 60_000);
+  expect(done.at(-1)).toBe("let go");
+});
+
 test("a caller who waits while nothing happens is answered when its time is over, or lets go", async () => {
   async function* follow(_: string, { signal }: { signal?: AbortSignal }): AsyncGenerator<FollowItem> {
     for (; signal?.aborted === false; await Bun.sleep(1))

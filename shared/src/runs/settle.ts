@@ -22,26 +22,39 @@ function isSettled({ end, question, paused }: TaskProjection, run?: RunRecord): 
   return terminalStatuses.includes(run.status) || (run.status === "waiting" && waits);
 }
 
-/** Waits until the run has ended, is paused or waits for its caller, or until `signal` aborts. */
-export async function untilSettled(watched: Watched, run: RunRecord, signal: AbortSignal): Promise<void> {
+/**
+ * Waits until the run has ended, is paused or waits for its caller, until `caller` aborts, or for
+ * `mostMs`.
+ */
+export async function untilSettled(
+  watched: Watched,
+  run: RunRecord,
+  caller: AbortSignal,
+  mostMs?: number,
+): Promise<void> {
   const known = watched.projections.known(run.id);
-  if (isSettled(known.seq < run.lastEvent ? emptyProjection : known, run)) return;
-  await watchUntil(watched, run, known, signal, () => false);
+  if (mostMs === 0 || isSettled(known.seq < run.lastEvent ? emptyProjection : known, run)) return;
+  await watchUntil(watched, run, known, within(caller, mostMs), () => false);
 }
 
-/**
- * Like `untilSettled`, but returns as soon as there is something to watch, and after `waitMs` at
- * the latest.
- */
-export function whileQuiet(watched: Watched, run: RunRecord, caller: AbortSignal, waitMs: number): Promise<void> {
-  const signal = AbortSignal.any([caller, AbortSignal.timeout(waitMs)]);
+/** Like `untilSettled`, but returns as soon as there is something to watch. */
+export function whileQuiet(
+  watched: Watched,
+  run: RunRecord,
+  caller: AbortSignal,
+  mostMs: number | undefined,
+): Promise<void> {
   return watchUntil(
     watched,
     run,
     emptyProjection,
-    signal,
+    within(caller, mostMs),
     (item) => item.kind === "progress" || !quiet.has(item.event.type),
   );
+}
+
+function within(caller: AbortSignal, mostMs: number | undefined): AbortSignal {
+  return mostMs === undefined ? caller : AbortSignal.any([caller, AbortSignal.timeout(mostMs)]);
 }
 
 /** What it has seen of the run is in the cache afterwards, for those who read it then. */

@@ -6,6 +6,7 @@ import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { codeTools } from "../tools/code/code-tools.ts";
 import { dataTools } from "../tools/data/data-tools.ts";
 import type { Databases } from "../tools/data/database/databases.ts";
+import type { DatabaseServers } from "../tools/data/servers/database-servers.ts";
 import { readDocument } from "../tools/documents/read-document.ts";
 import { type WriteDocumentDeps, writeDocument } from "../tools/documents/write-document.ts";
 import { families } from "../tools/families.ts";
@@ -31,6 +32,8 @@ export type MachineParts = Pick<Machine, "shell" | "web" | "desktop" | "delegate
   readonly egress: Egress | undefined;
   /** One database per conversation, each in its own process. */
   readonly databases: Databases;
+  /** The databases that the settings name. */
+  readonly servers?: DatabaseServers;
   /** What prints documents; left out without a browser. */
   readonly printer?: WriteDocumentDeps["browser"];
   /** Wraps a tool so that its calls are judged before they reach outside. */
@@ -51,7 +54,7 @@ export function openAgent(
   const listed = chosen === undefined ? ownOf(agent, without) : chosenOf(agent, chosen);
   const lists = (name: string) => listed.some(({ family }) => family === name);
   const edits = createKeyedQueue();
-  const { guarded, sandbox, shell, web, desktop, delegate, browsing, egress, databases } = parts;
+  const { guarded, sandbox, shell, web, desktop, delegate, browsing, egress, databases, servers } = parts;
   const code = lists("code") ? codeTools({ sandbox, runsCode: shell.length > 0, egress, edits }) : undefined;
   const python = shell.find(({ family }) => family === "python");
   const machine: Machine = {
@@ -65,7 +68,7 @@ export function openAgent(
     delegate,
     browser: browsing,
     editor: createStrReplaceEditor(edits),
-    data: lists("data") ? dataTools({ databases, python }) : [],
+    data: lists("data") ? dataTools({ databases, ...(servers && { servers }), python }) : [],
     code: code?.tools ?? [],
   };
   const opened = listed.map((one) => (isFamily(one) ? one.open(machine) : { tools: [one] }));

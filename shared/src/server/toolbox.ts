@@ -7,6 +7,7 @@ import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
+import { createDatabaseServers } from "../tools/data/servers/database-servers.ts";
 import type { Observe } from "../tools/family.ts";
 import { observe } from "../tools/observation/observe.ts";
 import { createSnapshotStates } from "../tools/observation/snapshot-state.ts";
@@ -39,7 +40,7 @@ export type Toolbox = Omit<MachineParts, "delegate"> & {
  * the caller's to close.
  */
 export async function openToolbox(
-  config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "desktop" | "browser">,
+  config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "desktop" | "browser" | "databases">,
   machine: Machine,
 ): Promise<Toolbox> {
   const { sandbox } = machine;
@@ -52,7 +53,8 @@ export async function openToolbox(
   const desktop = await openDesktop(config.desktop, sandbox);
   const notes = desktop.note === undefined ? [] : [desktop.note];
   const databases = createDatabases();
-  const always = { sandbox, web: web.tools, browsing, guarded, egress, databases, printer: browsers, notes };
+  const servers = createDatabaseServers(config.databases);
+  const always = { sandbox, web: web.tools, browsing, guarded, egress, databases, servers, printer: browsers, notes };
   const closeWorkers = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") return { ...always, shell: [], desktop: [], close: closeWorkers };
   const shells = createShellSessions(sandbox);

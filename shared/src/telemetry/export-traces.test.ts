@@ -126,6 +126,7 @@ test("a run that ends just before closing is sent by the closing", async () => {
 function storeOf() {
   const runs: RunRecord[] = [];
   const reads: string[] = [];
+  const times = new Map<string, number[]>();
   const store: Pick<Engine, "list" | "events"> = {
     async list({ updatedSince = 0, limit = 50, cursor }) {
       const from = Number(cursor ?? 0);
@@ -137,17 +138,16 @@ function storeOf() {
     },
     async events(runId, after = 0, last = 0) {
       reads.push(`${runId} ${after}`);
-      const { updatedAt: at = 0, lastEvent = 0 } = runs.find(({ id }) => id === runId) ?? {};
+      const ats = times.get(runId) ?? [];
       const event = { type: "tool-ended", callId: "c", name: runId, text: "", isError: false, milliseconds: 0 };
-      return Array.from({ length: Math.min(last, lastEvent) - after }, (_, n) => ({
-        ...{ runId, seq: after + n + 1, at, event },
-      }));
+      return ats.slice(after, last).map((at, n) => ({ runId, seq: after + n + 1, at, event }));
     },
   };
   /** The run has one more event, at this time. */
   const work = (id: string, updatedAt: number) => {
     const known = runs.findIndex((run) => run.id === id);
     const lastEvent = (runs[known]?.lastEvent ?? 0) + 1;
+    times.set(id, [...(times.get(id) ?? []), updatedAt]);
     const run = { id, kind: "worker", input: {}, lastEvent, createdAt: 0, updatedAt, contextId: "c" } as RunRecord;
     runs.splice(known < 0 ? runs.length : known, 1, run);
   };
@@ -184,6 +184,20 @@ test("it begins at the newest run there is, and tells what is written late with 
   const next = passesOver(store, "begins.json");
   await next.traces.close();
   expect(new Set(next.sent)).toEqual(new Set(["execute_tool next", "execute_tool late"]));
+});
+
+test("of a run that goes on, what was sent long before is not sent again after a restart", async () => {
+  const { store, work } = storeOf();
+  const { sent, traces } = passesOver(store, "goes-on.json");
+  await until(async () => Bun.file(join(folder, "goes-on.json")).exists());
+  work("long", 1_000_000);
+  work("other", 1_005_000);
+  await until(async () => new Set(sent).size === 2);
+  await traces.close();
+  work("long", 1_010_000);
+  const next = passesOver(store, "goes-on.json");
+  await next.traces.close();
+  expect(next.sent.filter((name) => name.endsWith("long"))).toEqual(["execute_tool long"]);
 });
 
 test("runs are read page by page, and of more than a thousand the longest unchanged are read anew", async () => {

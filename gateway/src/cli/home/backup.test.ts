@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
-import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openAuthStore } from "manyhands/internal/auth/auth-store";
 import type { Engine } from "manyhands/internal/core/engine";
@@ -117,6 +118,8 @@ test("what is no backup, or a damaged one, makes no home; a home that is replace
   expect(await cli.run("backup", "home.tgz")).toBe(0);
   await writeFile(join(home, "later"), "x");
   expect(await cli.run("restore", "home.tgz", "--replace")).toBe(0);
+  // Tool processes of other users pass through it to their workspaces.
+  expect(statSync(home).mode & 0o777).toBe(0o711);
   const aside = (await readdir(cli.cwd)).filter((name) => name.startsWith(".manyhands.before-"));
   expect(aside).toHaveLength(1);
   expect([existsSync(join(home, "later")), existsSync(join(cli.cwd, aside[0] ?? "", "later"))]).toEqual([false, true]);
@@ -132,3 +135,90 @@ test("what is no backup, or a damaged one, makes no home; a home that is replace
   }
   expect((await readdir(cli.cwd)).filter((name) => name.includes("restoring"))).toEqual([]);
 }, 60_000);
+
+/** A home with a run, whose store is open in a server. */
+async function homeWithRun(cwd: string) {
+  const home = join(cwd, ".manyhands");
+  await mkdir(home, { mode: 0o711 });
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  await engine.start({ kind: "manus", input: null, principal: "local", contextId: "c" });
+  return { home, engine };
+}
+
+test("a backup has each database once, as it was copied, and nothing that belongs to a process or is on its way", async () => {
+  await using cli = await cliForTest({});
+  const { home, engine } = await homeWithRun(cli.cwd);
+  const notKept = ["logs/a.log", "browser/1/x", "workspaces/.leaving/x", "artifacts/arriving/x", "artifacts/leaving/x"];
+  const kept = ["workspaces/a/files/x", "artifacts/ab/x", "agents.json"];
+  for (const name of [...notKept, ...kept]) await Bun.write(join(home, name), "x");
+  expect(existsSync(join(home, "runs.db-wal"))).toBe(true);
+  expect(await cli.run("backup", "home.tgz")).toBe(0);
+  await engine.close();
+  const listed = Bun.spawnSync(["tar", "-tzf", join(cli.cwd, "home.tgz")])
+    .stdout.toString()
+    .trim()
+    .split("\n");
+  const files = listed.filter((name) => !name.endsWith("/")).map((name) => name.slice(2));
+  expect(files.toSorted()).toEqual([...kept, "backup.json", "runs.db"].toSorted());
+});
+
+test("a damaged store, or one that is to go into PostgreSQL, is not restored", async () => {
+  await using cli = await cliForTest({});
+  const { home, engine } = await homeWithRun(cli.cwd);
+  await engine.close();
+  expect(await cli.run("backup", "home.tgz")).toBe(0);
+  await rm(home, { recursive: true });
+  const unpacked = join(cli.cwd, "unpacked");
+  await mkdir(unpacked);
+  Bun.spawnSync(["tar", "-xzf", join(cli.cwd, "home.tgz"), "-C", unpacked]);
+  const store = await Bun.file(join(unpacked, "runs.db")).bytes();
+  await writeFile(join(unpacked, "runs.db"), store.slice().fill(0xff, 4_096, 12_288));
+  Bun.spawnSync(["tar", "-czf", join(cli.cwd, "damaged.tgz"), "-C", unpacked, "."]);
+  expect(await cli.run("restore", "damaged.tgz")).toBe(2);
+  expect([cli.said(), existsSync(home)]).toEqual([expect.stringContaining("is damaged"), false]);
+  await rm(join(unpacked, "backup.json"));
+  await writeFile(join(unpacked, "runs.db"), store);
+  Bun.spawnSync(["tar", "-czf", join(cli.cwd, "unnamed.tgz"), "-C", unpacked, "."]);
+  expect(await cli.run("restore", "unnamed.tgz")).toBe(2);
+  expect([cli.said(), existsSync(home)]).toEqual([expect.stringContaining("is not a backup of a home"), false]);
+  await writeFile(join(cli.cwd, "manyhands.toml"), '[engine]\nkind = "postgres"\nurl = "postgres://127.0.0.1:9/x"\n');
+  expect(await cli.run("restore", "home.tgz")).toBe(2);
+  expect([cli.said(), existsSync(home)]).toEqual([expect.stringContaining("pg_restore"), false]);
+});
+
+test("a home in which servers start while its backup is unpacked is left to them", async () => {
+  await using cli = await cliForTest({});
+  const { home, engine } = await homeWithRun(cli.cwd);
+  await engine.close();
+  expect(await cli.run("backup", "home.tgz")).toBe(0);
+  // Reading it waits for who writes it.
+  Bun.spawnSync(["mkfifo", join(cli.cwd, "slow.tgz")]);
+  const restoring = cli.run("restore", "slow.tgz", "--replace");
+  const isUnpacking = async () => (await readdir(cli.cwd)).some((name) => name.includes("restoring"));
+  for (const end = Date.now() + 60_000; !(await isUnpacking()) && Date.now() < end; ) await Bun.sleep(5);
+  const server = serverOf(home);
+  const pipe = Bun.spawn(["cp", join(cli.cwd, "home.tgz"), join(cli.cwd, "slow.tgz")]);
+  expect(await restoring).toBe(1);
+  await pipe.exited;
+  expect(cli.said()).toContain("Servers are at work in");
+  expect((await readdir(cli.cwd)).filter((name) => /before|restoring/.test(name))).toEqual([]);
+  await server.close();
+});
+
+test("an archive that tar cannot write or read whole is a failure, with what tar said", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-tar-"));
+  await Bun.write(join(folder, "tar"), "#!/bin/sh\necho 'no space left' >&2; exit 2\n");
+  await chmod(join(folder, "tar"), 0o755);
+  // The PATH of a process is read when it starts.
+  const code = `import { readTar, writeTar } from ${JSON.stringify(join(import.meta.dir, "tar.ts"))};
+    const told = (work) => work.then(() => "done", (error) => error.code + " " + error.message);
+    const source = { folder: process.cwd(), entries: ["tar"] };
+    console.log(await told(writeTar("a.tgz", [source], [])));
+    console.log(await told(readTar("a.tgz", process.cwd())));`;
+  const child = Bun.spawn([process.execPath, "-e", code], { cwd: folder, env: { PATH: folder }, stdout: "pipe" });
+  expect((await child.stdout.text()).trim().split("\n")).toEqual([
+    "unavailable tar could not write a.tgz: no space left",
+    "unavailable tar could not read a.tgz: no space left",
+  ]);
+  await rm(folder, { recursive: true });
+});

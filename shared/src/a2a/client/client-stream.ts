@@ -1,4 +1,4 @@
-import type { SendMessageRequest, StreamResponse, Task, TaskState } from "@a2a-js/sdk";
+import { type SendMessageRequest, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import type { Client, RequestOptions } from "@a2a-js/sdk/client";
 import { AppError } from "../../core/errors.ts";
 import { isSettled, isTerminal } from "../task-state.ts";
@@ -16,9 +16,11 @@ export type Peer = {
   readonly requestOptions: (options: { readonly signal?: AbortSignal }, after?: number) => RequestOptions;
 };
 
-/** What to follow: a message that is yet to be sent, or a task. */
+/**
+ * What to follow: a message that is yet to be sent, or the task it started; or a task to its end.
+ */
 export type Following = { readonly signal?: AbortSignal } & (
-  | { readonly request: SendMessageRequest }
+  | { readonly request: SendMessageRequest; readonly taskId?: string }
   | { readonly taskId: string; readonly after?: number }
 );
 
@@ -39,7 +41,7 @@ type Position = {
  */
 export async function* followTask(peer: Peer, what: Following): AsyncGenerator<TaskUpdate, void, undefined> {
   const { signal } = what;
-  const position: Position = { news: 0, ...("taskId" in what ? startOf(what) : {}) };
+  const position: Position = { news: 0, ...startOf(what) };
   const isDone = "request" in what || !peer.ours ? isSettled : isTerminal;
   for (let failures = 0; ; ) {
     const before = position.news;
@@ -66,6 +68,8 @@ async function* readStream(
   what: Following,
   position: Position,
 ): AsyncGenerator<TaskUpdate, AppError | undefined, undefined> {
+  // A task's stream goes on after a question, which is the end of a message's turn.
+  const isPastTurn = "request" in what && position.taskId !== undefined;
   try {
     for await (const response of openStream(peer, what, position)) {
       const update = taskUpdate(response);
@@ -74,6 +78,7 @@ async function* readStream(
       if (isRepeated(update, position)) continue;
       move(position, response, update);
       yield update;
+      if (isPastTurn && position.state === TaskState.TASK_STATE_INPUT_REQUIRED) return undefined;
     }
     return undefined;
   } catch (error) {
@@ -127,6 +132,9 @@ function mayRepeat(peer: Peer, position: Position, failure: AppError): boolean {
   return peer.ours || position.taskId !== undefined || failure.code === "rate_limited";
 }
 
-function startOf({ taskId, after }: { readonly taskId: string; readonly after?: number }): Partial<Position> {
-  return after === undefined ? { taskId } : { taskId, seq: after };
+function startOf(what: Following): Partial<Position> {
+  return {
+    ...(what.taskId !== undefined && { taskId: what.taskId }),
+    ...("after" in what && what.after !== undefined && { seq: what.after }),
+  };
 }

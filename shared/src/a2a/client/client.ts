@@ -21,7 +21,7 @@ import {
   metadataKeys,
   usageExtension,
 } from "../extensions.ts";
-import { isSettled, isTerminal } from "../task-state.ts";
+import { endsTurn, isSettled, isTerminal } from "../task-state.ts";
 import { boundedFetch, type Fetch } from "./client-fetch.ts";
 import { type RetryPolicy, retrying, sleep } from "./client-retry.ts";
 import { followTask, type Peer } from "./client-stream.ts";
@@ -93,6 +93,8 @@ export type A2aClientOptions = {
   readonly signal?: AbortSignal;
 };
 
+/** So long the answer to a message may be its task's end, which then takes no other request. */
+const soonMs = 2_000;
 const longestCard = 1024 * 1024;
 const longestAnswer = 32 * 1024 * 1024;
 
@@ -166,14 +168,17 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy, principal?: 
   const activated = ours
     ? [...new Set([journalExtension, dedupeExtension, ...understood, ...required])]
     : [...understood, ...[hitlExtension].filter(offers)];
-  const requestOptions = ({ signal }: CallOptions, after?: number): RequestOptions => ({
-    ...(signal === undefined ? {} : { signal }),
-    serviceParameters: {
-      ...(activated.length > 0 ? ServiceParameters.create(withA2AExtensions(...activated)) : {}),
-      ...(after === undefined ? {} : { "Last-Event-ID": String(after) }),
-      ...(principal === undefined ? {} : { [principalHeader]: principal }),
-    },
-  });
+  const optionsWith =
+    (extensions: readonly string[]) =>
+    ({ signal }: CallOptions, after?: number): RequestOptions => ({
+      ...(signal === undefined ? {} : { signal }),
+      serviceParameters: {
+        ...(extensions.length > 0 ? ServiceParameters.create(withA2AExtensions(...extensions)) : {}),
+        ...(after === undefined ? {} : { "Last-Event-ID": String(after) }),
+        ...(principal === undefined ? {} : { [principalHeader]: principal }),
+      },
+    });
+  const requestOptions = optionsWith(activated);
   const get = (id: string, options: CallOptions = {}) =>
     retrying(retry, options.signal, () => sdk.getTask({ tenant: "", id }, requestOptions(options)));
   const cancel = (id: string, options: CallOptions = {}, metadata?: Record<string, string>) =>
@@ -181,10 +186,15 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy, principal?: 
   const peer = { sdk, get, retry, ours, requestOptions };
   const stream: A2aClient["stream"] = (message, options = {}) =>
     followTask(peer, { request: sendRequest(message, false), ...options });
+  const unseen = activated.filter((uri) => uri !== journalExtension || required.includes(uri));
+  const unwatched = { ...peer, requestOptions: optionsWith(unseen) };
   const send: A2aClient["send"] = async (message, options = {}) => {
     if (card.capabilities?.streaming !== true) return poll(peer, sendRequest(message, true), options);
-    for await (const update of stream(message, options)) if (update.kind === "end") return update.task;
-    throw new Error("A stream of updates ended without an end update");
+    if (!ours) return endOf(stream(message, options));
+    const request = sendRequest(message, true, soonMs);
+    const { task, isReply } = await submit(unwatched, request, options);
+    if (isReply || endsTurn(task.status?.state ?? 0)) return task;
+    return endOf(followTask(peer, { request, taskId: task.id, ...options }));
   };
   return {
     card,
@@ -208,6 +218,11 @@ function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy, principal?: 
       return task && (isTerminal(task.status?.state ?? 0) ? task : cancel(task.id, options));
     },
   };
+}
+
+async function endOf(updates: AsyncGenerator<TaskUpdate>): Promise<Task> {
+  for await (const update of updates) if (update.kind === "end") return update.task;
+  throw new Error("A stream of updates ended without an end update");
 }
 
 /** For agents that do not stream: sends without waiting, then polls until the task settles. */

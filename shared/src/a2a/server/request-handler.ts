@@ -98,17 +98,14 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
     },
     sendMessage: guard("run", async (request: SendMessageRequest, context: ServerCallContext) => {
       const call = callFacts(context);
-      const { returnImmediately = false, historyLength } = request.configuration ?? {};
-      const waitMs = mayWaitMs(request.metadata);
+      const wait = waitFor(request, call);
       const started = await accept(request, context);
       const accepted = deps.projections.ended(started.id) ?? started;
       const isOver = terminalStatuses.includes(accepted.status);
-      if (!returnImmediately && !isOver) await untilSettled(deps, accepted, call.signal);
-      else if (waitMs > 0 && !isOver) await whileQuiet(deps, accepted, call.signal, waitMs);
+      if (!isOver) await (wait.isWatched ? whileQuiet : untilSettled)(deps, accepted, call.signal, wait.mostMs);
       const run = isOver ? accepted : await ownTask(deps, accepted.id, call.principal);
-      const task = await view(run, context, historyLength);
-      const wantsTask = returnImmediately && waitMs === 0;
-      return wantsTask || isOnTask(request) ? task : (bareReply(run, task) ?? task);
+      const task = await view(run, context, request.configuration?.historyLength);
+      return wait.wantsTask ? task : (bareReply(run, task) ?? task);
     }),
     sendMessageStream: (request, context) => oneByOne(batches.sendMessageStream(request, context)),
     getTask: guard("read", ({ id, historyLength }, context) => current(id, context, historyLength)),
@@ -143,9 +140,17 @@ async function* oneByOne(batches: TaskBatches): AsyncGenerator<StreamResponse, v
   for await (const batch of batches) for (const update of batch) yield update;
 }
 
-/** Whether the caller has a task of the message already, or is told about it. */
-function isOnTask({ message, configuration }: SendMessageRequest): boolean {
-  return message?.taskId !== "" || configuration?.taskPushNotificationConfig !== undefined;
+/** How long a message's caller waits for its task, at most and for what, and what it is told. */
+function waitFor(request: SendMessageRequest, { journal }: Pick<ReturnType<typeof callFacts>, "journal">) {
+  const { message, configuration, metadata } = request;
+  const { returnImmediately = false, taskPushNotificationConfig: receiver } = configuration ?? {};
+  const mayMs = mayWaitMs(metadata);
+  // Who reads the journal watches the task as soon as there is something to see.
+  const isWatched = returnImmediately && mayMs > 0 && journal;
+  // Whether the caller has a task of the message already, or is told about it.
+  const isOnTask = message?.taskId !== "" || receiver !== undefined;
+  const mostMs = returnImmediately ? mayMs : undefined;
+  return { isWatched, mostMs, wantsTask: isOnTask || (returnImmediately && !isWatched) };
 }
 
 /** What every call goes through: its scope, the extensions it needs, and errors as A2A's. */

@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { StreamResponse } from "@a2a-js/sdk";
 import type { Engine, FollowItem, RunRecord } from "../../core/engine.ts";
-import type { RunEvent } from "../../core/run.ts";
+import type { Run, RunEvent } from "../../core/run.ts";
+import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { createProjectionCache } from "../../runs/projection-cache.ts";
 import { hitlExtension } from "../extensions.ts";
 import type { TaskDeps } from "./task-access.ts";
@@ -118,4 +122,33 @@ test("live text is shown as the growing answer, as progress to readers of the jo
     2,
     3,
   ]);
+});
+
+test("a reader that reads the task slowly misses no live text of it", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-watch-"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const read = Promise.withResolvers<void>();
+  const written = Promise.withResolvers<void>();
+  const execute = (body: Run) =>
+    body.step("model", async (step) => {
+      await read.promise;
+      step.progress(delta("Hm", 0));
+      written.resolve();
+      return null;
+    });
+  engine.work([{ kind: "test", execute }], { concurrency: 1 });
+  const slow: Pick<Engine, "events"> = {
+    async events(...range) {
+      read.resolve();
+      await written.promise;
+      return engine.events(...range);
+    },
+  };
+  const { run } = await engine.start({ kind: "test", input: {}, principal: "p", contextId: "c", events: [received] });
+  const deps = { engine, projections: createProjectionCache(slow), publicUrl: "http://a.example", draft: "replies" };
+  const options = { signal: AbortSignal.timeout(20_000), journal: true, hitl: false, until: "task" } as const;
+  const batches = await Array.fromAsync(watchTask(deps as unknown as TaskDeps, run, options));
+  await engine.close();
+  await rm(home, { recursive: true });
+  expect(batches.flat().map(shown)).toEqual(["task 1", "progress", 2]);
 });

@@ -39,24 +39,28 @@ export async function* watchTask(
   const { engine, projections, publicUrl } = deps;
   const { signal, hitl, historyLength } = options;
   const resumed = options.after !== undefined && options.after < run.lastEvent;
-  const projection = resumed ? await projections.upTo(run.id, options.after ?? 0) : await projections.current(run);
-  const record = resumed ? undefined : run;
-  const task = taskView(run, projection, publicUrl, { historyLength, artifacts: true, hitl }, record);
-  const first: StreamResponse = { payload: { $case: "task", value: task } };
-  if (!resumed && isOver(projection, options.until, run)) return yield [first];
-  const updates = taskUpdates(deps, run, projection, options);
-  const pages = engine.follow(run.id, { after: projection.seq, signal }).pages()[Symbol.asyncIterator]();
-  // Follows from now on, however long the reader takes for the task: progress is not kept.
+  const after = resumed ? (options.after ?? 0) : run.lastEvent;
+  const left = new AbortController();
+  const following = { after, signal: AbortSignal.any([signal, left.signal]) };
+  const pages = engine.follow(run.id, following).pages()[Symbol.asyncIterator]();
+  // Follows from now on, however long it takes to read the task and to send it: progress is not
+  // kept.
   const begun = pages.next();
   begun.catch(() => undefined);
   try {
-    yield [first];
+    const projection = resumed ? await projections.upTo(run.id, after) : await projections.current(run);
+    const record = resumed ? undefined : run;
+    const task = taskView(run, projection, publicUrl, { historyLength, artifacts: true, hitl }, record);
+    yield [{ payload: { $case: "task", value: task } }];
+    if (!resumed && isOver(projection, options.until, run)) return;
+    const updates = taskUpdates(deps, run, projection, options);
     for (let page = await begun; page.done !== true; page = await pages.next()) {
       const { batch, isOver } = updates(page.value);
       if (batch.length > 0) yield batch;
       if (isOver) return;
     }
   } finally {
+    left.abort();
     void pages.return?.();
   }
 }

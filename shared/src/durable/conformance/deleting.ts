@@ -83,7 +83,9 @@ export function deletingCases(cases: Cases): void {
       expect(await codeOf(engine.delete({ runIds: [asker] }))).toBe("conflict");
       expect((await engine.list({ limit: 9 })).total).toBe(4);
       await engine.cancel(asked.id);
-      const { runs, emptied } = await engine.delete({ runIds: [asker] });
+      const records = await Promise.all([asker, asked.id, below].map((id) => engine.get(id)));
+      const { runs, emptied, endedAt } = await engine.delete({ runIds: [asker] });
+      expect(endedAt).toBe(Math.max(...records.map((run) => run?.updatedAt ?? 0)));
       expect(runs.toSorted()).toEqual([asker, asked.id, below].toSorted());
       expect(emptied.map(({ contextId }) => contextId).toSorted()).toEqual(["c1", "c2", "c3"]);
       expect((await engine.list({ limit: 9 })).runs.map(({ id }) => id)).toEqual([ofStranger]);

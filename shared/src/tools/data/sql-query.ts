@@ -1,9 +1,12 @@
 import * as z from "zod";
 import { defineTool } from "../../core/define-tool.ts";
 import type { Effect } from "../../core/run.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool, ToolContext } from "../../core/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import type { QueryResult } from "./database/database-protocol.ts";
 import type { Databases } from "./database/databases.ts";
 import { csvText, textTable } from "./database/result-text.ts";
+import type { DatabaseServers } from "./servers/database-servers.ts";
 
 const shownRows = 50;
 const keptCharacters = 16 * 1024 * 1024;
@@ -22,36 +25,85 @@ of an SQLite file, and FROM 'book.xlsx/*' lists them. COPY (SELECT …) TO 'file
 Tables you create last for a while, not for ever: write what you need later to a file. No network, no files
 outside the workspace, no extensions; statements read and change data, not how the database works.`;
 
+/** What a model is told of the databases that the settings name. */
+function serversText({ listed }: DatabaseServers): string {
+  const told = listed.map(
+    ({ name, about, readOnly }) => `${name} (${about}${readOnly ? "" : "; write: true changes it"})`,
+  );
+  return ` With database the statement goes to a server, in its own SQL, and reads none of the files: ${told.join(", ")}. See its tables in information_schema (sqlite_schema in SQLite) first.`;
+}
+
 /** One statement that writes. */
 const writing = /^\s*(?:copy|create|insert|update|delete|merge)\b(?!.*;\s*\S)/is;
 
 /** The `sql_query` tool. */
-export function sqlQuery({ databases }: { readonly databases: Databases }): Tool {
-  const tool = defineTool({
-    name: "sql_query",
-    description: description.replaceAll("\n", " "),
-    input,
-    effect: ({ sql }) => sqlEffect(sql),
-    async run({ sql, timeout }, { workspace, signal }) {
-      const bounds = { signal, timeoutMs: timeout * 1000, maxCharacters: keptCharacters };
-      const result = await databases.query(workspace, sql, bounds);
-      if (sqlEffect(sql) === "once") await workspace.adopt(".");
-      const { rows, total } = result;
-      const [column] = result.columns;
-      if (column === undefined || (total === 0 && column.name === "Success"))
-        return "(done; the statement has no result)";
-      // A writing statement returns the number of rows it wrote, as a table of one cell.
-      if (writing.test(sql) && total === 1 && result.columns.length === 1 && column.name === "Count")
-        return `Done: ${rows[0]?.[0]} ${String(rows[0]?.[0]) === "1" ? "row" : "rows"}.`;
-      const table = textTable(result, shownRows);
-      if (total <= shownRows) return `${table}\n[${total} ${total === 1 ? "row" : "rows"}]`;
-      const path = await workspace.spill("result.csv", csvText(result));
-      const kept =
-        rows.length < total ? `the first ${rows.length} of them: ${path}; use COPY … TO for all` : `all: ${path}`;
-      return `${table}\n[${total} rows, ${shownRows} shown; ${kept}]`;
-    },
+export function sqlQuery({
+  databases,
+  servers,
+}: {
+  readonly databases: Databases;
+  readonly servers?: DatabaseServers;
+}): Tool {
+  const local = (asked: Asked, context: ToolContext) => queryFiles(databases, asked, context);
+  const named = servers?.listed.map(({ name }) => name) ?? [];
+  const base = { name: "sql_query", release: (workspace: Workspace) => databases.release(workspace) };
+  const told = description.replaceAll("\n", " ");
+  if (servers === undefined || named.length === 0)
+    return defineTool({ ...base, description: told, input, effect: ({ sql }) => sqlEffect(sql), run: local });
+  return defineTool({
+    ...base,
+    description: told + serversText(servers),
+    input: input.extend({
+      database: z.enum(named).optional().describe("A server, instead of the files."),
+      write: z.boolean().default(false).describe("Whether the statement changes the server's data."),
+    }),
+    effect: ({ sql, database, write }) => (database === undefined ? sqlEffect(sql) : write ? "once" : "pure"),
+    risk: async ({ database, write }) =>
+      database !== undefined && write ? `changes data of the database ${database}` : undefined,
+    run: ({ database, write, ...asked }, context) =>
+      database === undefined ? local(asked, context) : queryServer(servers, { ...asked, database, write }, context),
   });
-  return { ...tool, release: (workspace) => databases.release(workspace) };
+}
+
+type Asked = z.output<typeof input>;
+
+async function queryFiles(databases: Databases, { sql, timeout }: Asked, { workspace, signal }: ToolContext) {
+  const bounds = { signal, timeoutMs: timeout * 1000, maxCharacters: keptCharacters };
+  const result = await databases.query(workspace, sql, bounds);
+  if (sqlEffect(sql) === "once") await workspace.adopt(".");
+  const { rows, total } = result;
+  const [column] = result.columns;
+  if (column === undefined || (total === 0 && column.name === "Success")) return "(done; the statement has no result)";
+  // A writing statement returns the number of rows it wrote, as a table of one cell.
+  if (writing.test(sql) && total === 1 && result.columns.length === 1 && column.name === "Count")
+    return `Done: ${rows[0]?.[0]} ${String(rows[0]?.[0]) === "1" ? "row" : "rows"}.`;
+  return shown(result, workspace, total, "use COPY … TO for all");
+}
+
+async function queryServer(
+  servers: DatabaseServers,
+  { sql, database, write }: Asked & { readonly database: string; readonly write: boolean },
+  { workspace, signal }: ToolContext,
+) {
+  const answer = await servers.query(database, sql, { write, signal, maxCharacters: keptCharacters });
+  if (answer.columns.length === 0) return `Done: ${answer.changed} ${answer.changed === 1 ? "row" : "rows"}.`;
+  const total = answer.more ? undefined : answer.rows.length;
+  return shown(answer, workspace, total, "there are more: add up or choose in the statement");
+}
+
+/** The first rows of a result, and where all of them are. `total` is undefined if not known. */
+async function shown(
+  result: Pick<QueryResult, "columns" | "rows">,
+  workspace: Workspace,
+  total: number | undefined,
+  rest: string,
+): Promise<string> {
+  const table = textTable(result, shownRows);
+  if (total !== undefined && total <= shownRows) return `${table}\n[${total} ${total === 1 ? "row" : "rows"}]`;
+  const path = await workspace.spill("result.csv", csvText(result));
+  const { length } = result.rows;
+  const kept = length === total ? `all: ${path}` : `the first ${length} of them: ${path}; ${rest}`;
+  return `${table}\n[${total ?? `more than ${length}`} rows, ${Math.min(shownRows, length)} shown; ${kept}]`;
 }
 
 const reading = /^\s*(?:select|with|from|describe|summarize|show|explain|values|pivot|unpivot|table)\b/i;

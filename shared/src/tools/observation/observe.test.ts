@@ -216,6 +216,17 @@ test("an observation builds upon the one the conversation has, not upon one it n
   expect(whole).not.toHaveProperty("since");
 });
 
+test("an observation builds upon one of the newest four; a conversation with an older one gets the whole page", async () => {
+  await desk.open("/counter");
+  const { text, mark } = await desk.see();
+  const built: unknown[] = [];
+  for (let n = 0; n < 5; n++) {
+    await desk.call("click_element", { ref: refOf(text, 'button "More"') });
+    built.push((await desk.seeSince(mark))?.since);
+  }
+  expect(built).toEqual([mark, mark, mark, mark, undefined]);
+});
+
 test("another document, and a page that changed nearly everywhere, are shown whole", async () => {
   await desk.open("/todo");
   const { text, mark } = await desk.see();
@@ -332,4 +343,14 @@ test("leading and trailing spaces in a field are shown, those of a password are 
   expect(text).toMatch(/- textbox "Plain" \[e\d+\]: Bob\n/);
   expect(text).toMatch(/- textbox "Note" \[e\d+\]: " two\\nlines"\n/);
   expect(text).not.toContain("secret");
+});
+
+test("a page that stops answering is looked at for some seconds, then replaced by an empty tab", async () => {
+  await desk.open("/form");
+  const act = { signal: AbortSignal.timeout(60_000), timeoutMs: 5_000 };
+  await desk.browsing().act((page) => page.evaluate("void setTimeout(() => { for (;;); }, 0)"), act);
+  const began = performance.now();
+  await expect(desk.see()).rejects.toThrow("The page does not respond any more.");
+  expect(performance.now() - began).toBeLessThan(60_000);
+  expect(await desk.open("/counter")).toContain("Counter");
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
+import { descendants, readProcessTable } from "../../machine/kernel/process-table.ts";
 import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
 import { findPython } from "./find-python.ts";
 import { createPythonInterpreters, type PythonInterpreters, pythonExecute } from "./python-execute.ts";
@@ -104,5 +105,42 @@ describe.each(tiers)("tier %s", (tier) => {
     const running = call(code, { session }, { signal: controller.signal, progress });
     expect(await running.catch((error) => error)).toBe(reason);
     await eventually("everything is gone", async () => (await processesNamed(mark)).length === 0);
+  });
+
+  test("a program is never run again by itself, and one that was canceled before does not begin", async () => {
+    const tool = pythonExecute({ sandbox: open.sandbox, interpreters });
+    expect([tool.effect({ code: "1" }), tool.edits]).toEqual(["once", true]);
+    const reason = new Error("canceled before");
+    for (const session of [true, false]) {
+      const early = call("open('begun.txt', 'w')", { session }, { signal: AbortSignal.abort(reason) });
+      expect(await early.catch((error) => error)).toBe(reason);
+    }
+    expect(await python("import os; print(os.path.exists('begun.txt'))")).toStartWith("False");
+  });
+
+  test("a program that was stopped has failed, even if it then ends well", async () => {
+    const code =
+      "import signal\nasked = []\nsignal.signal(signal.SIGINT, lambda *_: asked.append(1))\nwhile not asked: pass";
+    expect(await call(code, { session: true, timeout: 0.3 })).toMatchObject({
+      text: expect.stringContaining("[stopped at its limit: wall time 0.3 s, exit code 0,"),
+      isError: true,
+    });
+    await python("signal.signal(signal.SIGINT, signal.default_int_handler)", { session: true });
+  });
+
+  test.each(["release", "close"] as const)("%s ends a conversation's interpreters of both kinds", async (way) => {
+    const brief = createPythonInterpreters(open.sandbox);
+    const ours = () => descendants(readProcessTable(), process.pid);
+    const others = new Set(ours());
+    const tool = pythonExecute({ sandbox: open.sandbox, interpreters: brief });
+    for (const session of [true, false]) {
+      const { text } = await tool.call({ code: "print(1)", session }, open.context(way));
+      expect(text).toStartWith("1\n");
+      expect(ours().filter((pid) => !others.has(pid))).not.toBeEmpty();
+    }
+    if (way === "release") await tool.release?.(open.context(way).workspace);
+    else await brief.close();
+    await eventually("all have ended", () => ours().every((pid) => others.has(pid)));
+    await brief.close();
   });
 });

@@ -153,6 +153,19 @@ test.skipIf(!hasBwrap)("after an interpreter was killed the next program starts 
   expect((await whereabouts()).interpreter).not.toBe(before.interpreter);
 });
 
+test.skipIf(!hasBwrap)(
+  "an interpreter that does not answer is given up, and the next program starts another",
+  async () => {
+    const others = new Set(ours());
+    expect(await python("print('before')")).toBe("before\n");
+    const stopped = ours().filter((pid) => !others.has(pid));
+    for (const pid of stopped) sendSignal(pid, "SIGSTOP");
+    expect(await warm.begin(workspace, "open('ran', 'w')", usual)).toBeUndefined();
+    expect(ours().filter((pid) => stopped.includes(pid))).toEqual([]);
+    expect(await python("import os; print(os.path.exists('ran'))")).toBe("False\n");
+  },
+);
+
 test.skipIf(!hasBwrap)("an interpreter sees names that were made meanwhile as a new one would", async () => {
   const before = await whereabouts();
   await mkdir(join(workspace, ".git", "hooks"), { recursive: true });

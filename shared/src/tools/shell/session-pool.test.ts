@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Workspace } from "../../core/workspace.ts";
 import type { CallOptions, CallOutcome, Session } from "../../machine/sandbox/session.ts";
@@ -187,4 +187,49 @@ test("closing the pool closes every session", async () => {
   for (let n = 0; n < 2; n++) await (await it.conversation()).run();
   await it.pool.close();
   expect(it.opened.map(({ closed }) => closed)).toEqual([true, true]);
+});
+
+test("a conversation that goes on while its former session is being forgotten keeps its new one", async () => {
+  await using it = await scene();
+  const one = await it.conversation();
+  for (let n = 0; n < 60; n++) {
+    const gate = Promise.withResolvers<CallOutcome>();
+    const begun = Promise.withResolvers<void>();
+    it.does.set("long", () => {
+      begun.resolve();
+      return gate.promise;
+    });
+    const running = one.run("long");
+    await begun.promise;
+    await it.pool.release(one.workspace);
+    expect(it.opened.at(-1)?.closed).toBe(true);
+    gate.resolve(finished);
+    await running;
+    for (let turns = 4 * n; turns > 0; turns--) await new Promise(setImmediate);
+    await one.run();
+    expect(await one.lost()).toBeUndefined();
+  }
+});
+
+test("a restart waits for the calls before it", async () => {
+  await using it = await scene();
+  const one = await it.conversation();
+  const gate = Promise.withResolvers<CallOutcome>();
+  it.does.set("long", () => gate.promise);
+  const running = one.run("long");
+  const restarting = it.pool.restart(one.workspace);
+  await Bun.sleep(20);
+  expect(it.opened.map(({ closed }) => closed)).toEqual([false]);
+  gate.resolve(finished);
+  await Promise.all([running, restarting]);
+  expect(it.opened.map(({ closed }) => closed)).toEqual([true]);
+});
+
+test("a conversation whose folders are deleted before its session ends is forgotten like any other", async () => {
+  await using it = await scene();
+  const one = await it.conversation();
+  await one.run();
+  await rm(one.workspace.metaRoot, { recursive: true });
+  await it.pool.restart(one.workspace);
+  expect(await one.lost()).toBeUndefined();
 });

@@ -68,3 +68,77 @@ test("an idle database ends", async () => {
   await eventually("the database is gone", async () => (await processesIn(scene.workspace.root)).length === 0);
   await databases.close();
 });
+
+test.skipIf(!onLinux)("a database that no longer answers is killed some seconds after the query's limit", async () => {
+  await using scene = await dataScene();
+  const { workspace } = scene;
+  const query = (timeoutMs: number) =>
+    scene.databases.query(workspace, "SELECT 1", { signal: new AbortController().signal, timeoutMs });
+  await query(60_000);
+  const [id] = await processesIn(workspace.root);
+  process.kill(Number(id), "SIGSTOP");
+  const began = performance.now();
+  await expect(query(100)).rejects.toMatchObject({ code: "timeout" });
+  expect(performance.now() - began).toBeLessThan(30_000);
+  expect(await processesIn(workspace.root)).toEqual([]);
+  expect((await query(60_000)).total).toBe(1);
+});
+
+test("a query that is canceled rejects with the signal's own reason, and its process has ended", async () => {
+  await using scene = await dataScene();
+  const stop = new AbortController();
+  const running = scene.databases.query(scene.workspace, endless, { signal: stop.signal }).catch((error) => error);
+  await eventually("it is at work", async () => !onLinux || (await processesIn(scene.workspace.root)).length === 1);
+  stop.abort("enough");
+  expect(await running).toBe("enough");
+  await eventually("it has ended", async () => (await processesIn(scene.workspace.root)).length === 0);
+  const never = scene.databases.query(scene.workspace, "SELECT 1", { signal: stop.signal });
+  expect(await never.catch((error) => error)).toBe("enough");
+  expect(await processesIn(scene.workspace.root)).toEqual([]);
+});
+
+test("what a query was a part of may end later without taking the database's tables with it", async () => {
+  await using scene = await dataScene();
+  const stop = new AbortController();
+  const query = (sql: string, { signal } = new AbortController()) =>
+    scene.databases.query(scene.workspace, sql, { signal });
+  await query("CREATE TABLE kept AS SELECT 1 AS one", stop);
+  await query("FROM nothing", stop).catch(() => undefined);
+  stop.abort();
+  expect((await query("FROM kept")).rows).toEqual([[1]]);
+});
+
+test("queries of one conversation run one after the other: one that waits outlives the end of the one before it", async () => {
+  await using scene = await dataScene();
+  const stop = new AbortController();
+  const query = (sql: string, { signal } = new AbortController()) =>
+    scene.databases.query(scene.workspace, sql, { signal });
+  await query("SELECT 1");
+  const first = query(endless, stop).catch((error) => error);
+  const second = query("SELECT 2");
+  await Bun.sleep(0);
+  stop.abort("enough");
+  expect([await first, (await second).rows]).toEqual(["enough", [[2]]]);
+});
+
+test("a query that is stopped at its limit leaves the database and its tables as they are", async () => {
+  await using scene = await dataScene();
+  const query = (sql: string, timeoutMs = 60_000) =>
+    scene.databases.query(scene.workspace, sql, { signal: new AbortController().signal, timeoutMs });
+  await query("CREATE TABLE kept AS SELECT 1 AS one");
+  await expect(query(endless, 200)).rejects.toMatchObject({
+    code: "timeout",
+    message: expect.stringContaining("0.2 s"),
+  });
+  expect((await query("FROM kept")).rows).toEqual([[1]]);
+});
+
+test("rows are kept up to so many characters; all further ones are only counted", async () => {
+  await using scene = await dataScene();
+  const { rows, total } = await scene.databases.query(scene.workspace, "SELECT 'x' || i FROM range(10000) t(i)", {
+    signal: new AbortController().signal,
+    maxCharacters: 100,
+  });
+  const characters = rows.slice(0, -1).reduce((sum, row) => sum + JSON.stringify(row).length, 0);
+  expect([total, characters > 50, characters <= 100]).toEqual([10_000, true, true]);
+});

@@ -32,13 +32,13 @@ function categories(names: readonly string[]): string[] {
 }
 
 /** Pearson's chi-square of counts against those expected. */
-export function chiSquare(counts: readonly number[], expected: readonly number[], degrees: number) {
+function chiSquare(counts: readonly number[], expected: readonly number[], degrees: number) {
   const value = counts.reduce((sum, count, at) => sum + (count - (expected[at] ?? 0)) ** 2 / (expected[at] ?? 0), 0);
   return { value, degrees, p: chiSquareUpper(value, degrees) };
 }
 
 /** The counts that a table would have if its columns had nothing to do with each other. */
-export function expectedCounts(counts: readonly (readonly number[])[]): number[][] {
+function expectedCounts(counts: readonly (readonly number[])[]): number[][] {
   const rows = counts.map((row) => row.reduce((sum, count) => sum + count, 0));
   const all = rows.reduce((sum, count) => sum + count, 0);
   const columns = (counts[0] ?? []).map((_, at) => counts.reduce((sum, row) => sum + (row[at] ?? 0), 0));
@@ -46,7 +46,7 @@ export function expectedCounts(counts: readonly (readonly number[])[]): number[]
 }
 
 /** Fisher's exact test of a table of two rows and two columns, two-sided. */
-export function fisherExact([[a, b], [c, d]]: readonly [readonly [number, number], readonly [number, number]]): number {
+function fisherExact([[a, b], [c, d]]: readonly [readonly [number, number], readonly [number, number]]): number {
   const [all, marked, drawn] = [a + b + c + d, a + c, a + b];
   const seen = chanceOfHits(a, all, marked, drawn);
   let p = 0;

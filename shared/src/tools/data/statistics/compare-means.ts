@@ -15,7 +15,7 @@ export function sampleLine({ name, values }: Sample): string {
 }
 
 /** Welch's t test: whether two samples have the same mean; their spread may differ. */
-export function welch(one: readonly number[], other: readonly number[], confidence: number) {
+function welch(one: readonly number[], other: readonly number[], confidence: number) {
   const [a, b] = [sampleVariance(one) / one.length, sampleVariance(other) / other.length];
   const difference = mean(one) - mean(other);
   const error = Math.sqrt(a + b);
@@ -73,7 +73,7 @@ export function oneSampleTest(sample: Sample, against: number, confidence: numbe
 }
 
 /** The analysis of variance of several samples. */
-export function varianceAnalysis(samples: readonly Sample[]) {
+function varianceAnalysis(samples: readonly Sample[]) {
   const all = samples.flatMap(({ values }) => values);
   const middle = mean(all);
   const between = samples.reduce((sum, { values }) => sum + values.length * (mean(values) - middle) ** 2, 0);
@@ -85,7 +85,7 @@ export function varianceAnalysis(samples: readonly Sample[]) {
 }
 
 /** Welch's analysis of variance, for samples of different spread. */
-export function welchVarianceAnalysis(samples: readonly Sample[]) {
+function welchVarianceAnalysis(samples: readonly Sample[]) {
   const parts = samples.map(({ values }) => ({
     n: values.length,
     middle: mean(values),
@@ -103,7 +103,7 @@ export function welchVarianceAnalysis(samples: readonly Sample[]) {
 }
 
 /** Whether samples have the same spread (Brown and Forsythe's test, on distances to the median). */
-export function equalSpread(samples: readonly Sample[]): number {
+function equalSpread(samples: readonly Sample[]): number {
   const distances = samples.map(({ name, values }) => {
     const middle = median(values);
     return { name, values: values.map((value) => Math.abs(value - middle)) };

@@ -20,7 +20,7 @@ function tieSum(values: readonly number[]): number {
 const mostExact = 8;
 
 /** The Mann-Whitney U of the first sample, and its two-sided p. */
-export function mannWhitneyU(one: readonly number[], other: readonly number[]) {
+function mannWhitneyU(one: readonly number[], other: readonly number[]) {
   const [n, m] = [one.length, other.length];
   const all = [...one, ...other];
   const ranked = ranks(all);
@@ -75,7 +75,7 @@ export function mannWhitney(one: Sample, other: Sample): StatisticsReport {
 const mostSigned = 50;
 
 /** The signed-rank test of differences: the rank sum of the rarer sign, and its two-sided p. */
-export function signedRanks(differences: readonly number[]) {
+function signedRanks(differences: readonly number[]) {
   const changed = differences.filter((value) => value !== 0);
   const n = changed.length;
   const sizes = changed.map(Math.abs);
@@ -119,7 +119,7 @@ export function wilcoxon(sample: Sample): StatisticsReport {
 }
 
 /** The Kruskal-Wallis H of several samples, corrected for ties. */
-export function kruskalH(samples: readonly Sample[]) {
+function kruskalH(samples: readonly Sample[]) {
   const all = samples.flatMap(({ values }) => values);
   const ranked = ranks(all);
   const n = all.length;

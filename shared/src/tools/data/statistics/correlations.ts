@@ -8,7 +8,7 @@ import type { Sample } from "./samples.ts";
 export type CorrelationMethod = "pearson" | "spearman";
 
 /** A coefficient with its p value and confidence interval (Fisher's transformation). */
-export function tested(r: number, n: number, confidence: number) {
+function tested(r: number, n: number, confidence: number) {
   const t = r * Math.sqrt((n - 2) / Math.max(1 - r * r, Number.EPSILON));
   const reach = normalReach(confidence) / Math.sqrt(n - 3);
   const bounded = Math.atanh(Math.max(-1 + 1e-12, Math.min(1 - 1e-12, r)));

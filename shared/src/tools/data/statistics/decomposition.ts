@@ -19,7 +19,7 @@ export type Parts = {
 /**
  * The classical decomposition: a centred moving average, then the mean of each place of the period.
  */
-export function decompose(values: readonly number[], period: number, model: DecompositionModel): Parts {
+function decompose(values: readonly number[], period: number, model: DecompositionModel): Parts {
   const isSum = model === "additive";
   const half = Math.floor(period / 2);
   const weightAt = (step: number) => (period % 2 === 0 && Math.abs(step) === half ? 0.5 : 1) / period;

@@ -7,7 +7,7 @@ import { figure, interval, type StatisticsReport } from "./report.ts";
 import { requireEach, type Sample, sampleVariance } from "./samples.ts";
 
 /** The interval of a share (Wilson's). */
-export function wilson(hits: number, n: number, confidence: number): readonly [number, number] {
+function wilson(hits: number, n: number, confidence: number): readonly [number, number] {
   const z = normalReach(confidence);
   const share = hits / n;
   const middle = (share + (z * z) / (2 * n)) / (1 + (z * z) / n);
@@ -16,13 +16,13 @@ export function wilson(hits: number, n: number, confidence: number): readonly [n
 }
 
 /** The interval of a mean (Student's t). */
-export function meanInterval(values: readonly number[], confidence: number): readonly [number, number] {
+function meanInterval(values: readonly number[], confidence: number): readonly [number, number] {
   const reach = tReach(confidence, values.length - 1) * Math.sqrt(sampleVariance(values) / values.length);
   return [mean(values) - reach, mean(values) + reach];
 }
 
 /** The interval of a median, by order: it assumes nothing about the shape. */
-export function medianInterval(values: readonly number[], confidence: number): readonly [number, number] {
+function medianInterval(values: readonly number[], confidence: number): readonly [number, number] {
   const sorted = values.toSorted((one, other) => one - other);
   const reach = (normalReach(confidence) * Math.sqrt(values.length)) / 2;
   const low = Math.max(0, Math.floor(values.length / 2 - reach) - 1);

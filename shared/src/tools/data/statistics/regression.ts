@@ -37,7 +37,7 @@ export type Fit = {
 };
 
 /** Least squares. Throws `invalid_input` with too few rows or columns that say the same. */
-export function fit(measured: readonly number[], predictors: readonly Predictor[], confidence: number): Fit {
+function fit(measured: readonly number[], predictors: readonly Predictor[], confidence: number): Fit {
   const n = measured.length;
   const k = predictors.length + 1;
   const degrees = n - k;
@@ -144,7 +144,7 @@ function squaresOf(values: readonly number[]): number {
 }
 
 /** How the residuals follow each other: 2 if they do not, near 0 if each resembles the last. */
-export function durbinWatson(residuals: readonly number[]): number {
+function durbinWatson(residuals: readonly number[]): number {
   const steps = residuals.slice(1).reduce((sum, value, at) => sum + (value - (residuals[at] ?? 0)) ** 2, 0);
   return steps / residuals.reduce((sum, value) => sum + value ** 2, 0);
 }
@@ -152,7 +152,7 @@ export function durbinWatson(residuals: readonly number[]): number {
 /**
  * Whether the spread of the residuals depends on the predictors (Breusch-Pagan, Koenker's form).
  */
-export function breuschPagan({ residuals, n }: Fit, predictors: readonly Predictor[]) {
+function breuschPagan({ residuals, n }: Fit, predictors: readonly Predictor[]) {
   const { rSquared } = fit(
     residuals.map((value) => value ** 2),
     predictors,
