@@ -27,7 +27,7 @@ const responseFormat = z.discriminatedUnion("type", [
   }),
 ]);
 
-const ownTools = "Flows and agents use their own tools and never call yours: leave this out.";
+const ownTools = "Flows and agents use their own tools and never call yours: leave this out";
 
 /** A list that must be empty. Otherwise a client would wait for calls that never come. */
 const none = z.array(z.unknown()).max(0, ownTools).nullish();

@@ -63,7 +63,7 @@ export const frameSchema = z
 function runEvents({ runs, engine, heartbeatMs }: RunRoutesDeps): Endpoint {
   const place = z
     .string()
-    .regex(/^\d{0,15}$/, "It must be the number of the last event you have.")
+    .regex(/^\d{0,15}$/, "It must be the number of the last event you have")
     .exactOptional();
   const about = {
     method: "get",

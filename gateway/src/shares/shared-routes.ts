@@ -107,7 +107,7 @@ function sharedFile(deps: SharedRoutesDeps): Endpoint {
     summary: "A file that a shared run, or one it asked for, handed over",
     request: {
       params: z.object({
-        sha256: z.string().regex(/^[0-9a-f]{64}$/, "It must be a SHA-256."),
+        sha256: z.string().regex(/^[0-9a-f]{64}$/, "It must be a SHA-256"),
         name: z.string().max(255),
       }),
     },
