@@ -7737,4 +7737,20 @@ export const faults: readonly Fault[] = [
     harm: "A command ends before the gateway that it started has let its work go.",
     tests: ["gateway/src/session"],
   },
+  {
+    id: "conversation-s-bound-is-split",
+    file: "shared/src/machine/memory/control-group.ts",
+    find: "    if (left.members > 0) return;\n",
+    becomes: "",
+    harm: "A conversation may use its memory twice over once one of its commands has ended.",
+    tests: ["shared/src/machine/memory"],
+  },
+  {
+    id: "watch-ends-with-the-first-command",
+    file: "shared/src/machine/memory/conversation-watch.ts",
+    find: "          if (members.size > 0) return;\n",
+    becomes: "",
+    harm: "Once a command has ended, those of every conversation may use all memory.",
+    tests: ["shared/src/machine/memory"],
+  },
 ];
