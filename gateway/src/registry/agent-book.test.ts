@@ -37,6 +37,14 @@ test("a name is taken once: by an agent of the settings, by a flow, or by anothe
   expect(all()).toEqual(["swe http://swe.example/a configured", "other http://o.example/ registered"]);
 });
 
+test("an agent is kept beside those that were registered before it", async () => {
+  const { book, kept } = bookOf([settings], { name: "earlier", url: "http://e.example" });
+  await book.reread();
+  await book.keep({ name: "first", url: "http://f.example" });
+  await book.keep({ name: "second", url: "http://s.example" });
+  expect(kept.agents.map(({ name }) => name)).toEqual(["earlier", "first", "second"]);
+});
+
 test("what another gateway registered, changed or removed is known after the next reading, the settings' agents stay", async () => {
   const { book, kept, all } = bookOf([settings], { name: "swe", url: "http://evil.example" });
   kept.agents = [...kept.agents, { name: "one", url: "http://one.example", token: "a" }];

@@ -54,6 +54,7 @@ test("an agent registered by its address has its card, and outlives the gateway"
     source: "registered",
   });
   const second = await home.open();
+  expect(second.list().map(({ name }) => name)).toEqual(["greeter-one"]);
   await second.refresh();
   expect(second.get("greeter-one")?.card?.skills[0]?.id).toBe("greet");
   expect((await second.connect({ name: "greeter-one", url: agent.url }, signal())).card.name).toBe("Greeter One");

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
 import type { TaskItem } from "../tasks/task-item.ts";
@@ -79,6 +80,37 @@ test("an agent that is asked by one that is asked is started too, and none takes
   expect(await cli.run("run", "--agent", "manus", "do it")).toBe(0);
   expect([cli.said(), publicUrls]).toEqual([expect.stringContaining("browser ended before it was ready"), [""]]);
 });
+
+test.each([
+  ["an agent", ["run", "--agent", "manus", "do it"], ["manus"]],
+  ["a system", ["flow", "parallel", "compare", "them", "--agents", "manus"], ["manus", "gateway"]],
+])(
+  "%s that is started for a command has its home, answers on loopback alone, and has drained when it ends",
+  async (_, command, servers) => {
+    const draining = (name: string) =>
+      liveServer.replace(
+        "process.exit(0)",
+        `setTimeout(() => void Bun.write("${name}-drained", "").then(() => process.exit(0)), 500)`,
+      );
+    await using checkout = await checkoutForTest({
+      gateway: draining("gateway"),
+      agents: { manus: draining("manus") },
+    });
+    const homes: string[] = [];
+    await using cli = await cliForTest({
+      ...checkout,
+      env: nowhere(),
+      play: async function* () {
+        homes.push(await (await fetch(new URL("/", cli.connected[0]))).text());
+        yield* completing();
+      },
+    });
+    expect(await cli.run(...command)).toBe(0);
+    expect(homes).toEqual([join(checkout.root, ".manyhands")]);
+    expect(cli.connected[0]).toMatch(/^http:\/\/127\.0\.0\.1:\d+/);
+    expect(servers.filter((name) => !existsSync(join(checkout.root, `${name}-drained`)))).toEqual([]);
+  },
+);
 
 test("an agent that was started for a command and crashes is started again at the same address, and the person is told", async () => {
   const mortal = `${liveServer}\nsetInterval(async () => (await Bun.file("fall").exists()) && (await Bun.file("fall").unlink(), process.kill(process.pid, "SIGKILL")), 20);`;

@@ -65,6 +65,13 @@ test("as root with apt-get the missing programs are installed, the browser apart
   } else expect(table).toContain("sudo apt-get install");
 });
 
+test("a set-up that may not change the system installs nothing", async () => {
+  const aptGet = 'printf "#!/bin/sh\\n" > BIN/python3; /bin/chmod +x BIN/python3';
+  const { table, findings } = await setUpWith(["bwrap", "socat", "rg", "git"], { system: false, aptGet });
+  expect(findings).toContain("python3 missing");
+  expect(table).toMatch(/To install what is missing: (sudo )?apt-get install/);
+});
+
 test("a failing package manager does not fail set-up, and its output is shown", async () => {
   const { table, findings } = await setUpWith(["bwrap", "socat", "rg", "git"], {
     system: true,

@@ -151,11 +151,16 @@ process.on("SIGTERM", () => process.exit(0));`;
 
 test("settings that name a missing file, or a flow that cannot be loaded, start nothing", async () => {
   await using made = await checkout(liveServer);
+  await Bun.write(join(made.root, "no-flow.ts"), "export const other = 1;");
   for (const [name, text] of [
     ["MANYHANDS_AGENTS_MANUS_ENTRY", "agents/none.ts"],
+    ["MANYHANDS_AGENTS_MANUS_INSTRUCTIONS_FILE", "none.md"],
     ["MANYHANDS_FLOWS_MINE_ENTRY", "none.ts"],
+    ["MANYHANDS_FLOWS_MINE_ENTRY", "no-flow.ts"],
   ] as const) {
-    const { events, context } = await contextOf(made.root, new AbortController().signal, { [name]: text });
+    const stop = new AbortController();
+    const { events, up, context } = await contextOf(made.root, stop.signal, { [name]: text });
+    void up.then(() => stop.abort());
     await expect(startAgents(context)).rejects.toMatchObject({ code: "config_invalid" });
     expect(events).toEqual([]);
   }
@@ -165,6 +170,7 @@ test("an agent that cannot start ends `start` with a failure that says why", asy
   await using made = await checkout('console.error("manus: no such key"); process.exit(2);');
   const { events, context } = await contextOf(made.root, new AbortController().signal);
   expect(await startAgents(context)).toBe(false);
+  expect(events.map(({ type }) => type)).not.toContain("system-up");
   expect(events).toContainEqual({
     type: "server-given-up",
     name: "manus",

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readdirSync, readlinkSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const policy = { readyTimeoutMs: 10_000, firstPauseMs: 5, maxPauseMs: 20, settledMs: 60_000, attempts: 3 };
 
 const goodServer = `
-const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => {
+const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => {
   if (request.url.endsWith("/crash")) process.exit(7);
   return new Response("ok");
 } });
@@ -64,7 +64,8 @@ test("a server that is stopped while it starts drains too, and none of it is tol
     `process.on("SIGTERM", () => setTimeout(() => { console.log("drained"); process.exit(0); }, 50));
      console.log("starting"); setInterval(() => {}, 1000);`,
   );
-  const done = supervise(server, { signal: stop.signal, graceMs: 20_000, policy, report });
+  const patient = { ...policy, readyTimeoutMs: 3_600_000 };
+  const done = supervise(server, { signal: stop.signal, graceMs: 20_000, policy: patient, report });
   const log = () => Bun.file(server.logPath).text();
   for (const end = Date.now() + 60_000; Date.now() < end; await Bun.sleep(10))
     if ((await log().catch(() => "")).includes("starting")) break;
@@ -144,6 +145,51 @@ test("the pause before a restart doubles up to its limit, and resets after a ser
   await done;
   expect(pauses(long).slice(0, 4)).toEqual([5, 5, 5, 5]);
 });
+
+test("a stop ends the pause before a restart", async () => {
+  const stop = new AbortController();
+  const { events, nth, report } = recorder();
+  const slow = { ...policy, firstPauseMs: 3_600_000, maxPauseMs: 3_600_000 };
+  const done = supervise(await spec("process.exit(1);"), { signal: stop.signal, graceMs: 100, policy: slow, report });
+  await nth("server-down", 1);
+  stop.abort();
+  await done;
+  expect(events).toHaveLength(1);
+});
+
+test("a server is ready when its health says so: not while it is unhealthy, and not while it says nothing", async () => {
+  const answering = (health: string) =>
+    spec(
+      goodServer
+        .replace('return new Response("ok");', `return ${health};`)
+        .replace("process.exit(0)", "process.exit(3)"),
+    );
+  for (const health of ['new Response("no", { status: 503 })', "new Promise(() => {})"]) {
+    const server = startServer(await answering(health));
+    await expect(server.ready({ timeoutMs: 1_500 })).rejects.toThrow("was not ready in 1.5 s");
+    await server.stop(10_000);
+  }
+});
+
+test.skipIf(process.platform !== "linux")(
+  "a server has a session of its own, and its log is its own alone",
+  async () => {
+    const server = await spec(goodServer);
+    const running = startServer(server);
+    await running.ready({ timeoutMs: 60_000 });
+    const [, , group, session] = (await Bun.file(`/proc/${running.pid}/stat`).text()).split(") ")[1]?.split(" ") ?? [];
+    expect([group, session]).toEqual([`${running.pid}`, `${running.pid}`]);
+    const open = readdirSync("/proc/self/fd").map((name) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${name}`);
+      } catch {
+        return "";
+      }
+    });
+    expect(open).not.toContain(server.logPath);
+    await running.stop(10_000);
+  },
+);
 
 test("a server that refuses its configuration is not restarted", async () => {
   const { events, report } = recorder();

@@ -129,7 +129,9 @@ test.if(groups !== undefined)(
     ]);
     await one.remove();
     expect([existsSync(one.folder), existsSync(two.folder), existsSync(shared)]).toEqual([false, true, true]);
-    await two.remove();
+    const third = await create("one");
+    expect(dirname(third.folder)).toBe(shared);
+    await Promise.all([two.remove(), third.remove()]);
     expect([existsSync(shared), existsSync(other.folder)]).toEqual([false, true]);
     const next = await create("one");
     expect(existsSync(next.folder)).toBe(true);

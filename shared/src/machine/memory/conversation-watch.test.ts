@@ -54,3 +54,13 @@ test.if(linux)("memory that processes share counts once", async () => {
   expect([await bound.hit(), many.exitCode]).toEqual([undefined, null]);
   await bound.remove();
 });
+
+test.if(linux)("what ends leaves the commands beside it watched", async () => {
+  const watch = createConversationWatch(100 * megabyte);
+  const [small, large] = [await holder(1), await holder(220)];
+  const [first, second] = [watch.add("a", small.pid), watch.add("b", large.pid)];
+  await first.remove();
+  await eventually("the other has ended", () => large.exitCode !== null || large.signalCode !== null);
+  expect(await second.hit()).toBe("memory 100 MB of all commands of the conversation together");
+  await second.remove();
+});
