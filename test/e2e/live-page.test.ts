@@ -1,89 +1,55 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { freePort } from "manyhands/internal/http/free-port";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
 import type { Page } from "playwright";
 import { accessibilityFaults, type ConsoleBrowser, openBrowser } from "../../gateway/src/testing/console-browser.ts";
-import { type Site, startSite } from "../agents/browser-site.ts";
-import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
-import { type AgentServer, startManus } from "../servers/manus-server.ts";
+import { until } from "../servers/gateway-server.ts";
+import { type LivePlace, startLivePlace } from "../servers/live-page.ts";
 
 const secret = "s3cret-word";
-const signIn = `<title>Sign in</title><style>input{position:fixed;left:20px;width:200px;height:30px}</style>
-  <form method=post action=/in><input name=who aria-label=Name style="top:20px">
-  <input name=word type=password aria-label=Password style="top:60px"><button hidden></button></form>`;
 
-let home: string;
-let site: Site;
-let model: ScriptedModel;
-let manus: AgentServer;
-let gateway: GatewayServer;
+let place: LivePlace;
 let browser: ConsoleBrowser;
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "live-page-"));
-  site = startSite(({ url, body }) => (url.pathname === "/in" ? `<h1>Welcome ${body.length}</h1>` : signIn));
-  model = await startScriptedModel(({ messages }) => {
-    const results = messages.filter(({ role }) => role === "tool").length;
-    if (results === 0) return { calls: [{ name: "browser_go_to_url", args: { url: site.origin } }] };
-    const inquire = "Please sign in on the page, then say that you did.";
-    if (results === 1) return { calls: [{ name: "ask_human", args: { inquire } }] };
-    const said = /A person used the browser for \d+ s/.exec(JSON.stringify(messages))?.[0] ?? "nobody";
-    return { text: `${/Welcome \d+/.exec(JSON.stringify(messages))?.[0] ?? "Not in"}. ${said}.` };
-  });
-  const scripted = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" };
-  manus = startManus({
-    ...{ MANYHANDS_HOME: home, PORT: `${freePort()}`, SANDBOX: "off", MANYHANDS_EGRESS_ALLOW: site.host },
-    ...scripted,
-  });
-  await manus.ready;
-  // Of another home, so that the agent's runs are elsewhere.
-  const env = { MANYHANDS_HOME: join(home, "gateway"), PORT: `${freePort()}`, MANUS_URL: manus.url, ...scripted };
-  gateway = await startGatewayServer(home, env);
+  place = await startLivePlace();
   browser = await openBrowser();
 }, 120_000);
 
 afterAll(async () => {
   await browser?.close();
-  await gateway?.stop("SIGKILL");
-  await manus?.stop();
-  await model?.close();
-  await site?.stop();
-  await rm(home, { recursive: true, force: true });
+  await place?.[Symbol.asyncDispose]();
 });
 
 const phase = (page: Page, name: string) => page.locator(`[data-live="${name}"]`).waitFor();
+const picture = (page: Page) => page.locator("[data-live] img");
 
 /** Clicks at a place of the agent's page, on its picture. */
 async function clickAt(page: Page, x: number, y: number): Promise<void> {
-  const picture = page.getByRole("img", { name: "The page as it is now" });
-  await picture.scrollIntoViewIfNeeded();
-  const shown = await picture.boundingBox();
-  const natural = await picture.evaluate((element) => (element as unknown as { naturalWidth: number }).naturalWidth);
+  await picture(page).scrollIntoViewIfNeeded();
+  const shown = await picture(page).boundingBox();
+  const natural = await picture(page).evaluate(
+    (element) => (element as unknown as { naturalWidth: number }).naturalWidth,
+  );
   if (shown === null) throw new Error("there is no picture");
   const scale = shown.width / natural;
   await page.mouse.click(shown.x + x * scale, shown.y + y * scale);
 }
 
 test("a person watches an agent's page, takes it over, signs in, hands it back, and the agent goes on with what is there", async () => {
-  const input = `Read what ${site.origin} says to members.`;
-  const { body } = await gateway.call("/flows/sequential", { input, agents: ["manus"] });
-  await until(async () => (await gateway.call(`/runs/${body.id}`)).body.status === "input-required");
-  await using opened = await browser.page(`${gateway.url}/#/c/${body.contextId}`);
+  const { gateway, site, model } = place;
+  const run = await place.ask();
+  await using opened = await browser.page(`${gateway.url}/#/c/${run.contextId}`);
   const { page } = opened;
   await page.getByRole("link", { name: "Take over" }).click();
   await phase(page, "watching");
-  await page.getByRole("img", { name: "The page as it is now" }).waitFor();
+  await picture(page).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole("button", { name: "Take over" }).click();
   await phase(page, "held");
-  await clickAt(page, 60, 35);
+  await clickAt(page, 60, 115);
   await page.keyboard.type("ann");
   await page.reload();
   await phase(page, "held");
-  await page.getByRole("img", { name: "The page as it is now" }).waitFor();
+  await picture(page).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.locator("[data-live-screen]").focus();
   await page.keyboard.press("Tab");
@@ -94,12 +60,36 @@ test("a person watches an agent's page, takes it over, signs in, hands it back, 
   await page.keyboard.press("Escape");
   await page.keyboard.press("Enter");
   await phase(page, "handed-back");
-  await gateway.call(`/runs/${body.id}/answer`, { input: "I did." });
+  await gateway.call(`/runs/${run.id}/answer`, { input: "I did." });
   await phase(page, "ended");
-  await until(async () => (await gateway.call(`/runs/${body.id}`)).body.status === "completed");
-  const { answer } = (await gateway.call(`/runs/${body.id}`)).body;
+  await until(async () => (await gateway.call(`/runs/${run.id}`)).body.status === "completed");
+  const { answer } = (await gateway.call(`/runs/${run.id}`)).body;
   expect(JSON.stringify(answer)).toMatch(/Welcome \d+\. A person used the browser for \d+ s\./);
-  const journal = await (await fetch(`${gateway.url}/runs/${body.id}/export`)).text();
+  const journal = await (await fetch(`${gateway.url}/runs/${run.id}/export`)).text();
   expect(journal + JSON.stringify(model.requests)).not.toContain(secret);
   expect(JSON.stringify(model.requests)).toContain("A person used the browser");
+}, 240_000);
+
+test("on a phone, dark and in Chinese, the page can be taken and typed into, and nothing scrolls sideways", async () => {
+  const { gateway } = place;
+  const run = await place.ask();
+  const look = { viewport: { width: 390, height: 844 }, colorScheme: "dark", locale: "zh-CN" } as const;
+  await using opened = await browser.page(`${gateway.url}/#/runs/${run.id}/live`, look);
+  const { page } = opened;
+  await picture(page).waitFor();
+  await page.getByRole("button", { name: "接管" }).click();
+  await phase(page, "held");
+  await clickAt(page, 60, 115);
+  const before = await picture(page).getAttribute("src");
+  await page.getByRole("textbox", { name: "输入到当前字段" }).fill("安娜");
+  await page.getByRole("button", { name: "输入", exact: true }).click();
+  await until(async () => (await picture(page).getAttribute("src")) !== before);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+  const [panel, steps] = await Promise.all(
+    ["[data-live]", ".live-steps"].map((one) => page.locator(one).boundingBox()),
+  );
+  expect(steps?.y ?? 0).toBeGreaterThanOrEqual((panel?.y ?? 0) + (panel?.height ?? 0));
+  await gateway.call(`/runs/${run.id}/cancel`, {});
+  await phase(page, "ended");
 }, 240_000);

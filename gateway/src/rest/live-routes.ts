@@ -55,7 +55,7 @@ function watchPage(deps: LiveRoutesDeps): Endpoint {
       "The data is a state, `{page, url?, held, dialog?}`, with `page` as `none` or `open` and `held` while a person has the page; a picture, `{frame, width, height}`, a JPEG in base64 and the size of the page's window; or `{ended: true}`, the last, when the task has ended.",
     request: { params, query },
     answers: { 200: { description: "The stream.", body: frameSchema, mediaType: "text/event-stream" } },
-    problems: [404, 429, 502],
+    problems: [404, 424, 429],
   } as const;
   return endpoint(about, async ({ params: { id }, query: { task = id } }, c) => {
     const send = await agentOf(deps, await deps.runs.own(id, c.get("caller").principal), task);
@@ -74,7 +74,7 @@ function usePage(deps: LiveRoutesDeps): Endpoint {
       "While a person has the page, the agent's calls to it wait. It is handed back after two minutes without input, and after 30 minutes in any case. What is typed goes to the page alone: it is not logged, recorded or shown to a model.",
     request: { params, query, body: liveOrder },
     answers: { 200: { description: "It is done.", body: z.object({ done: z.literal(true) }) } },
-    problems: [404, 409, 502],
+    problems: [404, 409, 424],
   } as const;
   return endpoint(about, async ({ params: { id }, query: { task = id }, body }, c) => {
     const send = await agentOf(deps, await deps.runs.own(id, c.get("caller").principal), task);
@@ -102,7 +102,6 @@ async function agentOf(
   return async (init) => {
     const address = `${agent.url}/live/${encodeURIComponent(task)}`;
     const answer = await agent.fetch(address, { redirect: "error", ...init }).catch((error: unknown) => {
-      init.signal?.throwIfAborted();
       throw new AppError("unreachable", "The agent does not answer.", { cause: error });
     });
     if (!answer.ok) throw await refusalOf(answer);

@@ -54,7 +54,9 @@ export function LiveTab({ store }: { store: RunStore }) {
             )}
           </div>
         ))}
-        {speaking.length === 0 && <Empty title={ended ? text.liveOver : text.liveNothing}>{text.liveMore}</Empty>}
+        {speaking.length === 0 && browsing === undefined && (
+          <Empty title={ended ? text.liveOver : text.liveNothing}>{text.liveMore}</Empty>
+        )}
       </section>
       <aside class="scroll live-steps">
         <h2 class="small t3">{text.steps}</h2>
