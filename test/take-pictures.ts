@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
 import { chromium, type Page } from "playwright";
+import { startLivePlace } from "./servers/live-page.ts";
 
 /**
  * Takes the pictures of the console that README and docs show: `bun test/take-pictures.ts`. Runs
@@ -110,6 +111,18 @@ async function post(path: string, body: object): Promise<Started> {
   return started;
 }
 
+/** A picture of an agent's page that a person has taken over. */
+async function takeLivePage(page: Page): Promise<void> {
+  await using place = await startLivePlace();
+  const { id } = await place.ask();
+  await page.goto(`${place.gateway.url}/#/runs/${id}/live`);
+  await page.getByRole("button", { name: "Take over" }).click();
+  await page.locator("[data-live-screen] img").waitFor();
+  await page.locator("[data-live-screen]").click({ position: { x: 300, y: 100 } });
+  await Bun.sleep(drawnMs);
+  await page.screenshot({ path: join(docs, "pictures/live.png") });
+}
+
 const demo = command("demo");
 if ((await demo.exited) !== 0) throw new Error("The demo failed.");
 const system = command("start");
@@ -135,6 +148,7 @@ try {
   await take(light, { place: `#/compare?a=${run.id}&b=${again.id}`, text: "Calls of", file: "pictures/compare.png" });
   await take(light, { place: "#/settings", text: "Appearance", file: "pictures/settings.png" });
   await take(phone, { ...timeline, file: "pictures/phone.png" });
+  await takeLivePage(light);
 } finally {
   await browser.close();
   system.kill();

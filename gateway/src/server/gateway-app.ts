@@ -34,6 +34,7 @@ import { type ChangeStreamPace, changeRoutes } from "../rest/change-routes.ts";
 import { deliveryRoutes } from "../rest/delivery-routes.ts";
 import { type FamilyRoutesDeps, familyRoutes } from "../rest/family-routes.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
+import { liveRoutes, type ReachAgent } from "../rest/live-routes.ts";
 import { problem } from "../rest/problem.ts";
 import { rerunRoutes } from "../rest/rerun-routes.ts";
 import { restApp } from "../rest/rest-app.ts";
@@ -67,6 +68,8 @@ export type GatewayAppDeps = {
   readonly workspaces?: ReadWorkspaces;
   /** Follows runs at agents with other homes; not at all, if omitted. */
   readonly elsewhere?: NonNullable<FamilyRoutesDeps["elsewhere"]>;
+  /** Reaches the agents whose pages are shown; none are, if omitted. */
+  readonly reachAgent?: ReachAgent;
   /** The links to runs. */
   readonly shares: ShareStore;
   /** What principals may use: the same as the runs are held to. */
@@ -126,6 +129,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
     ...familyRoutes(deps),
     ...rerunRoutes(deps),
     ...workspaceRoutes(deps),
+    ...liveRoutes(deps),
     archiveRoute(deps),
     ...agentRoutes(options.registry),
     ...deliveryRoutes(deliveries),

@@ -31,6 +31,7 @@ import { agentsOfRegistry } from "../flows/agents-of-registry.ts";
 import { type FlowList, flowList } from "../flows/flow-list.ts";
 import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
+import type { Registry } from "../registry/registry.ts";
 import { openShares } from "../shares/share-store.ts";
 import { adapterUrl } from "./a2a-adapter.ts";
 import { followElsewhere } from "./follow-elsewhere.ts";
@@ -39,6 +40,7 @@ import { gatewayEngine, workOn } from "./gateway-engine.ts";
 import { openGatewayPeers } from "./open-gateway-peers.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
 import { openSettings } from "./open-settings.ts";
+import { reachAgent } from "./reach-agent.ts";
 
 /**
  * Runs the gateway until a signal ends it: resumes the runs of a former process, listens, and
@@ -200,7 +202,7 @@ async function open({
       };
     },
     webhooks,
-    ...servedAs(config, peers, shared),
+    ...servedAs(config, peers, { ...shared, registry }),
     pushCallbacks: peers.pushCallbacks,
     settings,
     signIn: await openSignIn(config, authentication),
@@ -221,11 +223,12 @@ async function openSignIn({ auth }: Config, { store }: Authentication) {
 function servedAs(
   { home, server, a2a }: Config,
   peers: Awaited<ReturnType<typeof openGatewayPeers>>,
-  { shares }: Pick<Shared, "shares">,
+  { shares, registry }: Pick<Shared, "shares"> & { readonly registry: Registry },
 ) {
   const inside = {
     workspaces: createReadWorkspaces(home),
     elsewhere: followElsewhere(peers),
+    reachAgent: reachAgent(peers, registry),
     shares: openShares(shares),
   };
   return { cardStyle: server.card, cors: server.cors, a2a, ...inside };

@@ -66,7 +66,9 @@ export async function startGateway(
   options: {
     readonly token?: string;
     readonly flows?: readonly TestFlow[];
-    readonly app?: Partial<Pick<GatewayAppDeps, "identify" | "issuer" | "refused" | "cors" | "changePace">>;
+    readonly app?: Partial<
+      Pick<GatewayAppDeps, "identify" | "issuer" | "refused" | "cors" | "changePace" | "reachAgent">
+    >;
     readonly engine?: (real: Engine) => Engine;
     /** What principals may use; no limits if left out. */
     readonly quotas?: QuotaConfig;

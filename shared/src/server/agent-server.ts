@@ -100,7 +100,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     }),
     metrics: { families: parts.metrics, served: tools?.tools?.used },
     facts: { publicUrl, grpc: grpc?.interfaceAt(publicUrl), ...cardFacts(parts, machine) },
-    ...servedAs(config),
+    ...servedAs(config, parts),
     engine: released,
     artifacts,
     deletions: deletionsOf(released, parts, start),
@@ -145,8 +145,11 @@ function workOf(task: RunDefinition, peers: Peers): RunDefinition[] {
   return [cancellingChildren(task, peers), cancelChildrenRun(task.kind, peers), forgetRun(task.kind, peers)];
 }
 
-function servedAs({ server, a2a }: Config) {
-  return { ...a2a, cardStyle: server.card, cors: server.cors };
+function servedAs({ server, a2a }: Config, { tasks, openHere }: Parts) {
+  // Looking at a page opens nothing: a server that had no task yet has none.
+  const livePage: AgentAppDeps["livePage"] = async ({ principal, contextId }) =>
+    (await tasks.made())?.live?.(await openHere(principal, contextId));
+  return { ...a2a, cardStyle: server.card, cors: server.cors, livePage };
 }
 
 /** Listens for HTTP, and for gRPC where that is configured. The app is there before any request. */

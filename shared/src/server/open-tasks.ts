@@ -1,6 +1,7 @@
 import { type AgentDeps, agentRun } from "../agent/agent-run.ts";
 import type { Config } from "../config/config.ts";
 import type { AgentDefinition, MoreTools } from "../core/agent.ts";
+import type { LivePages } from "../core/live-page.ts";
 import type { RunDefinition } from "../core/run.ts";
 import type { Tool } from "../core/tool.ts";
 import { toolFetch } from "../machine/egress/tool-fetch.ts";
@@ -34,6 +35,8 @@ export type OpenedTasks = {
   readonly run: RunDefinition;
   /** What is configured but missing here, one sentence each. */
   readonly notes: readonly string[];
+  /** The open pages, for people; undefined without a browser. */
+  readonly live: LivePages | undefined;
   /** Ends every session and process of the tools, and closes the machine's sandbox. */
   close(): Promise<void>;
 };
@@ -50,5 +53,6 @@ export async function openTasks(parts: TaskParts): Promise<OpenedTasks> {
     moreTools: guardedMore(mounted, (tool) => toolbox.guarded(tool)),
   };
   const deps = { ...rest, fetch: toolFetch(toolbox.egress) };
-  return { definition, deps, run: agentRun(definition, deps), notes: toolbox.notes, close: toolbox.close };
+  const { notes, live, close } = toolbox;
+  return { definition, deps, run: agentRun(definition, deps), notes, live, close };
 }

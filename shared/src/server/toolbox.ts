@@ -1,11 +1,15 @@
 import type { Config } from "../config/config.ts";
+import type { LivePages } from "../core/live-page.ts";
 import type { Tool } from "../core/tool.ts";
 import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
+import { createHolds } from "../machine/browser/live/holds.ts";
+import { createLivePages } from "../machine/browser/live/live-pages.ts";
 import { createEgress, type Egress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
+import { lookingInTurn, takingTurns } from "../tools/browser/take-turns.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
 import { createDatabaseServers } from "../tools/data/servers/database-servers.ts";
 import type { Observe } from "../tools/family.ts";
@@ -31,6 +35,8 @@ const longestTimeoutSeconds = 600;
 export type Toolbox = Omit<MachineParts, "delegate"> & {
   /** What is configured but missing here, one sentence each. */
   readonly notes: readonly string[];
+  /** The open pages, for people; undefined without a browser. */
+  readonly live: LivePages | undefined;
   /** Ends every session and process. */
   close(): Promise<void>;
 };
@@ -48,13 +54,13 @@ export async function openToolbox(
   const egress = openEgress(config);
   const { browsers, missing } = await openBrowser(config);
   const web = openWeb(config, egress, browsers);
-  const { browsing, guarded } = openBrowsing(browsers, missing, web.search, config.browser);
+  const { browsing, guarded, live } = openBrowsing(browsers, missing, web.search, config.browser);
   const python = await machine.python.found;
   const desktop = await openDesktop(config.desktop, sandbox);
   const notes = desktop.note === undefined ? [] : [desktop.note];
   const databases = createDatabases();
   const servers = createDatabaseServers(config.databases);
-  const always = { sandbox, web: web.tools, browsing, guarded, egress, databases, servers, printer: browsers, notes };
+  const always = { sandbox, web: web.tools, browsing, guarded, egress, databases, servers, printer: browsers, notes, live };
   const closeWorkers = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") return { ...always, shell: [], desktop: [], close: closeWorkers };
   const shells = createShellSessions(sandbox);
@@ -87,15 +93,16 @@ function openBrowsing(
   missing: string | undefined,
   search: BrowserSearch | undefined,
   { scope, trusted_hosts, max_content_length }: Config["browser"],
-): { readonly browsing: OpenedBrowsing; guarded(tool: Tool): Tool } {
+): { readonly browsing: OpenedBrowsing; readonly live: LivePages | undefined; guarded(tool: Tool): Tool } {
   const looks = createSnapshotStates();
   const guard = createGuard({ browsers, looks, scope, trusted: trusted_hosts });
-  const guarded = (tool: Tool) => guard.over(tool);
   if (browsers === undefined)
     return {
       browsing: { tools: [], look: undefined, missing: missing ?? "There is no browser." },
-      guarded,
+      guarded: (tool) => guard.over(tool),
+      live: undefined,
     };
+  const holds = createHolds(browsers, guard.personTyped);
   const tools = [
     ...browserTools({ browsers, looks, search }),
     extractContent({ browsers, pieceCharacters: max_content_length }),
@@ -106,7 +113,11 @@ function openBrowsing(
     await guard.beforeObservation(workspace);
     return observe(browsing, { looks, vision, since, signal });
   };
-  return { browsing: { tools, look, missing: undefined }, guarded };
+  return {
+    browsing: { tools, look: lookingInTurn(look, holds), missing: undefined },
+    guarded: (tool) => takingTurns(guard.over(tool), holds),
+    live: createLivePages(browsers, holds),
+  };
 }
 
 /** Egress as configured; undefined if the web is switched off. */

@@ -1,4 +1,5 @@
 import { findEnglish } from "./words-find-en.ts";
+import { liveEnglish } from "./words-live-en.ts";
 import { runEnglish } from "./words-run-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
 
@@ -70,6 +71,7 @@ export const english = {
   // Runs.
   run: runEnglish,
   find: findEnglish,
+  livePage: liveEnglish,
 
   // Settings that write, the builder, the API page.
   system: systemEnglish,

@@ -1,5 +1,6 @@
 import type { english } from "./words-en.ts";
 import { findChinese } from "./words-find-zh.ts";
+import { liveChinese } from "./words-live-zh.ts";
 import { runChinese } from "./words-run-zh.ts";
 import { systemChinese } from "./words-system-zh.ts";
 
@@ -59,6 +60,7 @@ export const chinese: typeof english = {
   planStates: { not_started: "未开始", in_progress: "进行中", completed: "已完成", blocked: "受阻" },
   run: runChinese,
   find: findChinese,
+  livePage: liveChinese,
   system: systemChinese,
 
   whatNeedsDoing: "要做什么？",

@@ -4,15 +4,21 @@ import { runPath } from "../api/catalog.ts";
 import { newKey, post, refusedAs } from "../api/client.ts";
 import { draftOf } from "../app/drafts.ts";
 import { safeText } from "../app/format.ts";
+import { address } from "../app/router.ts";
 import { refreshRuns } from "../app/store.ts";
 import { words } from "../app/words.ts";
 import { Button } from "./button.tsx";
 import { Glyph } from "./glyph.tsx";
+import { Icon } from "./icon.tsx";
 import { Markdown } from "./markdown.tsx";
 import { complain, toast } from "./toast.tsx";
 
 /** Presses are ignored for so long after the card appeared: the pointer may have been elsewhere. */
 const guardMs = 400;
+
+/** What is in questions that a person may answer best on the agent's page. */
+const ofPage =
+  /\b(?:page|browser|captcha|sign[- ]?in|log[- ]?in|logged|password|robot|verif\w*)\b|页面|浏览器|登录|验证码|密码/i;
 
 /** A question of a run to the person. */
 export type OpenQuestion = {
@@ -85,7 +91,15 @@ export function QuestionCard({ runId, contextId, who, kind, question, approval }
         {isApproval ? (
           <Decision approval={approval} deciding={deciding} answer={answer} />
         ) : (
-          <Answer draft={`question-${runId}`} deciding={deciding} answer={answer} />
+          <>
+            {ofPage.test(question) && (
+              <a class="btn" href={address(["runs", runId, "live"])}>
+                <Icon name="pointer" small />
+                {text.livePage.take}
+              </a>
+            )}
+            <Answer draft={`question-${runId}`} deciding={deciding} answer={answer} />
+          </>
         )}
       </div>
     </section>

@@ -27,6 +27,7 @@ import { type AgentFacts, agentCard, type CardStyle, cardApp, extendedCard } fro
 import type { Draft } from "./growing-answer.ts";
 import { rpcApp } from "./json-rpc.ts";
 import { keySetApp, signedCard } from "./key-set-route.ts";
+import { type LiveDeps, liveApp } from "./live-route.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { restApp, restFailure, restMethodNotAllowed } from "./rest.ts";
 
@@ -55,6 +56,8 @@ export type AgentAppDeps = {
   readonly refused?: ReportRefusal;
   /** Receives unexpected errors, with their cause, for the log. */
   readonly report: (bug: unknown) => void;
+  /** The open page of a task, for the person it belongs to; no task has one if omitted. */
+  readonly livePage?: LiveDeps["pageOf"];
   /** Handles requests below `/mcp`. */
   readonly mcp?: Hono;
   readonly metrics?: MoreMetrics;
@@ -144,6 +147,7 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   if (facts.keys !== undefined) app.route("/", keySetApp(facts.keys));
   app.route("/", artifactApp({ artifacts, engine }, identify));
   if (deps.mcp !== undefined) app.route("/", deps.mcp);
+  if (deps.livePage) app.route("/", liveApp({ kind, engine, identify, heartbeatMs, report, pageOf: deps.livePage }));
   app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
   app.route("/", restApp({ handler, identify, heartbeatMs, report }));
   return { fetch: (request) => app.fetch(request), routes: app.routes, handler };

@@ -54,6 +54,8 @@ export interface Browsing {
    * a fresh context.
    */
   notices(): readonly string[];
+  /** Adds a sentence to the notices. */
+  tell(sentence: string): void;
 }
 
 /** A page after its scripts ran: its final URL, and its document as HTML. */

@@ -83,6 +83,7 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
       return dialogs.open(tabs.active().page);
     },
     notices: () => notices.take(),
+    tell: notices.add,
     idleSince: () => (acts > 0 ? undefined : usedAt),
     lose(sentence) {
       lost ??= sentence;

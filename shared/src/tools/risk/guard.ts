@@ -15,6 +15,11 @@ export interface Guard {
    * Must be called before a model sees the open page: from then on, pages may have led the model.
    */
   beforeObservation(workspace: Workspace): Promise<void>;
+  /**
+   * Must be called with the addresses where a person typed, perhaps a password: what those hosts
+   * show from then on is not public.
+   */
+  personTyped(workspace: Workspace, typedAt: readonly URL[]): Promise<void>;
 }
 
 /**
@@ -63,6 +68,9 @@ export function createGuard(deps: JudgingDeps): Guard {
           (await judging.judge(tool, input, context)) ?? tool.risk?.(input, context),
         call: (input, context) => call(tool, input, context),
       };
+    },
+    async personTyped(workspace, typedAt) {
+      for (const url of typedAt) await book.signIn(workspace, url);
     },
     async beforeObservation(workspace) {
       const browsing = browsers?.peek(workspace);

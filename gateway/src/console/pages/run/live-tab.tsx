@@ -1,8 +1,11 @@
 import type { StoredFile } from "manyhands/internal/core/workspace";
+import { useRef } from "preact/hooks";
 import { clockText, safeText, shortLine } from "../../app/format.ts";
 import { words } from "../../app/words.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { LivePage } from "./live/live-page.tsx";
+import type { RunItem } from "./model/items.ts";
 import { callsOf, hintOf } from "./model/rows.ts";
 import { Pictures, picturesIn } from "./render/pictures.tsx";
 import { Terminal } from "./render/terminal.tsx";
@@ -21,14 +24,18 @@ export function LiveTab({ store }: { store: RunStore }) {
   const text = words().run;
   const { tree, live } = store;
   const speaking = live.of();
-  const picture = lastPicture(store);
   const ended = tree.root.ended !== undefined;
+  const browsing = useBrowsing(store);
+  const picture = browsing === undefined ? lastPicture(store) : undefined;
   const steps = callsOf(tree.root)
     .toSorted((one, other) => one.started.at.localeCompare(other.started.at))
     .slice(-newest);
   return (
     <div class="live">
       <section class="stage scroll" aria-label={text.live}>
+        {browsing && (
+          <LivePage key={browsing.runId} runId={tree.root.runId} task={browsing.runId} agent={browsing.name} />
+        )}
         {picture && (
           <figure>
             <Pictures files={[picture]} />
@@ -47,7 +54,9 @@ export function LiveTab({ store }: { store: RunStore }) {
             )}
           </div>
         ))}
-        {speaking.length === 0 && <Empty title={ended ? text.liveOver : text.liveNothing}>{text.liveMore}</Empty>}
+        {speaking.length === 0 && browsing === undefined && (
+          <Empty title={ended ? text.liveOver : text.liveNothing}>{text.liveMore}</Empty>
+        )}
       </section>
       <aside class="scroll live-steps">
         <h2 class="small t3">{text.steps}</h2>
@@ -66,6 +75,17 @@ export function LiveTab({ store }: { store: RunStore }) {
       </aside>
     </div>
   );
+}
+
+/** The run that used a browser last, if it was still at work when this was first drawn. */
+function useBrowsing({ tree }: RunStore): RunItem | undefined {
+  const shown = useRef<string | undefined>(undefined);
+  const calls = callsOf(tree.root).filter(({ name }) => name.startsWith("browser_"));
+  const newest = calls.toSorted((one, other) => one.started.at.localeCompare(other.started.at)).at(-1);
+  const run = newest && tree.runs.get(newest.runId);
+  if (run === undefined) return undefined;
+  if (run.ended === undefined && run.outcome === undefined) shown.current = run.runId;
+  return shown.current === run.runId ? run : undefined;
 }
 
 function titleOf(type: string): string {

@@ -47,6 +47,7 @@ export function finishedSpec(
       axis: { labelLimit: 240, labelOverlap: "greedy" },
       axisQuantitative: { tickCount: 8 },
       axisTemporal: { tickCount: 8 },
+      legend: { titleLimit: 320, labelLimit: 240 },
       ...(language === "zh" && { locale: { time: chineseTime } }),
       title: {
         anchor: "start",

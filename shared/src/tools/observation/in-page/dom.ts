@@ -68,6 +68,8 @@ export interface PageElement extends PageNode {
   readonly disabled?: boolean;
   readonly multiple?: boolean;
   scrollIntoViewIfNeeded?(): void;
+  removeAttribute(name: string): void;
+  readonly style?: { removeProperty(name: string): void };
   getAnimations(): readonly {
     readonly playState: string;
     readonly effect: { getTiming(): { readonly iterations?: number } } | null;

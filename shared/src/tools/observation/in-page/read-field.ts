@@ -4,9 +4,11 @@ declare const KeyboardEvent: new (kind: string, options: { readonly key: string;
 
 /**
  * Runs in the page, on a field that was written into: dispatches a key release, and returns the
- * field's text.
+ * field's text, which is nothing a person typed any more.
  */
 export function endTyping(element: PageElement): string {
+  element.removeAttribute("data-manyhands-person");
+  element.style?.removeProperty("-webkit-text-security");
   const text = element.isContentEditable === true ? (element.textContent ?? "") : String(element.value ?? "");
   element.dispatchEvent(new KeyboardEvent("keyup", { key: text.slice(-1), bubbles: true }));
   return text;

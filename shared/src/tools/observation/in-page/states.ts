@@ -40,7 +40,11 @@ export function openStates(reader: Reader, formats: Readonly<Record<string, stri
     valueOf(element, role) {
       const tag = reader.tag(element);
       if (tag === "PROGRESS" || tag === "METER") return `${element.value}/${reader.attribute(element, "max") ?? 1}`;
-      if (tag === "INPUT" || tag === "TEXTAREA") return fieldValue(element, formats);
+      if (tag === "INPUT" || tag === "TEXTAREA") {
+        const value = fieldValue(element, formats);
+        // A person typed here, perhaps a secret: that there is something is all that is told.
+        return value && reader.attribute(element, "data-manyhands-person") !== null ? "•••" : value;
+      }
       if (!roles.fillable.has(role) && role !== "progressbar" && role !== "meter") return undefined;
       const value = reader.attribute(element, "aria-valuetext") ?? reader.attribute(element, "aria-valuenow");
       return value?.replace(/[\s\u200b]+/g, " ").trim();

@@ -1,0 +1,124 @@
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import type { PageInput } from "../../../api/live.ts";
+import { safeText } from "../../../app/format.ts";
+import { words } from "../../../app/words.ts";
+import { Button } from "../../../parts/button.tsx";
+import { LiveScreen } from "./live-screen.tsx";
+import { type LiveStore, openLiveStore } from "./live-store.ts";
+
+/** The page that an agent has open, live; a person can take it, use it, and hand it back. */
+export function LivePage({ runId, task, agent }: { runId: string; task: string; agent: string }) {
+  const text = words().livePage;
+  const title = useId();
+  const store = useMemo(() => openLiveStore(runId, task), [runId, task]);
+  useEffect(() => () => store.close(), [store]);
+  const handBack = useRef<HTMLDivElement>(null);
+  const phase = store.phase.value;
+  if (phase === "refused" || phase === "ended")
+    return (
+      <p class="t3 small" role="status" data-live={phase}>
+        {text.phases[phase]}
+      </p>
+    );
+  const held = phase === "held";
+  const leave = () => handBack.current?.querySelector("button")?.focus();
+  return (
+    <section class={held ? "win mine" : "win"} aria-labelledby={title} data-live={phase}>
+      <div class="url">
+        <h2 id={title} class="small">
+          {text.title(safeText(agent))}
+        </h2>
+        <span role="status" class="small t2">
+          {text.phases[phase]}
+        </span>
+        <code class="cut" title={safeText(store.state.value?.url ?? "")}>
+          {safeText(store.state.value?.url ?? "")}
+        </code>
+        <div ref={handBack}>
+          <TurnButton store={store} />
+        </div>
+      </div>
+      <Dialog store={store} />
+      <LiveScreen frame={store.frame.value} held={held} send={store.send} leave={leave} />
+      {held && <Keys send={store.send} />}
+      <p class="t3 small hint">{held ? text.heldHint : text.hint}</p>
+    </section>
+  );
+}
+
+function TurnButton({ store }: { store: LiveStore }) {
+  const text = words().livePage;
+  const [busy, setBusy] = useState(false);
+  const phase = store.phase.value;
+  const during = (work: Promise<void>) => {
+    setBusy(true);
+    void work.finally(() => setBusy(false));
+  };
+  if (phase === "held")
+    return (
+      <Button look="primary" icon="hand" disabled={busy} onClick={() => during(store.handBack())}>
+        {text.handBack}
+      </Button>
+    );
+  if (phase !== "watching" && phase !== "handed-back") return null;
+  return (
+    <Button icon="pointer" disabled={busy} onClick={() => during(store.take())}>
+      {busy ? text.taking : text.take}
+    </Button>
+  );
+}
+
+/** The dialog that blocks the page, which no picture shows. */
+function Dialog({ store }: { store: LiveStore }) {
+  const text = words().livePage;
+  const state = store.state.value;
+  if (state?.dialog === undefined) return null;
+  const answer = (accept: boolean) => store.send({ type: "dialog", accept });
+  return (
+    <section class="asked" aria-label={text.dialog}>
+      <p>{safeText(state.dialog.message)}</p>
+      {state.held && (
+        <>
+          <Button onClick={() => answer(true)}>{text.accept}</Button>
+          <Button onClick={() => answer(false)}>{text.dismiss}</Button>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** For whoever has no keyboard, or one that composes: a text for the field that has the focus. */
+function Keys({ send }: { send: (input: PageInput) => void }) {
+  const text = words().livePage;
+  const [typed, setTyped] = useState("");
+  const key = (name: string) => send({ type: "key", key: name });
+  return (
+    <form
+      class="keys"
+      autocomplete="off"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (typed !== "") send({ type: "text", text: typed });
+        setTyped("");
+      }}
+    >
+      <div class="field">
+        <input
+          aria-label={text.typeHere}
+          placeholder={text.typeHere}
+          value={typed}
+          maxLength={5_000}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+      </div>
+      <Button type="submit">{text.typeIt}</Button>
+      <Button onClick={() => key("Enter")}>Enter</Button>
+      <Button onClick={() => key("Tab")}>Tab</Button>
+      <Button onClick={() => key("PageUp")} aria-label={text.pageUp} icon="up" />
+      <Button onClick={() => key("PageDown")} aria-label={text.pageDown} icon="down" />
+      <Button onClick={() => send({ type: "back" })}>{text.back}</Button>
+    </form>
+  );
+}

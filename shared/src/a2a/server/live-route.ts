@@ -1,0 +1,107 @@
+import { Hono } from "hono";
+import { type Caller, type Identify, requireScope, type Scope } from "../../core/caller.ts";
+import { checkInput } from "../../core/check-input.ts";
+import { type Engine, type RunRecord, terminalStatuses } from "../../core/engine.ts";
+import { AppError, errorCodes, publicError } from "../../core/errors.ts";
+import { type LivePage, liveOrder } from "../../core/live-page.ts";
+import { parseJsonBytes } from "../../http/json-text.ts";
+import { bodyOf } from "../../http/request-body.ts";
+import { type SseFrame, sseResponse } from "../../http/sse.ts";
+import { ownRun } from "../../runs/own-run.ts";
+
+/** What showing the page of a task needs. */
+export type LiveDeps = {
+  readonly kind: string;
+  readonly engine: Pick<Engine, "get">;
+  readonly identify: Identify;
+  readonly heartbeatMs: number;
+  readonly report: (bug: unknown) => void;
+  /** The page of a task's conversation; undefined where there is no browser. */
+  pageOf(run: RunRecord): Promise<LivePage | undefined>;
+};
+
+/** How often a view looks whether its task has ended. */
+const lookMs = 1_000;
+
+/**
+ * `GET /live/{task}`: the open page of one of the caller's tasks, as server-sent events; the last
+ * says `{ended: true}`. `POST /live/{task}`: takes the page, uses it, hands it back. What is typed
+ * goes to the page alone.
+ */
+export function liveApp(deps: LiveDeps): Hono {
+  const app = new Hono();
+  app.onError((error) => {
+    if (!(error instanceof AppError)) deps.report(error);
+    const told = publicError(error);
+    return Response.json(told, { status: errorCodes[told.code].status });
+  });
+  const taskOf = async (request: Request, id: string, scope: Scope): Promise<RunRecord> => {
+    const caller: Caller = await deps.identify(request);
+    requireScope(caller, scope);
+    return await ownRun(deps.engine, id, { principal: caller.principal, kind: deps.kind, called: "task" });
+  };
+  app.get("/live/:task", async (c) => {
+    const run = await taskOf(c.req.raw, c.req.param("task"), "read");
+    const gone = new AbortController();
+    const signal = AbortSignal.any([c.req.raw.signal, gone.signal]);
+    return await sseResponse(frames(run, signal, deps), {
+      heartbeatMs: deps.heartbeatMs,
+      release: () => gone.abort(),
+      failure: (error) => ({ data: publicError(error), error: true }),
+      headers: {},
+    });
+  });
+  app.post("/live/:task", async (c) => {
+    const run = await taskOf(c.req.raw, c.req.param("task"), "run");
+    // A form of another site cannot send this type without being asked first.
+    if (!/^application\/json\s*(?:;|$)/i.test(c.req.header("Content-Type") ?? ""))
+      throw new AppError("unsupported", "Send JSON, with Content-Type: application/json.");
+    const order = checkInput(liveOrder, jsonOf(await bodyOf(c)), "body");
+    if (hasEnded(run)) throw new AppError("conflict", "The task has ended.");
+    const page = await deps.pageOf(run);
+    if (page === undefined) throw new AppError("conflict", "No page is open.");
+    await page.order(order);
+    return c.json({ done: true });
+  });
+  return app;
+}
+
+function jsonOf(body: ArrayBuffer): unknown {
+  try {
+    return parseJsonBytes(new Uint8Array(body));
+  } catch {
+    throw new AppError("invalid_input", "The body is not JSON.");
+  }
+}
+
+function hasEnded({ status }: RunRecord): boolean {
+  return terminalStatuses.includes(status);
+}
+
+async function* frames(
+  run: RunRecord,
+  signal: AbortSignal,
+  deps: LiveDeps,
+): AsyncGenerator<SseFrame | readonly SseFrame[], void, undefined> {
+  const over = new AbortController();
+  const timer = setInterval(async () => {
+    const now = await deps.engine.get(run.id).catch(() => run);
+    if (now === undefined || hasEnded(now)) over.abort();
+  }, lookMs);
+  try {
+    if (hasEnded(run)) over.abort();
+    const either = AbortSignal.any([signal, over.signal]);
+    for (let page = await deps.pageOf(run); ; page = await deps.pageOf(run)) {
+      if (either.aborted) break;
+      if (page !== undefined) {
+        for await (const item of page.watch(either)) yield { data: item };
+        break;
+      }
+      yield { data: { page: "none", held: false } };
+      await Bun.sleep(lookMs);
+    }
+    if (over.signal.aborted) yield { data: { ended: true } };
+  } finally {
+    clearInterval(timer);
+  }
+}
