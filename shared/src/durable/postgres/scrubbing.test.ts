@@ -10,7 +10,7 @@ import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
  */
 async function occurrences(sql: Bun.SQL, word: string): Promise<number> {
   await sql.unsafe("CHECKPOINT");
-  const [{ folder }] = await sql.unsafe("SHOW data_directory").then(([row]) => [{ folder: row.data_directory }]);
+  const [{ data_directory: folder }] = await sql.unsafe("SHOW data_directory");
   const files = readdirSync(join(folder, "base"), { recursive: true, withFileTypes: true });
   return files
     .filter((file) => file.isFile())
