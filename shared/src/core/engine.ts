@@ -198,11 +198,11 @@ export interface Engine extends Housekeeping {
     filter: ListFilter,
   ): Promise<{ readonly runs: readonly RunRecord[]; readonly nextCursor?: string; readonly total: number }>;
   /**
-   * The first event that says all these words, whatever their case, in a run or in those of its
-   * principal that its steps asked for in this store. Reads their events, so it takes as long as
-   * they are many.
+   * By run, the first event that says all these words, whatever their case, in it or in those of
+   * its principal that its steps asked for in this store. Reads their events unless the index of
+   * words excludes them, so it takes as long as they are many.
    */
-  search(runId: string, words: readonly string[]): Promise<StoredEvent | undefined>;
+  search(runIds: readonly string[], words: readonly string[]): Promise<ReadonlyMap<string, StoredEvent>>;
   /**
    * Enters the words of some runs that have ended into the index of words; resolves with how many
    * runs, 0 if there are none to enter now.

@@ -1,4 +1,5 @@
 import type { Engine, ListFilter, RunRecord, StoredEvent } from "../core/engine.ts";
+import { cursorAfter } from "../core/list-cursor.ts";
 import { projectedUsage } from "./projection.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
 import { type RunView, statusOf } from "./run-view.ts";
@@ -42,6 +43,15 @@ const lookingMs = 1_000;
 /** Runs read before the time is looked at. */
 const readAtOnce = 50;
 
+/** Runs searched together, once those at first did not fill a page. */
+const searchedAtOnce = 150;
+
+/**
+ * So many runs are searched before the index is asked which say the words: of a common word it
+ * would name thousands, and these have filled a page.
+ */
+const searchedUnasked = 200;
+
 /** Statuses that only a run's journal distinguishes, not its record. */
 const underWay: ReadonlySet<RunView["status"]> = new Set(["running", "waiting", "input-required", "auth-required"]);
 
@@ -59,19 +69,12 @@ export async function listRuns(deps: ListDeps, filter: RunFilter, principal: str
       ? statuses.includes(statusOf(run, await projections.current(run)))
       : statuses.includes(run.status));
   if (words.length > 0 || agent !== undefined || minUsd !== undefined) {
-    const found = new Map<string, StoredEvent>();
-    const fits = async (run: RunRecord) => {
-      if (!(await hasStatus(run))) return false;
-      if (!(await isOfAgent(deps, run, agent)) || !(await costs(deps, run, minUsd))) return false;
-      const event = words.length === 0 ? undefined : await engine.search(run.id, words);
-      if (event !== undefined) found.set(run.id, event);
-      return words.length === 0 || event !== undefined;
-    };
-    const said = words.length === 0 ? narrowed : { ...narrowed, words };
-    return { ...(await pageWhere(engine, said, { fits, deadline: performance.now() + lookingMs })), found };
+    const fits = async (run: RunRecord) =>
+      (await hasStatus(run)) && (await isOfAgent(deps, run, agent)) && (await costs(deps, run, minUsd));
+    return pageWhere(engine, narrowed, { words, fits, deadline: performance.now() + lookingMs });
   }
   if (!statuses?.some((status) => underWay.has(status))) return engine.list(narrowed);
-  const page = await pageWhere(engine, narrowed, { fits: hasStatus });
+  const { found: _, ...page } = await pageWhere(engine, narrowed, { fits: hasStatus });
   return { ...page, total: await countWhere(engine, narrowed, hasStatus) };
 }
 
@@ -92,31 +95,62 @@ async function costs({ projections }: ListDeps, run: RunRecord, minUsd: number |
   return minUsd === undefined || projectedUsage(await projections.current(run)).usd >= minUsd;
 }
 
-type Looking = { readonly fits: (run: RunRecord) => Promise<boolean>; readonly deadline?: number };
+type Looking = {
+  readonly words?: readonly string[];
+  readonly fits: (run: RunRecord) => Promise<boolean>;
+  readonly deadline?: number;
+};
 
 /**
- * A page of the runs that satisfy a condition on their events; one that is cut short at the
- * deadline goes on where it stopped.
+ * A page of the runs that say the words and satisfy a condition on their events; one that is cut
+ * short at the deadline goes on where it stopped.
  */
 async function pageWhere(
-  engine: Pick<Engine, "list">,
+  engine: Pick<Engine, "list" | "search">,
   filter: ListFilter,
-  { fits, deadline = Number.POSITIVE_INFINITY }: Looking,
+  { words = [], fits, deadline = Number.POSITIVE_INFINITY }: Looking,
 ): Promise<RunPage> {
   const runs: RunRecord[] = [];
+  const found = new Map<string, StoredEvent>();
   let cursor = filter.cursor;
-  do {
-    // Reads only as many as are missing, so that the page ends at its last run.
-    const limit = Math.min(filter.limit - runs.length, readAtOnce);
-    const page = await engine.list({ ...filter, countAtMost: 0, limit, ...(cursor && { cursor }) });
+  for (let read = 0; ; ) {
+    const page = await engine.list({
+      ...filter,
+      ...part(filter.limit - runs.length, words, read),
+      ...(cursor && { cursor }),
+    });
+    const ids = page.runs.map(({ id }) => id);
+    const said = words.length === 0 ? undefined : await engine.search(ids, words);
+    read += ids.length;
+    cursor = page.nextCursor;
     for (const run of page.runs) {
-      if (await fits(run)) runs.push(run);
+      const event = said?.get(run.id);
+      if ((said === undefined || event !== undefined) && (await fits(run))) runs.push(run);
+      if (event !== undefined) found.set(run.id, event);
+      if (runs.length === filter.limit) {
+        if (run.id !== ids.at(-1)) cursor = cursorAfter(run);
+        break;
+      }
       // Reading runs keeps this thread busy; others are served between two of them.
       await new Promise((resolve) => setImmediate(resolve));
     }
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && runs.length < filter.limit && performance.now() < deadline);
-  return { runs, ...(cursor !== undefined && { nextCursor: cursor }) };
+    if (cursor === undefined || runs.length === filter.limit || performance.now() > deadline)
+      return { runs, found, ...(cursor !== undefined && { nextCursor: cursor }) };
+  }
+}
+
+/** The runs to read next, when so many are missing and so many were read. */
+function part(
+  missing: number,
+  words: readonly string[],
+  read: number,
+): Pick<ListFilter, "limit" | "countAtMost" | "words"> {
+  if (words.length === 0) return { countAtMost: 0, limit: Math.min(missing, readAtOnce) };
+  return {
+    countAtMost: 0,
+    limit: read === 0 ? readAtOnce : searchedAtOnce,
+    ...(read >= searchedUnasked && { words }),
+  };
 }
 
 const countedAtOnce = 200;

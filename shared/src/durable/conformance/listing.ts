@@ -65,13 +65,13 @@ export function listingCases(cases: Cases): void {
       const { run: asker } = await say("of a caller", 'Ship 100% of "it_all"\nto Oslo');
       const { run: asked } = await say(`${asker.id}/3`, "Weigh the PARCEL");
       await say(`${asker.id}/4`, "another's secret", "bob");
-      const found = async (...words: string[]) => (await engine.search(asker.id, words))?.runId;
+      const found = async (...words: string[]) => (await engine.search([asker.id], words)).get(asker.id)?.runId;
       expect(await found("oslo", "ship")).toBe(asker.id);
       expect(await found('100% of "it_all"\nto')).toBe(asker.id);
       expect(await found("parcel")).toBe(asked.id);
       for (const words of [["type"], ["messageId"], ["ship", "parcel"], ["1009 of"], ["itXall"], ["secret"]])
-        expect(await engine.search(asker.id, words)).toBeUndefined();
-      expect(await engine.search("none", ["oslo"])).toBeUndefined();
+        expect((await engine.search([asker.id], words)).size).toBe(0);
+      expect((await engine.search(["none"], ["oslo"])).size).toBe(0);
     });
 
     test("a list of those that say some words has no other that has ended, nor a deleted one, but the one that asked for such", async () => {
@@ -118,6 +118,42 @@ export function listingCases(cases: Cases): void {
       while ((await engine.indexWords()) > 0);
       const { runs } = await engine.list({ principal: "ann", words: ["oslo"], limit: 10 });
       expect(runs.map(({ id }) => id)).toEqual([run.id]);
+    });
+
+    test("several runs are searched at once, each to its first event that says the words, whether indexed or not", async () => {
+      const engine = cases.open();
+      const say = async (texts: readonly string[], messageId: string, canceled = true) => {
+        const events = texts.map((text) => ({ type: "message-received", messageId, parts: [{ type: "text", text }] }));
+        const dedupe = { key: JSON.stringify(["kind", "ann", messageId]), hash: "" };
+        return (await engine.start({ ...request, canceled, dedupe, events })).run.id;
+      };
+      const much = Array.from({ length: 150 }, (_, n) => `a message of type ${n}`);
+      const short = await say(["nothing", "To Oslo", "oslo again"], "short");
+      const long = await say([...much, "type: oslo"], "long");
+      const without = await say(much, "without");
+      const asked = await say(["from Oslo"], `${without}/1`);
+      const open = await say(["oslo later"], "open", false);
+      const ids = [short, long, without, open, "none"];
+      const places = async (...words: string[]) =>
+        new Map([...(await engine.search(ids, words))].map(([id, { runId, seq }]) => [id, `${runId} ${seq}`]));
+      const said = new Map([
+        [short, `${short} 2`],
+        [long, `${long} 151`],
+        [without, `${asked} 1`],
+        [open, `${open} 1`],
+      ]);
+      expect(await places("oslo")).toEqual(said);
+      while ((await engine.indexWords()) > 0);
+      expect(await places("oslo")).toEqual(said);
+      // Every event has these words, most of them as a key only.
+      expect(await places("type")).toEqual(
+        new Map([
+          [long, `${long} 1`],
+          [without, `${without} 1`],
+        ]),
+      );
+      expect(await places("type:")).toEqual(new Map([[long, `${long} 151`]]));
+      expect((await engine.search([], ["oslo"])).size).toBe(0);
     });
 
     test("runs that another run asked for can be left out, from the count and from every page", async () => {

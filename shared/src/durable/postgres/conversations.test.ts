@@ -10,6 +10,8 @@ import { HeldConversations } from "./conversations.ts";
 import { Database } from "./database.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
 
+type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
 const row = { kind: "hands", principal: "ann", context_id: "c" };
 const conversation = { kind: "hands", principal: "ann", contextId: "c", folder: "f" };
 
@@ -37,6 +39,21 @@ else {
       async take(run: string, owner: string) {
         const claim = { run, owner, bodies: ["hands "], newest: { hands: 1 }, kinds: ["hands"], missing: {} };
         return database.call<{ run?: object; isElsewhere?: true }>("take_run", claim);
+      },
+      /** The runs that this worker claims. */
+      async claim(owner: string, query: Query = database.query.bind(database)): Promise<string[]> {
+        const claim = {
+          owner,
+          kinds: ["hands"],
+          bodies: ["hands ", "hands 1"],
+          newest: { hands: 1 },
+          limit: 1,
+          missing: {},
+        };
+        const [row] = await query<{ claimed: string }>("SELECT claim_runs($1::text) AS claimed", [
+          JSON.stringify(claim),
+        ]);
+        return (JSON.parse(row?.claimed ?? "[]") as { id: string }[]).map(({ id }) => id);
       },
       [Symbol.asyncDispose]: () => database.close(),
     };
@@ -100,6 +117,28 @@ else {
     expect(await pair.take(run.id, "other")).toEqual({ isElsewhere: true });
     await pair.database.query("DELETE FROM workers WHERE id = 'one'");
     expect((await pair.take(run.id, "other")).run).toBeDefined();
+  }, 60_000);
+
+  test("of two workers that claim the first runs of a conversation at once, one gets them all", async () => {
+    await using pair = await two();
+    pair.one.enter({ ...row, context_id: "another" });
+    await pair.one.hold({ ...conversation, contextId: "another", folder: "another" });
+    const engine = createPostgresEngine({ url: pair.url, connections: 2 });
+    const start = async () =>
+      (await engine.start({ kind: "hands", input: null, principal: "ann", contextId: "c" })).run.id;
+    const ids = [await start(), await start()];
+    await engine.close();
+    const claimed = await pair.database.transaction(async (run) => {
+      const first = await pair.claim("one", run);
+      expect(await pair.claim("other")).toEqual([]);
+      return first;
+    });
+    expect(claimed).toEqual(ids.slice(0, 1));
+    expect(await pair.claim("other")).toEqual([]);
+    expect(await pair.take(ids[1] ?? "", "other")).toEqual({ isElsewhere: true });
+    expect(await pair.claim("one")).toEqual(ids.slice(1));
+    await pair.database.query("SELECT hand_back('one', '[]')");
+    expect(await pair.claim("other")).toEqual(ids.slice(0, 1));
   }, 60_000);
 
   test("a conversation is unused and forgotten while no living worker holds it, and its folder is known as gone", async () => {

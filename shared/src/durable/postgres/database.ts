@@ -51,7 +51,9 @@ export class Database {
       url,
       max: connections,
       connectionTimeout: 5,
-      connection: { search_path: `"${schema}"`, application_name: "manyhands" },
+      // Tables in parts make the planner expect much, and compiling takes longer than any
+      // statement.
+      connection: { search_path: `"${schema}"`, application_name: "manyhands", jit: "off" },
     });
   }
 

@@ -4,6 +4,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Deletion, Housekeeping } from "../../core/housekeeping.ts";
 import { type Database, stateOf } from "./database.ts";
 import type { News } from "./news.ts";
+import { createScrubber } from "./scrubbing.ts";
 
 /** What deleting needs. */
 export type HousekeepingDeps = { readonly database: Database; readonly news: News; readonly log: Log };
@@ -13,10 +14,10 @@ const unknownRun = "MH003";
 const unfinishedRun = "MH004";
 
 const placeSchema = z.object({ at: z.number(), id: z.string() });
-const growing = ["journal", "events", "signals", "runs"];
 
 /** The engine's deletions. Copies are made with the database's own tools, which know all of it. */
 export function housekeeping({ database, news, log }: HousekeepingDeps): Housekeeping {
+  const scrubber = createScrubber(database, log);
   return {
     async delete({ emptied, ...request }) {
       const deletion = await database
@@ -43,6 +44,7 @@ export function housekeeping({ database, news, log }: HousekeepingDeps): Houseke
             : `The run ${message}, which it asked for,`;
           throw new AppError("conflict", `${which} has not ended. Cancel it first.`);
         });
+      if (request.thorough && deletion.runs.length > 0) scrubber.need();
       // Their followers find nothing any more.
       for (const id of deletion.runs) news.tell(id);
       return deletion;
@@ -84,15 +86,7 @@ export function housekeeping({ database, news, log }: HousekeepingDeps): Houseke
       );
       return new Set(rows.map(({ sha256 }) => sha256));
     },
-    async scrub({ evenLarge = false } = {}) {
-      try {
-        for (const table of growing) await database.query(`VACUUM ${evenLarge ? "(FULL)" : ""} ${table}`);
-        return true;
-      } catch (error) {
-        log.warn({ err: error }, "What was deleted could not be removed from the run store yet.");
-        return false;
-      }
-    },
+    scrub: scrubber.scrub,
     async backup() {
       throw new AppError("invalid_input", "Runs in PostgreSQL are copied with its own tools, such as pg_dump.");
     },

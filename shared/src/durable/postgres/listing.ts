@@ -1,12 +1,8 @@
-import * as z from "zod";
 import type { Engine, ListFilter } from "../../core/engine.ts";
-import { AppError } from "../../core/errors.ts";
+import { cursorAfter, placeOf } from "../../core/list-cursor.ts";
 import type { Database } from "./database.ts";
 import { type RunRow, recordOf } from "./run-row.ts";
 import { candidates } from "./word-index.ts";
-
-/** The last run of a page: the next page starts after it. */
-const cursorSchema = z.tuple([z.int(), z.string()]);
 
 /**
  * Only a run of the same principal asked: otherwise anyone could find out whether another's run
@@ -26,21 +22,22 @@ export async function list(database: Database, filter: ListFilter): ReturnType<E
   const { limit, cursor } = filter;
   let below = "";
   if (cursor !== undefined) {
-    const [updatedAt, id] = decodeCursor(cursor);
+    const [updatedAt, id] = placeOf(cursor);
     below = ` AND (updated_at, id) < (${bind(updatedAt)}::bigint, ${bind(id)})`;
   }
   const newest = `ORDER BY updated_at DESC, id DESC LIMIT ${bind(limit + 1)}`;
   const pages = partsOf(filter).map((part) => `(SELECT * FROM run_rows WHERE ${part} AND ${where}${below} ${newest})`);
   const rows = await database.query<RunRow>(`SELECT * FROM (${pages.join(" UNION ALL ")}) AS pages ${newest}`, values);
-  const last = rows[limit - 1];
+  const runs = rows.slice(0, limit).map(recordOf);
+  const last = runs.at(-1);
   const isWhole = cursor === undefined && rows.length <= limit;
   const most = filter.countAtMost === undefined ? "" : ` LIMIT $${counted.push(filter.countAtMost)}`;
   const count = `SELECT count(*) AS total FROM (SELECT 1 FROM run_rows WHERE ${where}${most}) AS counted`;
   const total = isWhole ? rows.length : (await database.query<{ total: string }>(count, counted))[0]?.total;
   return {
-    runs: rows.slice(0, limit).map(recordOf),
+    runs,
     total: Number(total),
-    ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor(last) } : {}),
+    ...(rows.length > limit && last !== undefined ? { nextCursor: cursorAfter(last) } : {}),
   };
 }
 
@@ -69,16 +66,4 @@ function conditionsOf(
   add(filter.updatedSince, (value) => `updated_at >= ${bind(value)}::bigint`);
   add(filter.asked, () => `NOT ${askedHere}`);
   return conditions.join(" AND ");
-}
-
-function encodeCursor({ updated_at, id }: RunRow): string {
-  return Buffer.from(JSON.stringify([Number(updated_at), id])).toString("base64url");
-}
-
-function decodeCursor(cursor: string): readonly [number, string] {
-  try {
-    return cursorSchema.parse(JSON.parse(Buffer.from(cursor, "base64url").toString()));
-  } catch (cause) {
-    throw new AppError("invalid_input", "The cursor does not come from this list.", { cause });
-  }
 }

@@ -1,38 +1,82 @@
 import type { StoredEvent } from "../../core/engine.ts";
 import { eventText, hasWords, likeWord } from "../../core/event-text.ts";
 import { readEvent } from "../../core/read-event.ts";
+import { gramsOfWords } from "../../core/search-grams.ts";
 import type { Database } from "./database.ts";
 
-type FoundRow = { readonly id: string; readonly seq: string; readonly at: string; readonly event: string };
+type FoundRow = {
+  readonly asked: string;
+  readonly n: string;
+  readonly id: string;
+  readonly seq: string;
+  readonly at: string;
+  readonly event: string;
+};
 
-/** Events read at once: those that may say the words, of which the first that does is taken. */
-const candidates = 64;
+/**
+ * Events of each run read at once: those that may say the words, of which the first that does is
+ * taken.
+ */
+const eventsAtOnce = 16;
+/** Numbers of each word that tell whether the events of a run are worth reading. */
+const fewGrams = 4;
 
-/** Engine.search: the first event of a run, or of those it asked for, that says all these words. */
+/** Engine.search. */
 export async function search(
   database: Database,
-  runId: string,
+  runIds: readonly string[],
   words: readonly string[],
-): Promise<StoredEvent | undefined> {
-  const patterns = database.sql.array(words.map(likeWord), "TEXT");
-  for (let [n, seq] = ["0", "0"]; ; ) {
-    const rows = await database.query<FoundRow & { n: string }>(
-      `WITH RECURSIVE family AS (
-         SELECT n, id, principal FROM runs WHERE id = $1
-         UNION SELECT runs.n, runs.id, runs.principal FROM runs JOIN family
-           ON runs.principal = family.principal AND runs.dedupe_key IS NOT NULL
-             AND asker_of(runs.dedupe_key) = family.id)
-       SELECT n, id, seq, at, event FROM family JOIN events ON events.run = family.n
-       WHERE event ILIKE ALL ($2) AND (n, seq) > ($3::bigint, $4::bigint) ORDER BY n, seq LIMIT ${candidates}`,
-      [runId, patterns, n, seq],
-    );
-    for (const row of rows) {
-      const event = JSON.parse(row.event);
-      if (hasWords(eventText(readEvent(event)), words))
-        return { runId: row.id, seq: Number(row.seq), at: Number(row.at), event };
+): Promise<Map<string, StoredEvent>> {
+  const { sql } = database;
+  const patterns = sql.array(words.map(likeWord), "TEXT");
+  const grams = sql.array([...gramsOfWords(words, fewGrams)], "INT4");
+  const found = new Map<string, StoredEvent>();
+  for (let open = runIds.map((asked) => ({ asked, n: "0", seq: "0" })); open.length > 0; ) {
+    const rows = await database.query<FoundRow>(laterEvents, [
+      sql.array(
+        open.map(({ asked }) => asked),
+        "TEXT",
+      ),
+      sql.array(
+        open.map(({ n }) => n),
+        "INT8",
+      ),
+      sql.array(
+        open.map(({ seq }) => seq),
+        "INT8",
+      ),
+      patterns,
+      grams,
+    ]);
+    const byRun = Map.groupBy(rows, ({ asked }) => asked);
+    open = [];
+    for (const [asked, events] of byRun) {
+      const first = events.map(storedEvent).find(({ event }) => hasWords(eventText(readEvent(event)), words));
+      const last = events[eventsAtOnce - 1];
+      if (first !== undefined) found.set(asked, first);
+      else if (last !== undefined) open.push({ asked, n: last.n, seq: last.seq });
     }
-    const last = rows[candidates - 1];
-    if (last === undefined) return undefined;
-    [n, seq] = [last.n, last.seq];
   }
+  return found;
 }
+
+const storedEvent = ({ id, seq, at, event }: FoundRow): StoredEvent => ({
+  ...{ runId: id, seq: Number(seq), at: Number(at), event: JSON.parse(event) },
+});
+
+/** Of each run the events after a place that may say the words, in it and in those it asked for. */
+const laterEvents = `
+  SELECT asked.id AS asked, said.* FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS asked (id, n, seq)
+  CROSS JOIN LATERAL (
+    WITH RECURSIVE family AS (
+      SELECT n, id, principal, searchable FROM runs WHERE runs.id = asked.id
+      UNION SELECT runs.n, runs.id, runs.principal, runs.searchable FROM runs JOIN family
+        ON runs.principal = family.principal AND runs.dedupe_key IS NOT NULL
+          AND asker_of(runs.dedupe_key) = family.id),
+    likely AS MATERIALIZED (
+      SELECT n, id FROM family WHERE NOT searchable
+        OR EXISTS (SELECT FROM run_grams WHERE run_grams.run = family.n AND grams @> $5))
+    SELECT likely.n, likely.id, events.seq, at, event FROM likely JOIN events ON events.run = likely.n
+    WHERE event ILIKE ALL ($4) AND (likely.n, events.seq) > (asked.n, asked.seq)
+    ORDER BY likely.n, events.seq LIMIT ${eventsAtOnce}) AS said
+  ORDER BY asked.id, said.n, said.seq`;

@@ -10,6 +10,7 @@ import { admit, intake } from "./intake.ts";
 import { logOf } from "./log.ts";
 import { type MachineClock, machineClock } from "./machine-clock.ts";
 import { RunClock } from "./run-clock.ts";
+import { search } from "./search.ts";
 import { recordOf } from "./tables/runs-table.ts";
 import { Watch } from "./watch.ts";
 import { Worker } from "./worker.ts";
@@ -97,7 +98,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     admit: (request) => writer.read((tables) => admit(tables, request, clock.moment())),
     spend: (principal, used) => writer.write((tables) => tables.usage.spend(principal, used, clock.moment().wall)),
     usage: (principal) => writer.read((tables) => tables.usage.of(principal, clock.moment().wall)),
-    search: (runId, words) => writer.read((tables) => tables.search.first(runId, words)),
+    search: (runIds, words) => search(writer, runIds, words),
     indexWords: () => indexWords(writer),
     hasFile: (principal, sha256) => writer.read((tables) => tables.files.has(principal, sha256)),
     events: (runId, after = 0, last = Number.MAX_SAFE_INTEGER) =>

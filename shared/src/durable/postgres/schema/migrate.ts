@@ -4,6 +4,7 @@ import { bodies } from "./bodies.ts";
 import { claimFunctions, schedulingFunctions } from "./claims.ts";
 import { commitFunctions } from "./commit.ts";
 import { deletionFunctions } from "./deletion.ts";
+import { firstClaims } from "./first-claims.ts";
 import { intakeFunctions } from "./intake.ts";
 import { runFunctions } from "./run.ts";
 import { conversationFunctions, sharedTables } from "./shared-state.ts";
@@ -21,6 +22,7 @@ export const migrations: readonly string[] = [
   schedulingFunctions,
   sharedTables + conversationFunctions,
   wordsIndex,
+  firstClaims,
 ];
 
 /** The lock that lets one process at a time change a database's schemas. */

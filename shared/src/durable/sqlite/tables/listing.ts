@@ -1,12 +1,8 @@
 import type { Database } from "bun:sqlite";
-import * as z from "zod";
 import type { ListFilter } from "../../../core/engine.ts";
-import { AppError } from "../../../core/errors.ts";
+import { cursorAfter, placeOf } from "../../../core/list-cursor.ts";
 import type { RunRow } from "./runs-table.ts";
 import { askerOf } from "./schema.ts";
-
-/** The last run of a page: the next page starts after it. */
-const cursorSchema = z.tuple([z.int(), z.string()]);
 
 /**
  * Only a run of the same principal asked: otherwise anyone could find out whether another's run
@@ -27,7 +23,7 @@ export function listing(db: Database) {
     page(filter: ListFilter, among?: readonly number[]): { rows: RunRow[]; total: number; nextCursor?: string } {
       const conditions = conditionsOf(filter, among);
       const values = conditions.map((condition) => condition.value);
-      const place = filter.cursor === undefined ? [] : decodeCursor(filter.cursor);
+      const place = filter.cursor === undefined ? [] : placeOf(filter.cursor);
       const parts = partsOf(filter);
       const limit = filter.limit + 1;
       const where = ({ sql }: ListPart) => [sql, ...conditions.map((condition) => condition.sql)].join(" AND ");
@@ -51,7 +47,9 @@ export function listing(db: Database) {
       return {
         rows: rows.slice(0, filter.limit),
         total: isWhole ? rows.length : (count() ?? 0),
-        ...(rows.length > filter.limit && last !== undefined ? { nextCursor: encodeCursor(last) } : {}),
+        ...(rows.length > filter.limit && last !== undefined
+          ? { nextCursor: cursorAfter({ updatedAt: last.updated_at, id: last.id }) }
+          : {}),
       };
     },
   };
@@ -86,16 +84,4 @@ function conditionsOf(filter: ListFilter, among: readonly number[] | undefined):
     { sql: `? != ${askedHere}`, value: filter.asked === undefined ? undefined : 1 },
   ];
   return all.flatMap(({ sql, value }) => (value === undefined ? [] : [{ sql, value }]));
-}
-
-function encodeCursor(row: RunRow): string {
-  return Buffer.from(JSON.stringify([row.updated_at, row.id])).toString("base64url");
-}
-
-function decodeCursor(cursor: string): readonly [number, string] {
-  try {
-    return cursorSchema.parse(JSON.parse(Buffer.from(cursor, "base64url").toString()));
-  } catch (cause) {
-    throw new AppError("invalid_input", "The cursor does not come from this list.", { cause });
-  }
 }

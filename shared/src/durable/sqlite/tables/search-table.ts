@@ -9,6 +9,10 @@ type FoundRow = { readonly id: string; readonly seq: number; readonly at: number
 
 /** So many runs that may say the words are looked up; of more, a page is soon found without. */
 const mostFound = 5_000;
+/** Numbers of each word that tell whether the events of a run are worth reading. */
+const fewGrams = 4;
+/** A run with fewer is read without asking the index, which takes about as long. */
+const fewEvents = 100;
 
 /**
  * Statements that look through the events of a run and of the runs it asked for, and the index of
@@ -37,14 +41,20 @@ export function searchTable(db: Database) {
          FROM found CROSS JOIN runs ON runs.id = found.asker AND runs.principal = found.principal)
      SELECT n FROM found`,
   );
-  // The plus keeps SQLite at the events of one run after the other.
-  const search = db.query<FoundRow, [string, string]>(
-    `WITH RECURSIVE family (n, id, principal) AS (
-       SELECT n, id, principal FROM runs WHERE id = ?1
-       UNION SELECT runs.n, runs.id, runs.principal FROM family CROSS JOIN runs
-         ON runs.principal = family.principal AND runs.dedupe_key IS NOT NULL AND ${askerOf("runs.")} = family.id)
-     SELECT family.id, seq, at, event FROM family CROSS JOIN events ON events.run = family.n
-     WHERE NOT EXISTS (SELECT 1 FROM json_each(?2) WHERE event NOT LIKE value ESCAPE '\\')`,
+  // CROSS keeps SQLite at the events of one run after the other.
+  const eventsWhere = (condition: string) =>
+    db.query<FoundRow, string[]>(
+      `WITH RECURSIVE family (n, id, principal, searchable, last_event) AS (
+         SELECT n, id, principal, searchable, last_event FROM runs WHERE id = ?1
+         UNION SELECT runs.n, runs.id, runs.principal, runs.searchable, runs.last_event FROM family CROSS JOIN runs
+           ON runs.principal = family.principal AND runs.dedupe_key IS NOT NULL AND ${askerOf("runs.")} = family.id)
+       SELECT family.id, seq, at, event FROM family CROSS JOIN events ON events.run = family.n
+       WHERE ${condition} AND NOT EXISTS (SELECT 1 FROM json_each(?2) WHERE event NOT LIKE value ESCAPE '\\')`,
+    );
+  const allEvents = eventsWhere("1");
+  const likelyEvents = eventsWhere(
+    `(last_event < ${fewEvents} OR searchable = 0
+      OR EXISTS (SELECT 1 FROM search WHERE search MATCH ?3 AND rowid = family.n))`,
   );
   return {
     /** Runs that have ended and are not in the index. */
@@ -73,7 +83,10 @@ export function searchTable(db: Database) {
     },
     /** The first event that says all these words. */
     first(runId: string, words: readonly string[]): StoredEvent | undefined {
-      for (const row of search.iterate(runId, JSON.stringify(words.map(likeWord)))) {
+      const patterns = JSON.stringify(words.map(likeWord));
+      const grams = tokensOf(gramsOfWords(words, fewGrams), " AND ");
+      const rows = grams === "" ? allEvents.iterate(runId, patterns) : likelyEvents.iterate(runId, patterns, grams);
+      for (const row of rows) {
         const event = JSON.parse(row.event);
         if (hasWords(eventText(readEvent(event)), words)) return { runId: row.id, seq: row.seq, at: row.at, event };
       }
