@@ -7616,6 +7616,8 @@ export const faults: readonly Fault[] = [
     becomes: "yield* spans;",
     harm: "After each restart every run that goes on is reported from its beginning again.",
     tests: ["shared/src/telemetry"],
+  },
+  {
     id: "flows-not-loaded-before",
     file: "gateway/src/supervisor/start.ts",
     find: "  await loadFlows(config);\n",
