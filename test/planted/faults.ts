@@ -7473,4 +7473,20 @@ export const faults: readonly Fault[] = [
     harm: "What agents in the middle of a line write is shown as the user's answer.",
     tests: ["flows/src/sequential"],
   },
+  {
+    id: "remembered-of-another-server",
+    file: "shared/src/mcp/client/remembered-tools.ts",
+    find: "kept?.server === server.shown ?",
+    becomes: "kept ?",
+    harm: "A server that took another's name is offered with the tools of the former one.",
+    tests: ["shared/src/mcp/client/remembered-tools"],
+  },
+  {
+    id: "removed-server-runs-on",
+    file: "shared/src/mcp/client/create-host.ts",
+    find: "          mounted.delete(key);\n          void one.close();",
+    becomes: "          mounted.delete(key);",
+    harm: "The program of an MCP server that was removed runs until the agent ends.",
+    tests: ["test/mcp/removed-server"],
+  },
 ];
