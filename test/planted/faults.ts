@@ -7489,4 +7489,20 @@ export const faults: readonly Fault[] = [
     harm: "The program of an MCP server that was removed runs until the agent ends.",
     tests: ["test/mcp/removed-server"],
   },
+  {
+    id: "click-made-again",
+    file: "shared/src/tools/desktop/computer-use.ts",
+    find: `["screenshot", "wait", "move_to"]`,
+    becomes: `["screenshot", "wait", "move_to", "click"]`,
+    harm: "After a crash a click is made twice: what it ordered is ordered twice.",
+    tests: ["shared/src/tools/desktop/computer-calls"],
+  },
+  {
+    id: "display-left-open",
+    file: "shared/src/tools/desktop/computer-use.ts",
+    find: "return { ...tool, release: (workspace) => deps.displays.release(workspace) };",
+    becomes: "return tool;",
+    harm: "The programs on a canceled task's screen work on.",
+    tests: ["shared/src/tools/desktop/computer-calls"],
+  },
 ];
