@@ -4,6 +4,7 @@ import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import { sequential } from "./sequential.ts";
+import { paperAnswer, paperFlow } from "./testing/paper-flow.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
 const outcomes = (events: readonly ReadEvent[]) =>
@@ -137,4 +138,15 @@ test("a wrong agent is refused before any is asked, and a flow without agents wh
   expect(() => flowRequest(sequential, { message: { parts: [{ type: "text", text: "Go" }] }, flow: {} })).toThrow(
     "agents: name the agents",
   );
+});
+
+test("only what the last agent writes is shown as the flow's answer", async () => {
+  const agents = ["one", "two", "three"].map((name) => ({ name, title: name, description: "", skills: [], url: "" }));
+  const asked = agents.map(({ name }) => paperAnswer(name));
+  const { flow, shown } = paperFlow(
+    { agents: agents.map((agent) => ({ ...agent, kind: "agent" as const })) },
+    { asked },
+  );
+  await sequential.perform(flow, { onFailure: "stop" });
+  expect(shown.asks.map(({ options }) => options)).toEqual([false, false, true].map((isAnswer) => ({ isAnswer })));
 });

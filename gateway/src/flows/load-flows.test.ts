@@ -4,7 +4,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
-import { loadFlows } from "./load-flows.ts";
+import { loadFlows, ownerOf } from "./load-flows.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "manyhands-load-flows-"));
 afterAll(() => rm(folder, { recursive: true }));
@@ -37,6 +37,13 @@ test("a module's flow is its default export or its only flow, under the table's 
     expect(flows.at(-1)).toMatchObject({ name: "mine", title: "a" });
     expect(flows.map(({ name }) => name)).toContain("planning");
   }
+});
+
+test("the names of this system's flows and agents are taken, and no others", async () => {
+  const config = await loadConfig({ cwd: folder, env: {} });
+  expect(await ownerOf("swe", config)).toBe("an agent of this system");
+  expect(await ownerOf("planning", config)).toBe("a flow of this system");
+  expect(await ownerOf("mine", config)).toBeUndefined();
 });
 
 test("a flow cannot have the name of a registered agent", async () => {

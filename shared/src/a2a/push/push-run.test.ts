@@ -176,3 +176,31 @@ test("a journal of an earlier version, which looked again each half minute, is c
     await engine.close({ graceMs: 0 });
   }
 });
+
+test("a receiver that got the task as it is does not get it again when the task goes on after a long quiet", async () => {
+  const engine = createEmbeddedEngine({ path: ":memory:" });
+  const task = (await engine.start({ kind: "k", input: null, principal: "p", contextId: "c", events: [received] })).run;
+  const config = { id: "r", url: "https://r.example/x", token: "", wire: "1.0" } as const;
+  const told: unknown[] = [];
+  const webhooks: Webhooks = {
+    admit: async () => undefined,
+    async post(_, { body }) {
+      const { task: whole, statusUpdate } = JSON.parse(body);
+      told.push(whole ? "task" : statusUpdate?.metadata["manyhands/seq"]);
+      return undefined;
+    },
+  };
+  engine.work([
+    pushRun({ kind: "k", engine, webhooks, publicUrl: "http://a.example", bounds: { ...bounds, quietMs: 5 } }),
+  ]);
+  try {
+    const input: PushInput = { taskId: task.id, config, after: 1, snapshot: true };
+    const { run } = await engine.start({ kind: pushKind("k"), input, principal: "p", contextId: task.id });
+    await until(async () => (await engine.get(run.id))?.waiting !== undefined);
+    await engine.cancel(task.id);
+    await until(() => told.includes(2));
+    expect(told).toEqual(["task", 2]);
+  } finally {
+    await engine.close({ graceMs: 0 });
+  }
+});

@@ -158,20 +158,37 @@ test.if(hasGit)("links in a repository that lead outside are left out, and the r
   expect(await inside(workspace, "cd links; git status --short; cat in")).toBe("D out\n D up\na");
 });
 
-test.if(hasGit)("a malicious repository is refused, and nothing is left of it", async () => {
-  await git.make("bad/bomb", bomb);
-  const { workspace, text, isError } = await clone({ url: `${host}/bad/bomb` });
-  expect({ text, isError }).toEqual({ isError: true, text: expect.stringMatching(/larger|more than/) });
-  expect(await readdir(workspace.root)).toEqual([]);
-  expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
+test.if(hasGit)("a malicious repository is refused before it is written, and nothing is left of it", async () => {
+  for (const [name, commands] of Object.entries(bombs)) {
+    await git.make(`bad/${name}`, commands);
+    const { workspace, text, isError } = await clone({ url: `${host}/bad/${name}` });
+    expect({ name, text, isError }).toEqual({
+      name,
+      isError: true,
+      text: expect.stringMatching(/what can be checked out/),
+    });
+    expect(await readdir(workspace.root)).toEqual([]);
+    expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
+  }
 });
 
-/** A million files of 100 kB in a handful of objects. */
-const bomb = `
-head -c 100000 /dev/zero > x; blob=$(git hash-object -w x)
-tree=$(for n in 0 1 2 3 4 5 6 7 8 9; do printf '100644 blob %s\\tf%s\\n' $blob $n; done | git mktree)
-for level in 1 2 3 4 5; do tree=$(for n in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\td%s\\n' $tree $n; done | git mktree); done
-git update-ref refs/heads/main $(git commit-tree $tree -m x)`;
+const tens = (mode: string, object: string) =>
+  `$(for n in 0 1 2 3 4 5 6 7 8 9; do printf '${mode} %s\\tn%s\\n' ${object} $n; done | git mktree)`;
+const deep = (levels: string) =>
+  `for level in ${levels}; do tree=${tens("040000 tree", "$tree")}; done; git update-ref refs/heads/main $(git commit-tree $tree -m x)`;
+
+/** Too many files, and too many bytes in few files: each in a handful of objects. */
+const bombs = {
+  files: `blob=$(git hash-object -w --stdin < /dev/null); tree=${tens("100644 blob", "$blob")}; ${deep("1 2 3 4")}`,
+  bytes: `head -c 6000000 /dev/zero > x; blob=$(git hash-object -w x); tree=${tens("100644 blob", "$blob")}; ${deep("1")}`,
+};
+
+test.if(hasGit)("a repository of many megabytes is cloned", async () => {
+  await git.make("ann/large", "head -c 6000000 /dev/urandom > data; git add . && git commit -qm x");
+  const { workspace, text } = await clone({ url: `${host}/ann/large` });
+  expect(text).toContain("into large/");
+  expect(Bun.file(join(workspace.root, "large/data")).size).toBe(6_000_000);
+});
 
 test("an archive's files go into a folder of its name, and changes there become a patch from that folder", async () => {
   const none: Sandbox = { ...place.sandbox, tier: "none" };

@@ -60,6 +60,8 @@ async function* byProgram(
   });
   const kill = () => process.kill();
   signal.addEventListener("abort", kill);
+  // The signal may have come while the program was being started.
+  if (signal.aborted) kill();
   try {
     process.stdin.end();
     const complaint = new Response(process.stderr).text();

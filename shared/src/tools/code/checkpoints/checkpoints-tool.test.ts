@@ -154,6 +154,30 @@ test("a restoration sets aside projects that came after the state, and no others
   expect([await read(workspace, "new/.git/HEAD"), await read(workspace, "new/a")]).toEqual(["ref\n", "a\n"]);
 });
 
+test("a project that came before the state stays, even if the state holds none of its files", async () => {
+  const workspace = await place.project({});
+  await sent(workspace, { "old/a": "a\n" }, "old");
+  await write(workspace, "old/.git/HEAD", "ref\n");
+  await Bun.sleep(20);
+  await save(workspace, "1");
+  await write(workspace, "b", "b\n");
+  await ask(workspace, { command: "restore", id: 1 });
+  expect(await read(workspace, "old/.git/HEAD")).toBe("ref\n");
+});
+
+test("a folder that was made anew where a project was set aside is set aside in its place", async () => {
+  const workspace = await place.project({});
+  await save(workspace, "1");
+  await Bun.sleep(20);
+  await write(workspace, "new/a", "a\n");
+  await write(workspace, "new/.git/HEAD", "first\n");
+  await sent(workspace, { "new/a": "a\n" }, "new");
+  await ask(workspace, { command: "restore", id: 1 });
+  await write(workspace, "new/.git/HEAD", "second\n");
+  expect(await ask(workspace, { command: "restore", id: 1 })).toContain("state 1");
+  expect(await isThere(workspace, "new/.git/HEAD")).toBe(false);
+});
+
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 test.each<[string, Parameters<typeof fileDiff>, string]>([

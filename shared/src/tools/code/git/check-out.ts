@@ -65,6 +65,8 @@ export async function* checkOut(
   const ended = AbortSignal.any([signal, late]);
   const kill = () => process.kill();
   ended.addEventListener("abort", kill);
+  // The signal may have come while the program was being started.
+  if (ended.aborted) kill();
   try {
     const complaint = new Response(process.stderr).text();
     for (const chunk of pack.chunks) process.stdin.write(chunk);

@@ -73,3 +73,8 @@ test("a branch name that a command or a reader could misread is refused", async 
   const remote = await remoteRepository(`${host}/oddName`, { egress, signal });
   expect(chooseRef(await remote.refs(undefined), undefined)).toEqual({ oid });
 });
+
+test("of a branch and a tag of one name the branch is meant", () => {
+  const refs = ["refs/tags/v1", "refs/heads/v1"].map((name, index) => ({ name, oid: String(index).repeat(40) }));
+  expect(chooseRef(refs, "v1")).toEqual({ name: "refs/heads/v1", oid: "1".repeat(40) });
+});

@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { AppError } from "manyhands";
+import { workBranch } from "./branch.ts";
+import { paperFlow } from "./testing/paper-flow.ts";
+
+const branch = { name: "1", agent: "one", message: { text: "Do it" }, deadlineMs: 50 };
+const throwing = (error: Error) => paperFlow({ ask: () => Promise.reject(error) }).flow;
+
+test("a limit of the flow fails the branch, and anything unexpected ends the flow", async () => {
+  const limit = new AppError("token_limit", "Nothing is left.");
+  expect(await workBranch(throwing(limit), branch)).toMatchObject({
+    outcome: "failed",
+    isBound: true,
+    reason: "Nothing is left.",
+    error: { code: "token_limit" },
+  });
+  await expect(workBranch(throwing(new TypeError("a bug")), branch)).rejects.toThrow("a bug");
+});
+
+test("an agent is asked with its branch's deadline, and as the flow's answer only where it is that", async () => {
+  const { flow, shown } = paperFlow({}, { asked: [] });
+  await workBranch(flow, branch);
+  await workBranch(flow, { ...branch, deadlineMs: undefined, isAnswer: true });
+  expect(shown.asks.map(({ options }) => options)).toEqual([{ isAnswer: false, deadlineMs: 50 }, { isAnswer: true }]);
+});
