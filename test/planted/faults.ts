@@ -6332,8 +6332,8 @@ export const faults: readonly Fault[] = [
   {
     id: "receiver-answered-bare",
     file: "shared/src/a2a/server/request-handler.ts",
-    find: '  return message?.taskId !== "" || configuration?.taskPushNotificationConfig !== undefined;',
-    becomes: '  return message?.taskId !== "";',
+    find: '  const isOnTask = message?.taskId !== "" || receiver !== undefined;',
+    becomes: '  const isOnTask = message?.taskId !== "" || receiver === null;',
     harm: "A sender that names a push receiver is answered without the task that the receiver is told of.",
     tests: ["shared/src/a2a/server/request-handler.test"],
   },

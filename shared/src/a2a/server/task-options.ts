@@ -57,7 +57,7 @@ const wait = z.object({ [metadataKeys.wait]: z.int().min(0).max(longestWaitMs).d
  * FieldViolationsError.
  */
 export function mayWaitMs(metadata: Record<string, unknown> | undefined): number {
-  return checked(wait, metadata ?? {})[metadataKeys.wait];
+  return metadata === undefined ? 0 : checked(wait, metadata)[metadataKeys.wait];
 }
 
 const meant = z.object({ [metadataKeys.messageId]: messageId.optional() });

@@ -22,11 +22,21 @@ function logged(path: string) {
   };
 }
 
-test("while much is written a thread brings the log into the file, and the event loop what is left", async () => {
+/** On a disk so slow, each checkpoint keeps the event loop waiting. */
+const slow = () => Bun.sleepSync(60);
+
+test("on a slow disk, while much is written, a thread brings the log into the file, and the event loop what is left", async () => {
   using store = scratch();
   using log = logged(store.path);
-  let left = 0;
-  const checkpoints = new Checkpoints({ path: store.path, checkpoint: () => void left++ });
+  let left = -1;
+  const checkpoints = new Checkpoints({
+    path: store.path,
+    checkpoint: () => {
+      left++;
+      slow();
+    },
+  });
+  checkpoints.committed(1_000);
   log.insert();
   checkpoints.committed(1);
   expect([log.inFile(), left]).toEqual([0, 0]);
@@ -44,10 +54,25 @@ test("while much is written a thread brings the log into the file, and the event
   expect(left).toBe(1);
 });
 
+test("on a disk that answers at once no thread is needed, however much is written", async () => {
+  using store = scratch();
+  let done = 0;
+  const checkpoints = new Checkpoints({ path: store.path, checkpoint: () => void done++ });
+  for (let n = 1; n <= 5; n++) {
+    checkpoints.committed(1_000);
+    expect(done).toBe(n);
+  }
+  await checkpoints.close();
+});
+
 test("while little is written the event loop does it, and needs no thread", async () => {
   using store = scratch();
   let done = 0;
-  const checkpoints = new Checkpoints({ path: store.path, checkpoint: () => void done++, busyMs: 0 });
+  const checkpoint = () => {
+    done++;
+    slow();
+  };
+  const checkpoints = new Checkpoints({ path: store.path, checkpoint, busyMs: 0 });
   for (let n = 0; n < 200; n++) checkpoints.committed(1);
   expect(done).toBe(2);
   await checkpoints.close();
@@ -55,10 +80,14 @@ test("while little is written the event loop does it, and needs no thread", asyn
 
 test("a thread that fails leaves the log to SQLite", async () => {
   using store = scratch();
-  const checkpoints = new Checkpoints({
-    path: `${store.path}/nowhere`,
-    checkpoint: () => expect.unreachable("nothing was brought in"),
-  });
+  let done = 0;
+  const checkpoint = () => {
+    done++;
+    slow();
+  };
+  const checkpoints = new Checkpoints({ path: `${store.path}/nowhere`, checkpoint });
+  checkpoints.committed(1_000);
   checkpoints.committed(1_000);
   await checkpoints.close();
+  expect(done).toBe(1);
 });

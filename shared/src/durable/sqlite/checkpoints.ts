@@ -4,23 +4,27 @@ const enough = 800;
 const ofCommit = 8;
 /** See `busyMs`. */
 const defaultBusyMs = 5_000;
+/** So long the event loop may stand still. */
+const quickMs = 40;
+/** How much of a slow one each later one still counts with. */
+const remembered = 15 / 16;
 
 /** What bringing the log into the file needs. */
 export type CheckpointsOptions = {
   readonly path: string;
-  /** Brings in what is left, on this thread; after the other one it is little. */
+  /** Brings it in on this thread; after the other one only what is left, which is little. */
   readonly checkpoint: () => void;
   /**
-   * If enough for a log comes within this time, a thread brings it in, which stays as long after
-   * it. Milliseconds; 5 s if left out.
+   * If enough for a log comes within this time and the disk is slow, a thread brings it in, which
+   * stays as long after it. Milliseconds; 5 s if left out.
    */
   readonly busyMs?: number;
 };
 
 /**
- * Brings the log into the store's file before SQLite would, which does it within a commit: then the
- * event loop stands still for as long as the disk needs. While much is written, a thread does
- * nearly all of it; otherwise the event loop does, since nobody waits.
+ * Brings the log into the store's file before SQLite would, which does it within a commit. The
+ * event loop does it, which costs less than two threads that sync one disk. While much is written,
+ * a thread does nearly all of it for a while after one that kept the event loop waiting.
  */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
@@ -30,6 +34,7 @@ export class Checkpoints {
   #underWay: Promise<void> | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
+  #expectedMs = 0;
 
   constructor(options: CheckpointsOptions) {
     this.#options = options;
@@ -42,11 +47,17 @@ export class Checkpoints {
     const isBusy = performance.now() - this.#since < (this.#options.busyMs ?? defaultBusyMs);
     this.#written = 0;
     this.#since = performance.now();
-    if (!isBusy || this.#options.path === ":memory:") this.#options.checkpoint();
+    if (!isBusy || this.#expectedMs <= quickMs || this.#options.path === ":memory:") this.#here();
     else
       this.#underWay = this.#inThread().finally(() => {
         this.#underWay = undefined;
       });
+  }
+
+  #here(): void {
+    const begun = performance.now();
+    this.#options.checkpoint();
+    this.#expectedMs = performance.now() - begun;
   }
 
   /** Resolves once no thread uses the store any more. */
@@ -57,6 +68,7 @@ export class Checkpoints {
   }
 
   async #inThread(): Promise<void> {
+    this.#expectedMs *= remembered;
     clearTimeout(this.#idle);
     this.#worker ??= new Worker(new URL("./checkpoint-worker.ts", import.meta.url).href);
     const worker = this.#worker;

@@ -1,4 +1,10 @@
-import { type Engine, type StartRequest, type StoredEvent, terminalStatuses } from "../../core/engine.ts";
+import {
+  type Engine,
+  type RunRecord,
+  type StartRequest,
+  type StoredEvent,
+  terminalStatuses,
+} from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import { checkQuota, isLimited } from "../../core/quota.ts";
 import type { Live } from "../live.ts";
@@ -41,10 +47,11 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "wa
         if (acceptance === undefined && place !== undefined && isOurs) place.begin(claimOf(row, place.owner));
         else if (created && !isOurs) worker.wake();
         if (created) live.committed(row.id, row.last_event);
-        const run = recordOf(isOurs ? asAccepted(row, request) : row);
+        const record = recordOf(row);
+        const run = isOurs ? asAccepted(record, request) : record;
         if (ended === undefined) return { run, created };
         const events = ended.map((text, at) => storedEvent(row, text, at + 1));
-        return { run, created, ended: { run: recordOf(row), events } };
+        return { run, created, ended: { run: record, events } };
       } finally {
         if (isAlone) accepting.delete(key);
         place?.leave();
@@ -213,9 +220,9 @@ function isEmpty({ records, ending }: Beginning): boolean {
   return records.length === 0 && ending === undefined;
 }
 
-/** A run's row as it was before its worker made anything of it. */
-function asAccepted(row: RunRow, { events = [] }: StartRequest): RunRow {
-  return { ...row, status: "running", output: null, error: null, last_event: events.length };
+/** A run as it was before its worker made anything of it. */
+function asAccepted({ output: _, error: __, ...run }: RunRecord, { events = [] }: StartRequest): RunRecord {
+  return { ...run, status: "running", lastEvent: events.length };
 }
 
 /** As it is read from the store. */
