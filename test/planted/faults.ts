@@ -6316,8 +6316,8 @@ export const faults: readonly Fault[] = [
   {
     id: "no-view-of-the-page",
     file: "shared/src/server/toolbox.ts",
-    find: "browsing: { tools, look, missing: undefined }",
-    becomes: "browsing: { tools, look: async () => undefined, missing: undefined }",
+    find: "look: lookingInTurn(look, holds)",
+    becomes: "look: async () => undefined",
     harm: "An agent acts on pages it does not see.",
     tests: ["shared/src/server/toolbox"],
   },
