@@ -7768,6 +7768,8 @@ export const faults: readonly Fault[] = [
     becomes: "",
     harm: "Once a command has ended, those of every conversation may use all memory.",
     tests: ["shared/src/machine/memory"],
+  },
+  {
     id: "check-out-after-a-cancel",
     file: "shared/src/tools/code/git/check-out.ts",
     find: "  if (ended.aborted) kill();\n",
