@@ -68,6 +68,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
     "machine/workspace",
   ],
   "mcp/server": ["core", "machine/workspace", "http", "runs", "agent/task", "agent/model-call", "agent/act"],
+  skills: ["core", "machine/workspace"],
   cluster: ["core", "durable", "models", "auth", "runs"],
   config: ["core", "models", "http", "auth", "machine/sandbox", "tools", "a2a/client", "a2a/signing"],
   public: [
@@ -111,6 +112,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
     "a2a",
     "mcp/client",
     "mcp/server",
+    "skills",
     "config",
     "telemetry",
   ],

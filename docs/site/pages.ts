@@ -30,6 +30,7 @@ export const parts: readonly Part[] = [
       "gateway",
       "a2a",
       "mcp",
+      "skills",
       "events",
       "api",
       "recovery",

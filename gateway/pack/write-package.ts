@@ -8,7 +8,11 @@ import { buildConsole } from "../src/pages/console-files.ts";
  * paths keep working.
  */
 const sources = ["shared/src", "flows/src", "agents/*/src", "gateway/src"];
-const assets = [...sources.map((folder) => `${folder}/**/*.{js,css,html,py,sh}`), "gateway/demo/**/*"];
+const assets = [
+  ...sources.map((folder) => `${folder}/**/*.{js,css,html,py,sh}`),
+  "shared/src/skills/shipped/**/*.md",
+  "gateway/demo/**/*",
+];
 
 const manifestShape = z.looseObject({
   packageManager: z.string().optional(),

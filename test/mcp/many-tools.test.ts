@@ -10,12 +10,12 @@ test("definitions beyond the budget are searched, and the tools a task found are
   const mounted = it.host.mount("all");
   const tools = await it.tools();
   expect(tools).toHaveLength(120);
-  const [find, ...none] = mounted.offer(tools, []);
+  const [find, ...none] = mounted.offer(tools, [], []);
   expect([find?.name, none.length]).toEqual(["find_tools", 0]);
   const { text } = (await find?.call({ query: "thing number 17", count: 2 }, contextForTest(it.workspace))) ?? {
     text: "",
   };
-  const found = mounted.offer(tools, [{ name: "find_tools", text }]).map(({ name }) => name);
+  const found = mounted.offer(tools, [{ name: "find_tools", text }], []).map(({ name }) => name);
   expect(found.sort()).toEqual(["a__tool_17", "b__tool_17", "find_tools"]);
-  expect(mounted.offer(tools.slice(0, 5), [])).toHaveLength(5);
+  expect(mounted.offer(tools.slice(0, 5), [], [])).toHaveLength(5);
 });

@@ -17,6 +17,7 @@ import { addMcp } from "./mcp/add-mcp.ts";
 import { addOperation } from "./operation.ts";
 import { type RunOptions, runCommand } from "./run.ts";
 import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs.ts";
+import { addSkills } from "./skills/add-skills.ts";
 import { startCommand } from "./start-command.ts";
 
 /** The command line. `done` receives the exit code of the command that ran. */
@@ -79,9 +80,15 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   addRuns(program, context, done);
   addAgents(program, context, done);
   addOperation(program, context, done, { config: configOption, json: jsonOption });
-  addMcp(program, context, done, { config: configOption, json: jsonOption, repeatable });
+  addTools(program, context, done);
   for (const group of program.commands) refuseUnknown(group);
   return program;
+}
+
+function addTools(program: Command, context: CliContext, done: (exitCode: number) => void): void {
+  const shared = { config: configOption, json: jsonOption, repeatable };
+  addMcp(program, context, done, shared);
+  addSkills(program, context, done, shared);
 }
 
 /** Without this, a group's default command takes a mistyped command name as its argument. */

@@ -60,6 +60,8 @@ export type AgentConfig = {
   readonly risky: "ask" | "allow" | "deny";
   /** The MCP servers whose tools it has. */
   readonly mcp: readonly string[] | "all";
+  /** The skills it may use, of those that are shipped or approved. */
+  readonly skills: readonly string[] | "all";
   /** Whether it is an MCP server too, at `/mcp`. */
   readonly serveMcp: boolean;
 };
@@ -160,17 +162,21 @@ function behaviourOf(name: string, agent: AgentSection, sections: Sections, name
   // closest. 0 means none.
   const tokens = sections.llm.max_input_tokens || undefined;
   const model = modelFor(agent.model, sections.llm);
+  const profile = agent.profile ?? profileFor(model);
+  // A small window has no room for what a task may never need.
+  const skills = agent.skills ?? (profile === "full" ? [everyone] : []);
   return {
     model,
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
     toolChoice: agent.tool_choice,
     tools: agent.tools,
-    profile: agent.profile ?? profileFor(model),
+    profile,
     delegates: delegatesOf(name, agent, names, sections.peers),
     approve: agent.approve,
     risky: agent.risky,
     serveMcp: agent.serve_mcp,
     mcp: agent.mcp.includes(everyone) ? ("all" as const) : agent.mcp,
+    skills: skills.includes(everyone) ? ("all" as const) : skills,
   };
 }
 

@@ -135,6 +135,7 @@ function agentKeys(name?: string) {
       .array(text)
       .describe('a list of names of servers in mcp.json, or ["*"] for all')
       .default([...(own?.mcp ?? [])]),
+    skills: z.array(text).describe('a list of names of skills, or ["*"] for all').optional(),
   });
 }
 

@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Credentials } from "../a2a/client/credentials.ts";
 import { AppError } from "../core/errors.ts";
 import type { QuotaConfig } from "../core/quota.ts";
@@ -119,6 +119,8 @@ export type Config = {
   readonly desktop: Sections["desktop"];
   /** The databases that `sql_query` reaches, by name. */
   readonly databases: Readonly<Record<string, DatabaseServer>>;
+  /** Absolute path of the folder of the project's skills, which may be missing. */
+  readonly projectSkills: string;
   readonly mcp: {
     /** Absolute path of `mcp.json`, which may be missing unless it is `named`. */
     readonly file: string;
@@ -201,12 +203,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     egress: sections.egress,
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
-    mcp: {
-      file: mcpFile(sections, file, cwd),
-      named: sections.mcp.file !== undefined,
-      patienceMs: sections.mcp.start_seconds * 1000,
-      definitionTokens: sections.mcp.definition_tokens,
-    },
+    ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };
 }
@@ -252,7 +249,7 @@ function peersOf(settings: Settings, cwd: string): Config["peers"] {
 /** The path as named, or beside the settings file. */
 function mcpFile({ mcp }: Sections, file: string | undefined, cwd: string): string {
   if (mcp.file !== undefined) return resolve(cwd, mcp.file);
-  return resolve(file === undefined ? cwd : dirname(resolve(cwd, file)), "mcp.json");
+  return join(projectFolder(file, cwd), "mcp.json");
 }
 
 /** The headers of `name=value,other=value`, whose values may be percent-encoded. */
@@ -271,4 +268,22 @@ function bytesOf(size: string): number {
   const [, amount, unit] = /^([\d.]+)([kmg]?)b?$/i.exec(size) ?? [];
   const power = ["", "k", "m", "g"].indexOf(unit?.toLowerCase() ?? "");
   return Math.floor(Number(amount) * 1024 ** power);
+}
+
+/** The folder of the settings file, or where there is none the working directory. */
+function projectFolder(file: string | undefined, cwd: string): string {
+  return file === undefined ? resolve(cwd) : dirname(resolve(cwd, file));
+}
+
+/** The files and folders that are beside the settings. */
+function besideSettings(sections: Sections, file: string | undefined, cwd: string) {
+  return {
+    projectSkills: join(projectFolder(file, cwd), ".agents/skills"),
+    mcp: {
+      file: mcpFile(sections, file, cwd),
+      named: sections.mcp.file !== undefined,
+      patienceMs: sections.mcp.start_seconds * 1000,
+      definitionTokens: sections.mcp.definition_tokens,
+    },
+  };
 }

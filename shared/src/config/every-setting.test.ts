@@ -38,6 +38,7 @@ const agent = (name: string, port: number) => ({
   risky: "ask" as const,
   serveMcp: false,
   mcp: [],
+  skills: "all" as const,
 });
 
 test("without settings a system is private to this machine, asks before risky acts and keeps what the reference says", async () => {
@@ -122,6 +123,7 @@ test("without settings a system is private to this machine, asks before risky ac
     },
     egress: { allow: [], deny: [], only: [] },
     desktop: { enabled: false, width: 1280, height: 800 },
+    projectSkills: join(cwd, ".agents/skills"),
     mcp: { file: join(cwd, "mcp.json"), named: false, patienceMs: 30_000, definitionTokens: 8_000 },
     notes: [],
   });
@@ -191,6 +193,7 @@ test("what the settings say arrives where it is used, in its units", async () =>
     risky = "deny"
     serve_mcp = true
     mcp = ["files"]
+    skills = ["release-notes"]
     [agents.swe.limits]
     steps = 1
     tokens = 2
@@ -258,6 +261,7 @@ test("what the settings say arrives where it is used, in its units", async () =>
     risky: "deny",
     serveMcp: true,
     mcp: ["files"],
+    skills: ["release-notes"],
     limits: {
       steps: 1,
       tokens: 2,

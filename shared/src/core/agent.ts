@@ -117,9 +117,10 @@ export interface MoreTools {
   list(principal: string, signal: AbortSignal, tell?: (waiting: string) => void): Promise<ToolsListed>;
   /**
    * The tools whose definitions the model gets. Where there are too many, those it has found so
-   * far, according to the results it read in this task.
+   * far, according to the results it read in this task; and those that what the user `said` calls
+   * for.
    */
-  offer(tools: readonly Tool[], told: readonly ToldResult[]): readonly Tool[];
+  offer(tools: readonly Tool[], told: readonly ToldResult[], said: readonly string[]): readonly Tool[];
   /** Whether a tool of this name may ever be listed. */
   mayHave(name: string): boolean;
   /** Releases whatever is kept between calls for this conversation. */

@@ -30,6 +30,7 @@ import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
 import { openModel } from "./open-model.ts";
 import { isSaid, limitsOf, openShared } from "./open-shared.ts";
+import { openSkills } from "./open-skills.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { openWebhooks } from "./open-webhooks.ts";
 import { openHomeFiles, openWorkspaces } from "./open-workspaces.ts";
@@ -204,7 +205,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const asking = peering?.openPeers(delegates, config, { engine, artifacts, ...(admit && { admit }) });
   const missing = await browserMissing(config);
   const { agent, without } = await configuredAgent({ name, source }, start, missing);
-  const mounted = mcp.mount(agentConfig.mcp);
+  const mounted = openSkills(mcp.mount(agentConfig.mcp), agentConfig.skills, config, shared);
   const open = (principal: string, contextId: string) =>
     // Agents share no files, even on the same disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: sandbox.user });

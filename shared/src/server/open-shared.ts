@@ -26,6 +26,8 @@ export type Shared = {
   readonly shares: KeptText;
   /** What MCP servers may offer, and the credentials for them. */
   readonly pins: KeptText;
+  /** Which skills are approved. */
+  readonly skillPins: KeptText;
   readonly credentials: KeptText;
   /** The tokens and sessions of callers. */
   tokens(): AuthStore;
@@ -52,6 +54,7 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
     agents: keptFile(join(home, "agents.json")),
     shares: keptFile(join(home, "shares.json")),
     pins: keptFile(join(home, "mcp-pins.json")),
+    skillPins: keptFile(join(home, "skill-pins.json")),
     credentials: credentialsFile(home),
     signing: keyFiles(home),
     mountKey: keptFile(join(home, mountKeyFile)),
@@ -74,6 +77,7 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
       agents: rows.secretText("agents") ?? files.agents,
       shares: rows.text("shares"),
       pins: rows.text("mcp-pins"),
+      skillPins: rows.text("skill-pins"),
       credentials: rows.secretText("mcp-credentials") ?? files.credentials,
       signing: { current, former },
       mountKey,

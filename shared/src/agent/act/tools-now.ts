@@ -31,7 +31,7 @@ export async function toolsNow(
   const listed = await moreTools.list(principal, signal, tell);
   const more = listed.tools.filter(({ name }) => !own.has(name));
   const results = messages.filter((message) => message.role === "tool");
-  const offered = moreTools.offer(more, results);
+  const offered = moreTools.offer(more, results, saidIn(messages));
   return {
     callable: [...tools, ...more, ...offered.filter((tool) => !more.includes(tool))],
     offered: [...first, ...offered],
@@ -68,14 +68,21 @@ export function neededIn(
 ): readonly string[] {
   const asked = tools.filter(({ name, neededFor }) => neededFor !== undefined && !known.has(name));
   if (asked.length === 0) return [];
-  const words = messages.flatMap((message): { readonly from: "user" | "result"; readonly text: string }[] => {
-    if (message.role === "tool") return [{ from: "result", text: message.text }];
-    if (message.role !== "user" || message.note === true) return [];
-    return message.parts.map((part) => ({ from: "user", text: wordsOf(part) }));
-  });
+  const said = saidIn(messages);
+  const results = messages.flatMap((message) => (message.role === "tool" ? [message.text] : []));
   return asked
-    .filter(({ neededFor }) => words.some(({ text, from }) => neededFor?.(text, from)))
+    .filter(
+      ({ neededFor }) =>
+        said.some((text) => neededFor?.(text, "user")) || results.some((text) => neededFor?.(text, "result")),
+    )
     .map(({ name }) => name);
+}
+
+/** What the user said in these messages, and the names of the files they sent. */
+function saidIn(messages: readonly TaskMessage[]): readonly string[] {
+  return messages.flatMap((message) =>
+    message.role === "user" && message.note !== true ? message.parts.map(wordsOf) : [],
+  );
 }
 
 function wordsOf(part: Part): string {

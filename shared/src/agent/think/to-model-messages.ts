@@ -1,3 +1,4 @@
+import { isAgentNotes, mostNotesBytes, presentAgentNotes } from "../../core/agent-notes.ts";
 import type { Part } from "../../core/message.ts";
 import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../../core/model.ts";
 import type { ArtifactStore, StoredFile } from "../../core/workspace.ts";
@@ -102,9 +103,19 @@ async function userParts(part: Part, options: ConversionOptions): Promise<(TextP
     case "file": {
       const text = `[file in the workspace: ${part.name}, ${part.mediaType}, ${part.size} bytes]`;
       const seen = await image(part, options);
-      return seen === undefined ? [{ type: "text", text }] : [{ type: "text", text }, seen];
+      const notes = await notesOf(part, options);
+      return [{ type: "text", text: text + notes }, ...(seen === undefined ? [] : [seen])];
     }
   }
+}
+
+/**
+ * What an `AGENTS.md` that was sent says: content of a file, as the sources of its message tell.
+ */
+async function notesOf(file: StoredFile, { artifacts }: ConversionOptions): Promise<string> {
+  if (!isAgentNotes(file.name)) return "";
+  const content = await artifacts.get(file.sha256);
+  return content === undefined ? "" : presentAgentNotes(file.name, await content.slice(0, mostNotesBytes).text());
 }
 
 /** Without this, a text-only model would assume, and claim, that it had looked. */

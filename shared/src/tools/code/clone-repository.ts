@@ -10,6 +10,7 @@ import { placeEntries } from "./archive/place-entries.ts";
 import { unpackArchive, unpackedText } from "./archive/unpack-archive.ts";
 import { checkOut } from "./git/check-out.ts";
 import { chooseRef, remoteRepository } from "./git/upload-pack.ts";
+import { repositoryNotes } from "./repository-notes.ts";
 
 const input = z.strictObject({
   url: z
@@ -88,7 +89,8 @@ async function cloned(
     pack.shallow.length === 0
       ? "its whole history"
       : `the last ${depth === 1 ? "commit" : `${depth} commits`} of its history`;
-  return `${unpackedText(placed)}\nIt is ${url} at ${at}${ref.oid.slice(0, 12)}, with ${history}. git works in it.`;
+  const notes = await repositoryNotes(workspace, placed);
+  return `${unpackedText(placed)}\nIt is ${url} at ${at}${ref.oid.slice(0, 12)}, with ${history}. git works in it.${notes}`;
 }
 
 async function fetched(
@@ -103,5 +105,6 @@ async function fetched(
     throw new AppError("unsupported", "git is not installed here: give the address of an archive (.zip, .tar.gz).");
   await using archive = await downloadArchive(url, egress, context);
   const placed = await unpackArchive({ workspace, archive, into, otherwise: into, sandbox, signal });
-  return `${unpackedText(placed)}\nIt came from ${url} without history: there is no git log, and git diff needs a commit first.`;
+  const notes = await repositoryNotes(workspace, placed);
+  return `${unpackedText(placed)}\nIt came from ${url} without history: there is no git log, and git diff needs a commit first.${notes}`;
 }

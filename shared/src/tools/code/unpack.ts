@@ -7,6 +7,7 @@ import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { openFile } from "../../machine/workspace/workspace-file.ts";
 import type { ExtractLimits } from "./archive/extract-room.ts";
 import { unpackArchive, unpackedText } from "./archive/unpack-archive.ts";
+import { repositoryNotes } from "./repository-notes.ts";
 
 const input = z.strictObject({
   path: z.string().min(1).describe("The archive in the workspace."),
@@ -41,9 +42,9 @@ export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: 
       };
       const otherwise = basename(path).replace(/(?:\.tar)?\.\w+$/, "") || "unpacked";
       try {
-        return unpackedText(
-          await unpackArchive({ ...deps, workspace, archive, otherwise, signal, ...(into !== undefined && { into }) }),
-        );
+        const named = into === undefined ? {} : { into };
+        const placed = await unpackArchive({ ...deps, workspace, archive, otherwise, signal, ...named });
+        return unpackedText(placed) + (await repositoryNotes(workspace, placed));
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         throw new AppError(error.code, `${path} was not unpacked. ${error.message}`, { cause: error });

@@ -1,0 +1,32 @@
+import { Argument, type Command, type Option } from "commander";
+import type { CliContext } from "../../session/context.ts";
+import { addSkill, approveSkill, listSkills, removeSkill, showSkill } from "./skills-command.ts";
+
+/** Adds `skills` and its commands. */
+export function addSkills(
+  program: Command,
+  context: CliContext,
+  done: (exitCode: number) => void,
+  shared: { config(): Option; json(): Option },
+): void {
+  const skills = program.command("skills").description("the skills that agents use: instructions with scripts");
+  const leaf = (name: string, description: string, isDefault = false) =>
+    skills.command(name, { isDefault }).description(description).addOption(shared.config());
+  const skill = () => new Argument("<skill>", "its name");
+  leaf("list", "the skills, and which agents may use", true)
+    .addOption(shared.json())
+    .action(async (options) => done(await listSkills(options, context)));
+  leaf("show", "everything that approving a skill approves")
+    .addArgument(skill())
+    .action(async (name: string, options) => done(await showSkill(name, options, context)));
+  leaf("add", "copy a skill's folder into the home, where it waits for approval")
+    .argument("<folder>", "the folder with its SKILL.md")
+    .action(async (folder: string, options) => done(await addSkill(folder, options, context)));
+  leaf("approve", "let agents use a skill as it is now")
+    .addArgument(skill())
+    .option("--hash <hash>", "only if it is still what `skills show` showed")
+    .action(async (name: string, options) => done(await approveSkill(name, options, context)));
+  leaf("remove", "remove a skill from the home")
+    .addArgument(skill())
+    .action(async (name: string, options) => done(await removeSkill(name, options, context)));
+}
