@@ -60,7 +60,18 @@ export async function openToolbox(
   const notes = desktop.note === undefined ? [] : [desktop.note];
   const databases = createDatabases();
   const servers = createDatabaseServers(config.databases);
-  const always = { sandbox, web: web.tools, browsing, guarded, egress, databases, servers, printer: browsers, notes, live };
+  const always = {
+    sandbox,
+    web: web.tools,
+    browsing,
+    guarded,
+    egress,
+    databases,
+    servers,
+    printer: browsers,
+    notes,
+    live,
+  };
   const closeWorkers = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") return { ...always, shell: [], desktop: [], close: closeWorkers };
   const shells = createShellSessions(sandbox);
