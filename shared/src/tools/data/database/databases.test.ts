@@ -121,6 +121,22 @@ test("queries of one conversation run one after the other: one that waits outliv
   expect([await first, (await second).rows]).toEqual(["enough", [[2]]]);
 });
 
+test("a query canceled while its files are looked at is not begun", async () => {
+  await using scene = await dataScene();
+  const stop = new AbortController();
+  let checks = 0;
+  const check = stop.signal.throwIfAborted.bind(stop.signal);
+  // Canceled right after the first look at the signal.
+  stop.signal.throwIfAborted = () => {
+    check();
+    if (checks++ === 0) stop.abort("enough");
+  };
+  const query = (sql: string, { signal } = new AbortController()) =>
+    scene.databases.query(scene.workspace, sql, { signal });
+  expect(await query("CREATE TABLE made AS SELECT 1 AS one", stop).catch((error) => error)).toBe("enough");
+  await expect(query("FROM made")).rejects.toThrow("made does not exist");
+});
+
 test("a query that is stopped at its limit leaves the database and its tables as they are", async () => {
   await using scene = await dataScene();
   const query = (sql: string, timeoutMs = 60_000) =>

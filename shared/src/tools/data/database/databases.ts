@@ -57,6 +57,7 @@ export function createDatabases({ idleMs = 5 * 60_000 }: { readonly idleMs?: num
       inTurn(workspace.root, async () => {
         signal.throwIfAborted();
         await admitSql(workspace, sql);
+        signal.throwIfAborted();
         const slot = slotOf(workspace.root);
         const abort = () => void drop(workspace.root);
         signal.addEventListener("abort", abort);
