@@ -37,6 +37,7 @@ const natures: Readonly<Record<string, readonly [input: object, nature: string]>
   checkpoints: [{ command: "restore", id: 1 }, "idempotent, takes in anything"],
   describe_data: [{ path: "a" }, "pure, takes in anything"],
   sql_query: [{ sql: "DELETE FROM a" }, "once, takes in anything"],
+  statistics: [{ test: "outliers", from: "a", y: ["b"] }, "pure, takes in anything"],
   visualization_preparation: [{ code_type: "visualization", code: "1" }, "once, takes in anything"],
   data_visualization: [{}, "once, takes in anything"],
   write_report: [{ title: "a", markdown: "a" }, "idempotent, takes in anything"],

@@ -155,7 +155,9 @@ test("a full disk ends no run: it pauses, new work is refused, and once there is
   const through = isMounted ? [...namespace, "sh", "-c", mount, "sh", folder] : [];
   const server = await startGatewayServer(folder, { MANUS_URL: agent.url }, through);
   try {
-    const { runId } = (await server.call("/flows/manus", { input: "wait 500" })).body;
+    const { runId } = (await server.call("/flows/manus", { input: "wait 3000" })).body;
+    const status = async () => (await server.call(`/runs/${runId}`)).body.status;
+    await until(async () => (await status()) !== "queued");
     // Only the gateway's process sees its file system, so it is reached through that process. If
     // none can be mounted, a lock replaces the full disk.
     const makeRoom = isMounted ? fill(`/proc/${server.pid}/root${folder}`) : lock(folder);
@@ -163,7 +165,7 @@ test("a full disk ends no run: it pauses, new work is refused, and once there is
     await until(async () => (await start("answer yes")).status === 503);
     expect((await start("answer yes")).body.code).toBe("storage_unavailable");
     expect((await server.call("/healthz")).body.storage.ok).toBe(false);
-    expect(["running", "waiting"]).toContain((await server.call(`/runs/${runId}`)).body.status);
+    expect(["running", "waiting"]).toContain(await status());
     makeRoom();
     const statuses = async () => (await server.call("/runs")).body.runs.map((run: { status: string }) => run.status);
     await until(async () => (await server.call("/readyz")).status === 200);

@@ -146,6 +146,8 @@ export const gatewayRoutes: Readonly<Record<string, Calls>> = {
   "GET /runs/:id/files": ({ task }) => [{ path: `/runs/${task}/files` }],
   "GET /runs/:id/file": ({ task }) => [{ path: `/runs/${task}/file?path=a.md` }],
   "GET /runs/:id/archive": ({ task }) => [{ path: `/runs/${task}/archive` }],
+  "GET /runs/:id/live": ({ task }) => [{ path: `/runs/${task}/live` }],
+  "POST /runs/:id/live": ({ task }) => [{ method: "POST", path: `/runs/${task}/live`, body: { do: "take" } }],
   "GET /runs/:id/tree": ({ task }) => [{ path: `/runs/${task}/tree` }],
   "POST /runs/:id/rerun": ({ task }) => [{ method: "POST", path: `/runs/${task}/rerun`, body: {} }],
   "POST /runs/:id/shares": ({ task }) => [{ method: "POST", path: `/runs/${task}/shares`, body: {} }],

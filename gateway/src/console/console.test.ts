@@ -190,7 +190,7 @@ test("a person allows a call, seeing what it would do and its exact arguments, b
     await card.focus({ timeout: 1_000 });
     await page.keyboard.press("d");
   });
-  await page.getByText("It was not sent: no").waitFor();
+  await page.getByText("It was not sent: no", { exact: true }).waitFor();
   await page.getByText(/^Denied at/).waitFor();
   expect(await page.locator(".run-thread").count()).toBe(2);
 });
@@ -218,7 +218,7 @@ test("a call that is denied with a reason tells the agent why, from the list of 
   await press(card, () => card.getByRole("button", { name: "Deny", exact: true }).click({ timeout: 1_000 }));
   await page.getByText("Nothing waits for you").waitFor();
   await page.goto(`${gateway.url}/#/c/${contextId}`);
-  await page.getByText("It was not sent: no: not this week").waitFor();
+  await page.getByText("It was not sent: no: not this week", { exact: true }).waitFor();
 });
 
 test("a task is stopped, and one that failed says why", async () => {

@@ -229,6 +229,7 @@ test("the description of the API lists every operation and its errors", async ()
     "/runs/{id}/export",
     "/runs/{id}/file",
     "/runs/{id}/files",
+    "/runs/{id}/live",
     "/runs/{id}/rerun",
     "/runs/{id}/resume",
     "/runs/{id}/shares",

@@ -107,7 +107,13 @@ export function startingCases(cases: Cases): void {
         await Bun.sleep(2);
       }
       const begun: Json[] = [];
-      const note = body(async (run, input) => run.step("note", async () => begun.push(input)));
+      const note = body(async (run, input) =>
+        run.step("note", async () => {
+          // Runs may be brought to a worker one by one; the first keeps the others waiting here.
+          if (begun.push(input) === 1) await Bun.sleep(1_000);
+          return null;
+        }),
+      );
       engine.work([{ ...note, kind }], { concurrency: 1 });
       for (const { id } of (await engine.list({ limit: 6 })).runs) await until(engine, id, "completed");
       expect(begun).toEqual([0, 1, 2, 3, 4, 5]);

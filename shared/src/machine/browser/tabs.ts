@@ -7,7 +7,9 @@ import type { Notices } from "./notices.ts";
 export interface Tabs {
   all(): readonly Tab[];
   active(): Tab;
-  /** Resolves when there is a tab again after the last one closed itself. */
+  /**
+   * Resolves when there is a tab again after the last one closed itself. Rejects if none opens.
+   */
   ready(): Promise<void>;
   activate(id: number): Promise<Tab>;
   open(): Promise<Tab>;
@@ -84,6 +86,8 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     open,
     async ready() {
       await refilled;
+      // What could not be opened in place of the last tab is tried again, and then told.
+      if (tabs.size === 0) await open();
     },
     of: (page) => tabs.get(page),
     async activate(id) {
