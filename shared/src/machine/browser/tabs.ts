@@ -65,10 +65,8 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     throw new AppError("not_found", `There is no tab ${id}. The tabs are ${known}.`);
   };
   const open = async (): Promise<Tab> => {
-    if (tabs.size >= most)
-      throw new AppError("conflict", `There are ${most} tabs, which is the most. Close one first.`);
-    const page = await context.newPage();
-    const tab = tabs.get(page);
+    const page = tabs.size < most ? await context.newPage() : undefined;
+    const tab = page && tabs.get(page);
     if (tab === undefined)
       throw new AppError("conflict", `There are ${most} tabs, which is the most. Close one first.`);
     chosen = page;
