@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
-import { resolve } from "node:path";
 import { availableTiers } from "../../testing/sandbox/tiers.ts";
 
 const tiers = await availableTiers();
-const program = resolve(import.meta.dir, "../../testing/sandbox/killed-starts.ts");
+const program = new URL("../../testing/sandbox/killed-starts.ts", import.meta.url).pathname;
 
 test.if(tiers.includes("bwrap"))(
   "a sandbox that is killed at any moment of its start leaves no descriptor, process or file, and the next one works",
