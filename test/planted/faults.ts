@@ -7921,4 +7921,12 @@ export const faults: readonly Fault[] = [
     harm: "The programs on a canceled task's screen work on.",
     tests: ["shared/src/tools/desktop/computer-calls"],
   },
+  {
+    id: "no-browser-no-guard",
+    file: "shared/src/server/toolbox.ts",
+    find: "      guarded: (tool) => guard.over(tool),\n      live: undefined,",
+    becomes: "      guarded: (tool) => tool,\n      live: undefined,",
+    harm: "Without a browser nobody is asked where a led agent sends data.",
+    tests: ["shared/src/server/toolbox.test"],
+  },
 ];
