@@ -7929,4 +7929,12 @@ export const faults: readonly Fault[] = [
     harm: "Without a browser nobody is asked where a led agent sends data.",
     tests: ["shared/src/server/toolbox.test"],
   },
+  {
+    id: "warm-released-while-started",
+    file: "shared/src/tools/python/warm-interpreters.ts",
+    find: "    if (slots.get(workspace) !== slot) {\n      // Released while it was being started.\n      await slot.interpreter.close();\n      return undefined;\n    }\n",
+    becomes: "",
+    harm: "A task that was canceled while its interpreter started runs its program nevertheless.",
+    tests: ["shared/src/tools/python/warm-interpreters.test"],
+  },
 ];
