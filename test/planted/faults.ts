@@ -7937,4 +7937,12 @@ export const faults: readonly Fault[] = [
     harm: "A task that was canceled while its interpreter started runs its program nevertheless.",
     tests: ["shared/src/tools/python/warm-interpreters.test"],
   },
+  {
+    id: "edit-bound-oldest",
+    file: "shared/src/tools/files/edit-history.ts",
+    find: "let kept = changes.slice(-mostChanges);",
+    becomes: "let kept = changes.slice(0, mostChanges);",
+    harm: "After a hundred edits of a file none of the later ones can be undone.",
+    tests: ["shared/src/tools/files/edit-history.test"],
+  },
 ];
