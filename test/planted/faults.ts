@@ -7945,4 +7945,12 @@ export const faults: readonly Fault[] = [
     harm: "After a hundred edits of a file none of the later ones can be undone.",
     tests: ["shared/src/tools/files/edit-history.test"],
   },
+  {
+    id: "compaction-discarded-uncounted",
+    file: "shared/src/telemetry/run-spans.ts",
+    find: '  "context-compacted"(tracing, { at }, { type, usage, discarded }) {\n    count(tracing, usage, discarded);',
+    becomes: '  "context-compacted"(tracing, { at }, { type, usage }) {\n    count(tracing, usage);',
+    harm: "Replies that a compaction discarded are missing in a trace's tokens and cost.",
+    tests: ["shared/src/telemetry/run-spans.test"],
+  },
 ];
