@@ -7953,4 +7953,20 @@ export const faults: readonly Fault[] = [
     harm: "Replies that a compaction discarded are missing in a trace's tokens and cost.",
     tests: ["shared/src/telemetry/run-spans.test"],
   },
+  {
+    id: "workspace-without-kind",
+    file: "gateway/src/rest/workspace-routes.ts",
+    find: "perPlace.set(JSON.stringify([one.kind, one.contextId]), one);",
+    becomes: "perPlace.set(JSON.stringify([one.contextId]), one);",
+    harm: "Of agents whose conversations have the same id only one's files are listed and archived.",
+    tests: ["gateway/src/rest/family-routes.test"],
+  },
+  {
+    id: "chat-of-another-model",
+    file: "gateway/src/openai/conversation.ts",
+    find: "runs.list({ of: runnable, limit: mostRuns }, principal)",
+    becomes: `runs.list({ ...(runnable.type === "flow" && { of: runnable }), limit: mostRuns }, principal)`,
+    harm: "A chat that is sent to another agent goes on in the first one's conversation, or answers its question.",
+    tests: ["gateway/src/openai/chats.test"],
+  },
 ];
