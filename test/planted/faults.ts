@@ -7969,4 +7969,12 @@ export const faults: readonly Fault[] = [
     harm: "A chat that is sent to another agent goes on in the first one's conversation, or answers its question.",
     tests: ["gateway/src/openai/chats.test"],
   },
+  {
+    id: "change-no-overlap",
+    file: "gateway/src/rest/change-stream.ts",
+    find: "{ updatedSince: newest - overlapMs }",
+    becomes: "{ updatedSince: Math.max(newest, newest - overlapMs) }",
+    harm: "A run whose change is overtaken by a later one stays as it was on people's screens.",
+    tests: ["gateway/src/rest/change-routes.test"],
+  },
 ];
