@@ -7977,4 +7977,12 @@ export const faults: readonly Fault[] = [
     harm: "A run whose change is overtaken by a later one stays as it was on people's screens.",
     tests: ["gateway/src/rest/change-routes.test"],
   },
+  {
+    id: "no-answer-deletes",
+    file: "gateway/src/cli/delete-runs.ts",
+    find: `answer?.trim() ?? ""`,
+    becomes: `answer?.trim() ?? "yes"`,
+    harm: "Where nobody can be asked, runs are deleted for good unasked.",
+    tests: ["gateway/src/cli/delete-runs.test"],
+  },
 ];
