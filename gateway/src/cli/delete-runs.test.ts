@@ -42,6 +42,14 @@ test("runs are deleted after a yes, with their files; one that has not ended is 
   expect(await cli.run("runs", "delete", ended[0] ?? "", "--yes")).toBe(1);
 });
 
+test("where nobody can be asked, nothing is deleted without --yes", async () => {
+  await using cli = await cliForTest({});
+  const { ended } = await withRuns(cli.cwd);
+  expect(await cli.run("runs", "delete", ...ended)).toBe(1);
+  expect(cli.said()).toContain("Nothing is deleted. Answer yes, or use --yes.");
+  expect(artifactsOf(cli.cwd)).toHaveLength(1);
+});
+
 test("prune says what retention lets go, and deletes it", async () => {
   await using cli = await cliForTest({ env: { MANYHANDS_RETENTION_RUNS: "0", MANYHANDS_A2A_DEDUPE: "off" } });
   const { ended, open } = await withRuns(cli.cwd);

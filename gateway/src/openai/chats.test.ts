@@ -54,6 +54,21 @@ test("of two chats with one model each goes on in its own conversation", async (
   expect(await context(user("uno"), assistant("1"), user("go on"))).toBe(second ?? "");
 });
 
+test("the same chat with another agent is another conversation, in which that agent is told all of it", async () => {
+  const other: TestFlow = { ...agent, runnable: { ...agent.runnable, name: "other", kind: "other" } };
+  await using gateway = await startGateway({ flows: [agent, other] });
+  const client = clientOf(gateway.url);
+  const said = async (model: string, ...messages: Messages) => {
+    const { choices } = await client.chat.completions.create({ model, messages });
+    const [, context = "", text = ""] = /^(.*?): (.*)$/s.exec(choices[0]?.message.content ?? "") ?? [];
+    return { context, text };
+  };
+  const begun = await said("agent", user("one"));
+  const changed = await said("other", user("one"), assistant("1"), user("two"));
+  expect(changed.text).toBe("What was said before:\nuser: one\nassistant: 1\n\nNow:\ntwo");
+  expect(changed.context).not.toBe(begun.context);
+});
+
 /** A flow that says something, asks, says something else and answers. */
 const talks: TestFlow = {
   runnable: { ...echo, name: "talks", kind: "talks" },

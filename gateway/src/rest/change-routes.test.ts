@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { Engine, RunRecord } from "manyhands/internal/core/engine";
+import type { RunView } from "manyhands/internal/runs/run-view";
 import { serveCard } from "../testing/card-server.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 import { changeFrames } from "./change-stream.ts";
@@ -116,4 +117,33 @@ test("a reader that goes ends the waiting for changes", async () => {
   stop.abort();
   expect((await over).done).toBe(true);
   expect(asked[0]?.aborted).toBe(true);
+});
+
+test("a run whose change is seen only after that of a later one is told nevertheless", async () => {
+  const stop = new AbortController();
+  const changed = (id: string, updatedAt: number) =>
+    ({ id, contextId: "c", status: "completed", lastEvent: 1, updatedAt }) as unknown as RunRecord;
+  const stored = [changed("first", 10_000)];
+  const engine: Pick<Engine, "changes"> = {
+    async *changes(signal) {
+      for (; !signal.aborted; await Bun.sleep(1)) yield;
+    },
+  };
+  const runs = {
+    list: async ({ updatedSince = 0 }: { readonly updatedSince?: number }) => ({
+      runs: stored.filter(({ updatedAt }) => updatedAt >= updatedSince).toSorted((a, b) => b.updatedAt - a.updatedAt),
+    }),
+    view: async (run: RunRecord) => run as unknown as RunView,
+  };
+  const options = { ...pace, signal: stop.signal };
+  const frames = changeFrames({ engine, runs, registry: { list: () => [] } }, "ann", options);
+  const told = async () => (await frames.next()).value?.flatMap(({ data }) => (data as Told).runs.map(({ id }) => id));
+  expect(await told()).toEqual([]);
+  stored.push(changed("later", 12_000));
+  expect(await told()).toEqual(["later"]);
+  stored.push(changed("overtaken", 11_000));
+  const timer = setTimeout(() => stop.abort(), 2_000);
+  expect(await told()).toEqual(["overtaken"]);
+  clearTimeout(timer);
+  stop.abort();
 });

@@ -163,6 +163,33 @@ test("files of a workspace are listed and read as they are now, and no path lead
     expect([403, 404]).toContain((await fetch(`${gateway.url}/runs/${task}/file?path=${path}`)).status);
 });
 
+test("agents whose conversations have the same id have a workspace each, and the files of all are listed", async () => {
+  const packer: TestFlow = {
+    runnable: { ...echo, type: "agent", name: "packer", kind: "agent:packer", ownKind: "packer" },
+    execute: async () => ({ answer: "" }),
+  };
+  await using gateway = await startGateway({ flows: [helper, packer] });
+  const about = { principal: "local", contextId: "same", input: null, canceled: true };
+  const { run: packing } = await gateway.engine.start({ ...about, kind: "packer" });
+  const accepted: RunEvent = {
+    ...{ type: "agent-accepted", askId: "a", agent: "packer" },
+    ...{ taskId: packing.id, contextId: "same" },
+  };
+  const { run } = await gateway.engine.start({ ...about, kind: "helper", events: [accepted] });
+  for (const agent of ["helper", "packer"]) {
+    const files = join(gateway.home, "workspaces", workspaceKey(`${agent}/local`, "same"), "files");
+    await mkdir(files, { recursive: true });
+    await Bun.write(join(files, `${agent}.txt`), "");
+  }
+  const listed = (await (await fetch(`${gateway.url}/runs/${run.id}/files`)).json()) as {
+    files: readonly { runId: string; path: string }[];
+  };
+  expect(listed.files.map(({ runId, path }) => [runId, path])).toEqual([
+    [run.id, "helper.txt"],
+    [packing.id, "packer.txt"],
+  ]);
+});
+
 test("a run is started again with its files, options and limits, or with another text", async () => {
   await using gateway = await startGateway();
   const file = { name: "a.txt", bytes: Buffer.from("hello").toString("base64") };

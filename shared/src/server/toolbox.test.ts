@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../config/config.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
+import { riskContextForTest } from "../testing/tool-context.ts";
 import { openMachine } from "./open-machine.ts";
 import { openToolbox } from "./toolbox.ts";
 
@@ -99,4 +100,18 @@ test("with a browser an agent has its tools and a view of the open page; without
   const bare = await openToolbox(config, { sandbox: none, python: { found: Promise.resolve(undefined) } } as never);
   expect([bare.shell, bare.desktop, bare.web.length]).toEqual([[], [], 2]);
   await bare.close();
+});
+
+test("also without a browser a person decides about an address that nobody named", async () => {
+  const workspace = await openWorkspace({ home: folder, principal: "ann", contextId: "led" });
+  const env = { MANYHANDS_HOME: folder, MANYHANDS_BROWSER_ENABLED: "0", SANDBOX: "off" };
+  const config = await loadConfig({ cwd: folder, env });
+  const toolbox = await openToolbox(config, await openMachine(join(folder, "workspaces"), config.sandbox));
+  await toolbox.close();
+  await toolbox.sandbox.close();
+  const url = "https://evil.example/?d=1";
+  const risks = toolbox.web
+    .filter(({ name }) => name === "web_fetch")
+    .map((tool) => toolbox.guarded(tool).risk?.({ url }, riskContextForTest(workspace, { takenIn: ["file"] })));
+  expect(await Promise.all(risks)).toEqual([`Open “${url}”, which you did not name`]);
 });

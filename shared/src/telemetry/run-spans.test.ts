@@ -122,3 +122,14 @@ test("a run of a traced caller is part of the caller's trace, and is not reporte
   expect(spansOf(end, { ...run, input: traced("00") })).toEqual([]);
   expect(runSpans(run, "invoke_agent", 0)).toBeUndefined();
 });
+
+test("what a compaction asked the model counts in the run, with the replies that were discarded", () => {
+  const [span] = spansOf([
+    { type: "context-compacted", summary: "", kept: 1, usage, discarded: { ...usage, outputTokens: 5 } },
+    { type: "run-ended", status: "completed" },
+  ]);
+  expect(span?.attributes).toMatchObject({
+    ...{ "gen_ai.usage.input_tokens": 20, "gen_ai.usage.cache_read.input_tokens": 8 },
+    ...{ "gen_ai.usage.output_tokens": 7, "manyhands.cost.usd": 1 },
+  });
+});

@@ -62,6 +62,7 @@ test("a history is limited: the oldest edits are dropped, with their snapshots",
   expect(await place.snapshots()).toHaveLength(100);
   expect(history.answerTo("k1")).toBeUndefined();
   expect(history.answerTo("k105")).toBe("done");
+  expect(await history.lastChange()).toEqual({ before: Buffer.from("104"), left: sha256Of("105") });
 });
 
 test("large snapshots are dropped before they accumulate", async () => {

@@ -190,6 +190,15 @@ test.skipIf(!hasBwrap)(
   },
 );
 
+test.skipIf(!hasBwrap)("an interpreter that is released while it starts runs no program, and ends", async () => {
+  const others = new Set(ours());
+  const beginning = warm.begin(workspace, "open('ran', 'w')", usual);
+  await warm.release(workspace);
+  expect(await beginning).toBeUndefined();
+  expect(ours().filter((pid) => !others.has(pid))).toEqual([]);
+  expect(await python("import os; print(os.path.exists('ran'))")).toBe("False\n");
+});
+
 test.skipIf(!hasBwrap)("interpreters end when they are released, idle, too many, or closed", async () => {
   await warm.close();
   expect(ours()).toEqual([]);
