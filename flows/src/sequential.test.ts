@@ -51,6 +51,19 @@ test("each agent gets the caller's files and those of the agents before, and pas
   expect(file?.type === "file" && (await (await flow.artifacts.get(file.sha256))?.text())).toBe("# Report");
 });
 
+test("an agent gets the files of all agents before it, not only of the last", async () => {
+  await using flow = await flowForTest(sequential, {
+    agents: {
+      maker: writes("report.md", "# Report"),
+      critic: () => ({ text: "well done" }),
+      reader: (request) => ({ text: asked(request) }),
+    },
+  });
+  const steps = ["maker", "critic", "reader"].map((agent) => ({ agent, instruction: "Do your part." }));
+  const { answer } = await flow.run({ text: "Report", options: { steps } });
+  expect(answer).toContain("report.md");
+});
+
 test("a step's instruction comes from its template", async () => {
   await using flow = await flowForTest(sequential, {
     agents: { one: () => ({ text: "{goal} said one" }), two: (request) => ({ text: asked(request) }) },

@@ -232,6 +232,21 @@ test("an agent below a known one's address is asked with the credentials of that
   expect([sentTo("/agents/swe/part"), sentTo("/agents/critic")]).toEqual([new Set(["Bearer secret"]), new Set([null])]);
 });
 
+test("an address under a registered agent's name is asked itself, without that agent's token", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  await using other = serveCard("Other");
+  const registry = await home.open([{ name: "greeter", url: agent.url, token: "secret" }]);
+  const sent: (string | null)[] = [];
+  const card = AgentCard.toJSON(other.card);
+  other.answer = ({ headers }) => {
+    sent.push(headers.get("Authorization"));
+    return Response.json(card);
+  };
+  expect((await registry.connect({ name: "greeter", url: other.url }, signal())).card.name).toBe("Other");
+  expect(new Set(sent)).toEqual(new Set([null]));
+});
+
 test("a protected agent without credentials is refused at once, with what it wants and the setting that gives it", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");

@@ -507,6 +507,22 @@ test("no more calls are in flight than the configuration allows", async () => {
   expect(most).toBe(2);
 });
 
+test("what shares limits with other processes is one model at one address with one key", () => {
+  const endpointOf = (config: object) => {
+    const shared: string[] = [];
+    modelAt("http://127.0.0.1:9", config, {
+      shareLimits({ endpoint }, own) {
+        shared.push(endpoint);
+        return own;
+      },
+    });
+    return shared.join();
+  };
+  const others = [{ name: "other" }, { baseUrl: "http://127.0.0.1:8" }, { apiKey: "sk-of-another-account" }];
+  expect(endpointOf({ concurrency: 1 })).toBe(endpointOf({}));
+  expect(new Set([{}, ...others].map(endpointOf)).size).toBe(4);
+});
+
 test("a fallback that refuses does not replace a first model that is only unavailable", async () => {
   const away = await scripted(() => ({ status: 429, headers: { "retry-after": "90" } }));
   const refusing = await scripted(() => ({ status: 401, error: { message: "bad key" } }));

@@ -61,6 +61,23 @@ test("a file goes with the last run that refers to it", async () => {
   expect(await artifacts.get(file.sha256)).toBeUndefined();
 });
 
+test("a file that another run stored again during a long deletion stays", async () => {
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const file = await artifacts.put(new TextEncoder().encode("x"), { name: "a.txt" });
+  const events = [{ type: "artifact-added", artifactId: "a", name: "a", parts: [{ type: "file", ...file }] }];
+  const { delete: remove } = engine;
+  const slow: Engine = {
+    ...engine,
+    async delete(what) {
+      const deletion = await remove(what);
+      return { ...deletion, endedAt: deletion.endedAt - 10_000 };
+    },
+  };
+  const files = createHomeFiles(home, artifacts);
+  await createDeletions({ engine: slow, files }).run(await ended({ events }));
+  expect(await artifacts.get(file.sha256)).toBeDefined();
+});
+
 test("the runs that notified a task's receivers or cancelled its children go with it, also at work", async () => {
   engine.work([{ kind: "manus/push", execute: (run) => run.signal("never", {}) }]);
   const run = await ended();

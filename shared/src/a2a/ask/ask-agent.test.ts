@@ -10,6 +10,7 @@ import { terminate } from "../../tools/human/terminate.ts";
 import type { AskRequest } from "./ask.ts";
 import { askAgent } from "./ask-agent.ts";
 import { cancelOpen } from "./cancel-remote-tasks.ts";
+import type { PeerAddress, Peers } from "./peers.ts";
 
 const text = (said: string): Part[] => [{ type: "text", text: said }];
 const to = (url: string, more: Partial<AskRequest> = {}): AskRequest => ({
@@ -244,6 +245,27 @@ test("an agent that is too slow for the deadline is timed out, its task canceled
   expect(outcome).toMatchObject({ state: "timed-out", error: { code: "timeout" }, usage: { unpriced: false } });
   expect(outcome.usage?.tokens).toBeGreaterThan(0);
   await eventually(async () => (await helper.tasks())[0]?.status === "canceled");
+});
+
+test("a task that ended before the deadline counts, even if the look that saw it lasted beyond", async () => {
+  await using helper = await agentServerForTest({ script: [{ text: "in time", delayMs: 1_000 }] });
+  const deadlineMs = 2_000;
+  const begun = performance.now();
+  const late = async (peers: Peers, agent: PeerAddress, signal?: AbortSignal) => {
+    const client = await peers.client(agent, signal);
+    const get: typeof client.get = async (...args) => {
+      const task = await client.get(...args);
+      await Bun.sleep(begun + deadlineMs + 500 - performance.now());
+      return task;
+    };
+    return { ...client, get };
+  };
+  await using asker = await askerForTest((run, peers) => {
+    const own = peers.actingFor(run.principal);
+    const slow: Peers = { ...own, client: (agent, signal) => late(own, agent, signal) };
+    return askAgent(run, to(helper.url, { deadlineMs }), { ...peers, actingFor: () => slow });
+  });
+  expect(await asker.run<AskOutcome>()).toMatchObject({ state: "completed", answer: "in time" });
 });
 
 test("a deadline applies even while an agent's question waits for a person", async () => {

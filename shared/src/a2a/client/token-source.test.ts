@@ -48,6 +48,16 @@ test("many callers at once share one request, and one that was refused gets anot
   expect(await at.source.token(false)).toBe("token 2");
 });
 
+test("an endpoint that failed is asked again by the next caller", async () => {
+  const answers = [Response.json({}, { status: 503 }), Response.json({ access_token: "t" })];
+  const source = createTokenSource(
+    { tokenUrl: "http://id.example/token", scopes: [] },
+    async () => answers.shift() ?? Response.error(),
+  );
+  await expect(source.token(false)).rejects.toMatchObject({ code: "unavailable" });
+  expect(await source.token(false)).toBe("t");
+});
+
 test("the endpoint is asked for what is configured and nothing else, and a secret is no part of the form", async () => {
   await using plain = sourceOf({});
   await using full = sourceOf({}, { scopes: ["a", "b"], audience: "them", secret: { text: "s:1" } });

@@ -105,3 +105,16 @@ test("a step that found the store away begins again only if the run is still its
   expect(await outcomeOn(store, async (run) => anyJson(await execute(run)))).toBe("lost");
   expect(begun).toEqual(["asked"]);
 });
+
+test("a step that must happen once is not begun again because the store was away", async () => {
+  const begun: string[] = [];
+  const output = await outputOn(new MemoryRunStore(emptyState()), async (run) => {
+    const pay = async () => {
+      begun.push("paid");
+      if (begun.length === 1) throw new StoreUnavailable("it was restarted");
+      return "paid twice";
+    };
+    return anyJson(await run.step("pay", pay, { effect: "once" }).catch(({ code }) => code));
+  });
+  expect([output, begun]).toEqual(["storage_unavailable", ["paid"]]);
+});
