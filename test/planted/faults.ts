@@ -7984,6 +7984,8 @@ export const faults: readonly Fault[] = [
     becomes: `answer?.trim() ?? "yes"`,
     harm: "Where nobody can be asked, runs are deleted for good unasked.",
     tests: ["gateway/src/cli/delete-runs.test"],
+  },
+  {
     id: "undone-start-keeps-number",
     file: "shared/src/durable/sqlite/acceptance.ts",
     find: "    if (!isOurs) this.lease.n = 0;\n",
