@@ -190,7 +190,9 @@ export function importsOf(source: string): string[] {
   return [...source.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
 }
 
-/** A reader takes in a folder of about twenty files and folders; tests lie beside what they test. */
+/**
+ * A reader takes in a folder of about twenty files and folders; tests lie beside what they test.
+ */
 const mostEntries = 22;
 
 /** The folders above these paths that hold more than a reader can take in. */

@@ -8,8 +8,8 @@
  * passed. Tests that kill, attack or check conformance get no second try: one in a hundred is what
  * they are there to find.
  *
- * The slowest files start first, as `test/runner/timings.json` tells, so that none is left alone at the
- * end. `bun run test --update-timings` on a quiet machine writes it anew.
+ * The slowest files start first, as `test/runner/timings.json` tells, so that none is left alone at
+ * the end. `bun run test --update-timings` on a quiet machine writes it anew.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

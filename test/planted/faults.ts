@@ -1583,7 +1583,7 @@ export const faults: readonly Fault[] = [
     find: "if (sandbox.tier === tier && sandbox.profile === profile && !closed) return sandbox;",
     becomes: "if (!closed) return sandbox;",
     harm: "A card promises a sandbox of its own namespaces, and commands run in a weaker one.",
-    tests: ["shared/src/server/open-machine"],
+    tests: ["shared/src/server/machine/open-machine"],
   },
   {
     id: "weaker-tier-remembered",
@@ -1591,7 +1591,7 @@ export const faults: readonly Fault[] = [
     find: "machine.sandbox.tier === strongest ?",
     becomes: `machine.sandbox.tier !== "none" ?`,
     harm: "A machine that was busy once confines commands by its second-best tier until it is booted.",
-    tests: ["shared/src/server/open-machine"],
+    tests: ["shared/src/server/machine/open-machine"],
   },
   {
     id: "another-bwrap-unnoticed",
@@ -1599,7 +1599,7 @@ export const faults: readonly Fault[] = [
     find: `    ...programs.map((name) => identityOf(Bun.which(name, { PATH: process.env.PATH ?? "" }))),\n`,
     becomes: "",
     harm: "After an update of bwrap a server's card names a tier that its commands are refused in.",
-    tests: ["shared/src/server/open-machine"],
+    tests: ["shared/src/server/machine/open-machine"],
   },
   {
     id: "mcp-tools-unjudged",
@@ -2023,7 +2023,7 @@ export const faults: readonly Fault[] = [
     find: "DELETE FROM workers WHERE id = ? AND beat = ? RETURNING id",
     becomes: "DELETE FROM workers WHERE id = ? AND beat >= ? RETURNING id",
     harm: "A worker that was only slow loses its runs in the moment in which it reports again.",
-    tests: ["shared/src/durable/sqlite/heartbeat", "shared/src/durable/faults/fencing", ...durable],
+    tests: ["shared/src/durable/sqlite/workers/heartbeat", "shared/src/durable/faults/fencing", ...durable],
   },
   {
     id: "wish-about-the-plan-forgotten",
@@ -2295,7 +2295,7 @@ export const faults: readonly Fault[] = [
     find: "if (clients !== undefined && !isForClients(shown.cert.text))",
     becomes: "if (false)",
     harm: "A system starts whose servers refuse each other, since their certificate is for servers only.",
-    tests: ["shared/src/config/tls-config"],
+    tests: ["shared/src/config/access/tls-config"],
   },
   {
     id: "file-link-redirected",
@@ -2311,7 +2311,7 @@ export const faults: readonly Fault[] = [
     find: "kinds, principal, asked: false } as const",
     becomes: "kinds, principal } as const",
     harm: "The list of runs shows each flow beside the tasks it is made of.",
-    tests: ["gateway/src/rest/run-list", "test/e2e/command-line-lives", "test/e2e/callers"],
+    tests: ["gateway/src/rest/runs/run-list", "test/e2e/command-line-lives", "test/e2e/callers"],
   },
   {
     id: "requests-uncounted-at-the-gateway",
@@ -2631,7 +2631,7 @@ export const faults: readonly Fault[] = [
     find: "    if (!this.#isClosed) this.#options.checkpoint();\n",
     becomes: "",
     harm: "While much is written the log is never begun anew, and grows until a commit has to bring in all of it.",
-    tests: ["shared/src/durable/sqlite/checkpoints"],
+    tests: ["shared/src/durable/sqlite/disk/checkpoints"],
   },
   {
     id: "records-taken-too-late",
@@ -2647,7 +2647,7 @@ export const faults: readonly Fault[] = [
     find: "error instanceof AppError || acceptance === undefined || isEmpty(acceptance.beginning())",
     becomes: "error instanceof Error",
     harm: "A message is refused because its run cannot write what it began with.",
-    tests: ["shared/src/durable/sqlite/claim"],
+    tests: ["shared/src/durable/sqlite/workers/claim"],
   },
   {
     id: "run-of-a-dead-worker",
@@ -2655,7 +2655,7 @@ export const faults: readonly Fault[] = [
     find: "      if (run.owner !== null && worker.get(run.owner) === null) return undefined;\n",
     becomes: "",
     harm: "A run that is accepted for a worker declared dead meanwhile is executed by nobody, ever.",
-    tests: ["shared/src/durable/sqlite/tables", "shared/src/durable/sqlite/claim"],
+    tests: ["shared/src/durable/sqlite/tables", "shared/src/durable/sqlite/workers/claim"],
   },
   {
     id: "room-that-nobody-takes",
@@ -2927,7 +2927,7 @@ export const faults: readonly Fault[] = [
     find: "if (starts && runsAtOnce !== undefined",
     becomes: "if (runsAtOnce !== undefined",
     harm: "A principal at its limit of runs can't answer the question of one, so no run of its ever ends.",
-    tests: ["shared/src/core/quota"],
+    tests: ["shared/src/core/runs/quota"],
   },
   {
     id: "marks-closed-in-capitals",
@@ -2935,7 +2935,7 @@ export const faults: readonly Fault[] = [
     find: `new RegExp(\`<(/?\${mark})\`, "gi")`,
     becomes: `new RegExp(\`<(/?\${mark})\`, "g")`,
     harm: "A page closes the marks around it with capitals, and what follows reads like words of the system.",
-    tests: ["shared/src/core/sanitize"],
+    tests: ["shared/src/core/text/sanitize"],
   },
   {
     id: "nested-branch-of-a-loser",
@@ -2991,7 +2991,7 @@ export const faults: readonly Fault[] = [
     find: `        making = undefined;\n`,
     becomes: "",
     harm: "An issuer that is away at the first sign-in keeps everybody out until the gateway starts again.",
-    tests: ["shared/src/core/lazy", "shared/src/auth/oidc"],
+    tests: ["shared/src/core/async/lazy", "shared/src/auth/oidc"],
   },
   {
     id: "web-switched-off-and-read",
@@ -3007,7 +3007,7 @@ export const faults: readonly Fault[] = [
     find: "[homedir(), mcp.file, ...(file === undefined ? [] : [resolve(file)])]",
     becomes: "[homedir(), mcp.file]",
     harm: "An MCP server's program that is given a folder reads the settings file in it, with its keys.",
-    tests: ["shared/src/server/open-mcp"],
+    tests: ["shared/src/server/protocols/open-mcp"],
   },
   {
     id: "sign-in-secret-shown",
@@ -3015,7 +3015,7 @@ export const faults: readonly Fault[] = [
     find: `  "client_secret",\n`,
     becomes: "",
     harm: "`config` prints the secret with which the gateway signs people in.",
-    tests: ["shared/src/config/redact"],
+    tests: ["shared/src/config/settings/redact"],
   },
   {
     id: "text-with-a-hole",
@@ -3119,7 +3119,7 @@ export const faults: readonly Fault[] = [
     find: "tellsChanges ? followLoaded(looks, document) : undefined",
     becomes: "followLoaded(looks, document)",
     harm: "A click meant for a page before it was reloaded acts on what the page says now, untold.",
-    tests: ["shared/src/tools/observation/find-element"],
+    tests: ["shared/src/tools/observation/elements/find-element"],
   },
   {
     id: "row-ref-moves-alone",
@@ -3127,7 +3127,7 @@ export const faults: readonly Fault[] = [
     find: "else if (!rowLike.test(then.node.role)) for",
     becomes: "else for",
     harm: "The Delete of a row that is gone becomes that of the row in its place.",
-    tests: ["shared/src/tools/observation/follow-loaded"],
+    tests: ["shared/src/tools/observation/elements/follow-loaded"],
   },
   {
     id: "unanswered-is-accepted",
@@ -3967,7 +3967,7 @@ export const faults: readonly Fault[] = [
     find: "await bucket.upload(keyOf(stored",
     becomes: "void bucket.upload(keyOf(stored",
     harm: "A run names a file that never reached the object store: other machines miss it.",
-    tests: ["shared/src/machine/workspace/shared-artifacts.test"],
+    tests: ["shared/src/machine/workspace/artifacts/shared-artifacts.test"],
   },
   {
     id: "newer-copy-goes-too",
@@ -3975,7 +3975,7 @@ export const faults: readonly Fault[] = [
     find: "place !== undefined && place.storedAt <= notAfter",
     becomes: "place !== undefined",
     harm: "A file is deleted while another run stores it again.",
-    tests: ["shared/src/machine/workspace/shared-artifacts.test"],
+    tests: ["shared/src/machine/workspace/artifacts/shared-artifacts.test"],
   },
   {
     id: "damage-taken-for-content",
@@ -3983,7 +3983,7 @@ export const faults: readonly Fault[] = [
     find: "if (stored.sha256 === sha256) return cache.get(sha256);",
     becomes: "if (stored.sha256 !== undefined) return cache.get(stored.sha256);",
     harm: "An agent works with another file than the one that was stored.",
-    tests: ["shared/src/machine/workspace/shared-artifacts.test"],
+    tests: ["shared/src/machine/workspace/artifacts/shared-artifacts.test"],
   },
   {
     id: "important-words-hidden",
@@ -4063,7 +4063,7 @@ export const faults: readonly Fault[] = [
     find: "    if (!isStopped) later(more",
     becomes: "    later(more",
     harm: "A server that was stopped goes on sweeping with a store that is closed.",
-    tests: ["shared/src/server/sweeping"],
+    tests: ["shared/src/server/storage/sweeping"],
   },
   {
     id: "strangers-told-less",
@@ -4583,7 +4583,7 @@ export const faults: readonly Fault[] = [
     find: 'codeOf(error) === "NoSuchKey"',
     becomes: "codeOf(error) !== undefined",
     harm: "While the object store refuses, files of tasks are told as never stored, or as removed.",
-    tests: ["shared/src/machine/workspace/shared-artifacts"],
+    tests: ["shared/src/machine/workspace/artifacts/shared-artifacts"],
   },
   {
     id: "folders-of-root",
@@ -5367,7 +5367,7 @@ export const faults: readonly Fault[] = [
     find: "marker.epoch === before || marker.epoch === epoch",
     becomes: "marker.epoch <= epoch",
     harm: "A conversation that comes back to a machine goes on with the files it left there long ago.",
-    tests: ["shared/src/server/open-workspaces"],
+    tests: ["shared/src/server/machine/open-workspaces"],
   },
   {
     id: "held-conversations-claimed-by-all",
@@ -5375,7 +5375,7 @@ export const faults: readonly Fault[] = [
     find: "          AND NOT is_held_elsewhere(runs.kind, runs.principal, runs.context_id, c->>'owner')\n",
     becomes: "",
     harm: "A message to a conversation at work is taken by another machine, where it waits for the first to end.",
-    tests: ["shared/src/server/open-workspaces"],
+    tests: ["shared/src/server/machine/open-workspaces"],
   },
   {
     id: "sealed-row-for-any-purpose",
@@ -5415,7 +5415,7 @@ export const faults: readonly Fault[] = [
     find: "if (!is_late && !(await this.#isFree(lock_key))) return false;",
     becomes: "if (!is_late) return false;",
     harm: "What a killed process had under way on PostgreSQL stands still for a whole lease.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "hung-worker-waited-for",
@@ -5423,7 +5423,7 @@ export const faults: readonly Fault[] = [
     find: "if (!is_late && !(await this.#isFree(lock_key))) return false;",
     becomes: "if (!(await this.#isFree(lock_key))) return false;",
     harm: "What a process that hangs has under way is never done by another.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "living-worker-buried",
@@ -5431,7 +5431,7 @@ export const faults: readonly Fault[] = [
     find: "if (!is_late && !(await this.#isFree(lock_key))) return false;",
     becomes: "",
     harm: "Processes on PostgreSQL take each other's runs away and repeat what is under way.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "two-lives-in-one-process",
@@ -5463,7 +5463,7 @@ export const faults: readonly Fault[] = [
     find: 'const trying = effect === "once" ? attempt : attemptWithStore;',
     becomes: "const trying = attempt;",
     harm: "An accepted task fails because the database was restarted just when it read what came before it.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "prose-with-a-call-is-a-call",
@@ -6423,7 +6423,7 @@ export const faults: readonly Fault[] = [
     find: "Object.entries(node.properties).toReversed()",
     becomes: "Object.entries(node.properties)",
     harm: "Of two keys with one name in the environment another is set than every list of the keys says.",
-    tests: ["shared/src/config/environment.test"],
+    tests: ["shared/src/config/settings/environment.test"],
   },
   {
     id: "million-entries-made",
@@ -6455,7 +6455,7 @@ export const faults: readonly Fault[] = [
     find: "    this.#poll ??= setInterval(() => this.#heard(anything), this.#pollMs);",
     becomes: "",
     harm: "A server that PostgreSQL tells nothing never hears of an answer or a cancellation.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "followers-not-woken-by-a-look",
@@ -6463,7 +6463,7 @@ export const faults: readonly Fault[] = [
     find: '    if (changed.runIds === "any") this.#live.anyChanged();\n    else for',
     becomes: '    if (changed.runIds !== "any") for',
     harm: "Readers of a run elsewhere see nothing more after news was lost.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "refused-spans-lost",
@@ -6623,7 +6623,7 @@ export const faults: readonly Fault[] = [
     find: "  return runsAtOnce !== undefined || tokensPerDay !== undefined || usdPerDay !== undefined;",
     becomes: "  return runsAtOnce !== undefined || tokensPerDay !== undefined;",
     harm: "A principal whose only limit is dollars a day starts as many runs as it likes.",
-    tests: ["shared/src/core/quota.test"],
+    tests: ["shared/src/core/runs/quota.test"],
   },
   {
     id: "answers-not-found",
@@ -6631,7 +6631,7 @@ export const faults: readonly Fault[] = [
     find: "      return `${event.name} ${partsWords(event.parts)}`;",
     becomes: "      return event.name;",
     harm: "A search through runs does not find what an agent answered.",
-    tests: ["shared/src/core/event-text.test"],
+    tests: ["shared/src/core/events/event-text.test"],
   },
   {
     id: "underscore-means-anything",
@@ -6639,7 +6639,7 @@ export const faults: readonly Fault[] = [
     find: "replaceAll(/[\\\\%_]/g, (special)",
     becomes: "replaceAll(/[\\\\%]/g, (special)",
     harm: "A search for a_b reads every event that has a letter between a and b.",
-    tests: ["shared/src/core/event-text.test"],
+    tests: ["shared/src/core/events/event-text.test"],
   },
   {
     id: "lines-run-together",
@@ -6647,7 +6647,7 @@ export const faults: readonly Fault[] = [
     find: '  const lines = text.replaceAll("\\r\\n", "\\n").replaceAll("\\r", "\\n");',
     becomes: '  const lines = text.replaceAll("\\r\\n", "\\n");',
     harm: "What an old program says in several lines reaches people and models as one word.",
-    tests: ["shared/src/core/sanitize.test"],
+    tests: ["shared/src/core/text/sanitize.test"],
   },
   {
     id: "aborted-before-waits-on",
@@ -6655,7 +6655,7 @@ export const faults: readonly Fault[] = [
     find: "  signal.throwIfAborted();\n  const done",
     becomes: "  const done",
     harm: "Work that hangs holds up a task that was canceled before it began.",
-    tests: ["shared/src/core/within.test"],
+    tests: ["shared/src/core/async/within.test"],
   },
   {
     id: "second-former-body-refused",
@@ -6663,7 +6663,7 @@ export const faults: readonly Fault[] = [
     find: "  if (former.length > mostFormer) return",
     becomes: "  if (former.length >= mostFormer) return",
     harm: "A server with two former bodies of a kind, which are allowed, does not start.",
-    tests: ["shared/src/core/bodies.test"],
+    tests: ["shared/src/core/runs/bodies.test"],
   },
   {
     id: "deletions-unaudited",
@@ -6703,7 +6703,7 @@ export const faults: readonly Fault[] = [
     find: "        ...(message.metadata && { metadata: message.metadata }),",
     becomes: "",
     harm: "A task that is started again goes to other agents and with other options than the first time.",
-    tests: ["gateway/src/rest/family-routes.test"],
+    tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
     id: "rerun-twice",
@@ -6711,7 +6711,7 @@ export const faults: readonly Fault[] = [
     find: '        messageId: headers["idempotency-key"] ?? crypto.randomUUID(),',
     becomes: "        messageId: crypto.randomUUID(),",
     harm: "A second start that is sent again starts a third run.",
-    tests: ["gateway/src/rest/family-routes.test"],
+    tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
     id: "rerun-out-of-form",
@@ -6719,7 +6719,7 @@ export const faults: readonly Fault[] = [
     find: "      ...(outputSchema && { outputSchema }),",
     becomes: "",
     harm: "A run that is started again answers in any form.",
-    tests: ["gateway/src/rest/family-routes.test"],
+    tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
     id: "failed-agent-remembers",
@@ -6743,7 +6743,7 @@ export const faults: readonly Fault[] = [
     find: "  const from = Math.max(0, at - before);",
     becomes: "  const from = Math.max(0, at);",
     harm: "A search shows what it found without a word before it.",
-    tests: ["gateway/src/rest/run-list.test"],
+    tests: ["gateway/src/rest/runs/run-list.test"],
   },
   {
     id: "workspace-page-opened",
@@ -6751,7 +6751,7 @@ export const faults: readonly Fault[] = [
     find: '  "Content-Disposition": "attachment",',
     becomes: "",
     harm: "A page that an agent wrote opens in the console's window when its link is followed.",
-    tests: ["gateway/src/rest/family-routes.test"],
+    tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
     id: "moved-chat-forgotten",
@@ -6807,7 +6807,7 @@ export const faults: readonly Fault[] = [
     find: "    if (held !== undefined && performance.now() - seen.at > staleMs) await rm(lock, { recursive: true, force: true });\n    else await Bun.sleep(5);",
     becomes: "    await Bun.sleep(5);",
     harm: "After a process was killed while it wrote the registered agents, nobody can change them.",
-    tests: ["shared/src/machine/workspace/file-lock.test"],
+    tests: ["shared/src/machine/workspace/own-files/file-lock.test"],
   },
   {
     id: "words-before-data",
@@ -6983,7 +6983,7 @@ export const faults: readonly Fault[] = [
     find: "        // Whoever hung, or was cut off, while the database was away may not go on by guess.\n        { keep: true },\n",
     becomes: "",
     harm: "While the database is restarted, a process goes on with a run that is given to another one.",
-    tests: ["shared/src/durable/postgres/presence"],
+    tests: ["shared/src/durable/postgres/dispatch/presence"],
   },
   {
     id: "sealed-with-any-key",
@@ -6999,7 +6999,7 @@ export const faults: readonly Fault[] = [
     find: "if (mine !== undefined) await shared.change((now) => now ?? mine);",
     becomes: "",
     harm: "A system that gets a second machine signs with a key that nobody has pinned.",
-    tests: ["shared/src/server/open-shared"],
+    tests: ["shared/src/server/storage/open-shared"],
   },
   {
     id: "no-keys-without-the-database",
@@ -7007,7 +7007,7 @@ export const faults: readonly Fault[] = [
     find: 'if (!(error instanceof AppError && error.code === "storage_unavailable")) throw error;',
     becomes: "throw error;",
     harm: "While the database is away no card can be read, and every agent counts as down.",
-    tests: ["shared/src/server/open-shared"],
+    tests: ["shared/src/server/storage/open-shared"],
   },
   {
     id: "restart-for-the-database",
@@ -7143,7 +7143,7 @@ export const faults: readonly Fault[] = [
     find: 'agent === undefined || agent === firstAgent(settings) || byGateway === true ? "" :',
     becomes: 'agent === undefined || agent !== firstAgent(settings) || byGateway === true ? "" :',
     harm: "The command that is suggested goes on with another agent.",
-    tests: ["gateway/src/cli/what-next"],
+    tests: ["gateway/src/cli/runs/what-next"],
   },
   {
     id: "suggested-file-unquoted",
@@ -7151,7 +7151,7 @@ export const faults: readonly Fault[] = [
     find: "`'${path.replaceAll(\"'\", \"'\\\\''\")}'`",
     becomes: "`'${path}'`",
     harm: "The suggested command of a settings file with an apostrophe cannot be pasted.",
-    tests: ["gateway/src/cli/what-next"],
+    tests: ["gateway/src/cli/runs/what-next"],
   },
   {
     id: "own-cancel-leaves-children",
@@ -7319,7 +7319,7 @@ export const faults: readonly Fault[] = [
     find: "WHERE id = p_worker AND (NOT p_expired OR expires_at < now_ms());",
     becomes: "WHERE id = p_worker;",
     harm: "A worker that renews its lease just after another saw it over loses all its runs.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "failed-run-leaves-children",
@@ -7959,7 +7959,7 @@ export const faults: readonly Fault[] = [
     find: "perPlace.set(JSON.stringify([one.kind, one.contextId]), one);",
     becomes: "perPlace.set(JSON.stringify([one.contextId]), one);",
     harm: "Of agents whose conversations have the same id only one's files are listed and archived.",
-    tests: ["gateway/src/rest/family-routes.test"],
+    tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
     id: "chat-of-another-model",
@@ -7983,7 +7983,7 @@ export const faults: readonly Fault[] = [
     find: `answer?.trim() ?? ""`,
     becomes: `answer?.trim() ?? "yes"`,
     harm: "Where nobody can be asked, runs are deleted for good unasked.",
-    tests: ["gateway/src/cli/delete-runs.test"],
+    tests: ["gateway/src/cli/runs/delete-runs.test"],
   },
   {
     id: "undone-start-keeps-number",
