@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
 import { freePort } from "manyhands/internal/http/free-port";
 import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 import { type AgentServer, startManus } from "../servers/manus-server.ts";
 

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import axe from "axe-core";
 import { callerNamed } from "manyhands/internal/core/caller";
 import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import type { Browser, Page } from "playwright";
 import { serveCard } from "../testing/card-server.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";

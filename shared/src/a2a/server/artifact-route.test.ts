@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { callerNamed } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
-import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { startChromium } from "../../testing/browser/lean-chromium.ts";
 import { artifactApp } from "./artifact-route.ts";
 import { restFailure } from "./rest.ts";
