@@ -13,6 +13,7 @@ import {
 import { authSection } from "./auth-section.ts";
 import { engineSection } from "./engine-section.ts";
 import { llmSection } from "./llm-section.ts";
+import { notifySection, schedulesSection, triggersSection } from "./triggers/trigger-sections.ts";
 import { browserSection, egressSection, searchSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
@@ -190,6 +191,9 @@ export const sectionsSchema = z.strictObject({
       }),
     )
     .prefault({}),
+  schedules: schedulesSection.prefault({}),
+  triggers: triggersSection.prefault({}),
+  notify: notifySection.prefault({}),
   peers: z
     .object({})
     .catchall(
