@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createWebhooks } from "manyhands/internal/a2a/push/webhooks";
 import { loadConfig } from "manyhands/internal/config/config";
-import { type Engine, silentLog } from "manyhands/internal/core/engine";
-import type { QuotaConfig } from "manyhands/internal/core/quota";
+import { type Engine, silentLog } from "manyhands/internal/core/runs/engine";
+import type { QuotaConfig } from "manyhands/internal/core/runs/quota";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
-import { keptFile } from "manyhands/internal/machine/workspace/kept-file";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
+import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { createQuotas } from "manyhands/internal/runs/quotas";
 import { openRuns } from "manyhands/internal/runs/runs";
-import { openStarts, type Starts, type StartsDeps } from "../schedules/open-starts.ts";
+import { openStarts, type Starts, type StartsDeps } from "../starts/open-starts.ts";
 import { echo, echoRun } from "./gateway.ts";
 
 /** A clock that tests set. */

@@ -1,8 +1,8 @@
 import type * as z from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { AgentInput, FlowSettings } from "../../core/task.ts";
-import { checkName } from "../agent-config.ts";
-import { originBelow, type Settings } from "../settings.ts";
+import type { AgentInput, FlowSettings } from "../../core/runs/task.ts";
+import { checkName } from "../agents/agent-config.ts";
+import { originBelow, type Settings } from "../settings/settings.ts";
 import type { notifySection, schedulesSection, triggersSection } from "./trigger-sections.ts";
 
 /** What is started when a schedule is due or a webhook arrives, and for whom. */
