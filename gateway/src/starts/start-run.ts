@@ -16,7 +16,7 @@ export type StartDeps = {
 export type StartText = { readonly text: string; readonly said?: string };
 
 /** The source of what comes with webhooks, in what a task has taken in. */
-export const webhookSource = "webhook";
+const webhookSource = "webhook";
 
 /**
  * Starts a run of the principal, once for each messageId, and tells the targets of it. A text with
