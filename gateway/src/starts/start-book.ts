@@ -26,7 +26,9 @@ const schedule = z.strictObject({
   createdAt: z.number(),
 });
 
-/** What happened at one time of a schedule, or with one webhook. Times are milliseconds since 1970. */
+/**
+ * What happened at one time of a schedule, or with one webhook. Times are milliseconds since 1970.
+ */
 const firing = z.strictObject({
   /** When it was due, or when the webhook came. */
   due: z.number(),

@@ -73,7 +73,7 @@ function addSchedules(
     .addArgument(name())
     .argument("<task>", "what is to be done each time")
     .requiredOption("--cron <expression>", 'when: five fields, such as "0 8 * * MON-FRI", or "@daily"')
-    .option("--start <name>", "the flow or agent", "manus")
+    .requiredOption("--start <name>", "the flow or agent")
     .option("--time-zone <zone>", "such as Europe/Berlin (default: this machine's)")
     .option("--agents <list>", "the flow's agents, separated by commas", listOf)
     .addOption(new Option("--missed <rule>", "what becomes of missed times").choices(["once", "skip"]).default("once"))

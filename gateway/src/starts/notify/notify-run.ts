@@ -132,7 +132,9 @@ async function lastQuestion(
   return (await engine.events(taskId, after)).findLast(({ event }) => event.type === "question-asked")?.seq;
 }
 
-/** The place of the next event that asks or ends; undefined if there is none before `quiet` aborts. */
+/**
+ * The place of the next event that asks or ends; undefined if there is none before `quiet` aborts.
+ */
 async function nextTurn(
   engine: Pick<Engine, "follow">,
   taskId: string,

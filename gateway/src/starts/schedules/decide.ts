@@ -29,7 +29,9 @@ type Deciding = {
   readonly deps: DecideDeps;
 };
 
-/** Starts one if it is due, and records what became of all that has been due since the last time. */
+/**
+ * Starts one if it is due, and records what became of all that has been due since the last time.
+ */
 export async function decide(
   one: KnownSchedule,
   from: StartBook,
@@ -38,8 +40,8 @@ export async function decide(
   const { book, log } = deps;
   const id = idOf(one);
   const state = stateOf(from, id);
-  // A schedule of the settings begins when it is first seen. A clock that was set back must not keep
-  // it waiting for what was the future; what had started by then has its messageId.
+  // A schedule of the settings begins when it is first seen. A clock that was set back must not
+  // keep it waiting for what was the future; what had started by then has its messageId.
   const until = Math.min(state.until ?? at, at);
   const record = (firing: Firing, next: number) =>
     book.change((now) =>

@@ -16,7 +16,9 @@ export type KnownSchedules = {
   timesOf(schedule: Pick<KnownSchedule, "cron" | "timeZone">): Timetable;
 };
 
-/** Those of the settings and those of a book. Throws `config_invalid` for times that cannot be read. */
+/**
+ * Those of the settings and those of a book. Throws `config_invalid` for times that cannot be read.
+ */
 export function knownSchedules(configured: readonly ScheduleConfig[]): KnownSchedules {
   const timetables = new Map<string, Timetable>();
   const timesOf: KnownSchedules["timesOf"] = ({ cron, timeZone }) => {

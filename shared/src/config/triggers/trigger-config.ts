@@ -133,7 +133,10 @@ function targetOf(name: string, table: NotifyTable, settings: Settings): NotifyT
   return type === "slack" ? { name, principals, type, url } : { name, principals, type, url, secret };
 }
 
-/** A secret of https://www.standardwebhooks.com is base64: what is not would sign with next to nothing. */
+/**
+ * A secret of https://www.standardwebhooks.com is base64: what is not would sign with next to
+ * nothing.
+ */
 function checkStandard(secret: string, settings: Settings, path: readonly string[]): void {
   if (/^(?:whsec_)?[A-Za-z0-9+/]{22,}={0,2}$/.test(secret)) return;
   throw invalid(settings, path, 'has a secret that is not "whsec_" and 16 bytes or more in base64.');
