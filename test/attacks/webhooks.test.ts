@@ -87,8 +87,8 @@ test("a webhook with a wrong signature starts nothing, and the log has the reaso
   expect(response.status).toBe(401);
   expect(await response.text()).toContain("its signature is wrong");
   expect((await gateway.call("/runs")).body.runs).toHaveLength(before);
+  await until(async () => gateway.log().includes("A webhook was refused."));
   const log = gateway.log();
-  expect(log).toContain("A webhook was refused.");
   expect(log).not.toContain("forged-title");
   expect(log).not.toContain(hookSecret);
 });

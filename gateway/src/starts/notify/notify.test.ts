@@ -136,7 +136,7 @@ test("an e-mail is plain text with one line as its subject, and the password is 
 
 test("what a target refuses for good is listed among the deliveries, without its address, and can be sent again", async () => {
   await using there = receiver([410]);
-  const toml = `[notify.ci]\ntype = "webhook"\nurl = "${there.url}?key=hidden"\nprincipals = ["local"]\n`;
+  const toml = `[notify.ci]\ntype = "webhook"\nurl = "${there.url}?key=hidden"\nprincipals = ["local"]\n[notify.theirs]\ntype = "slack"\nurl = "${there.url}"\nprincipals = ["alice"]\n`;
   await using gateway = await startGateway({ toml });
   const runId = await start(gateway.url, "hello");
   await notify(gateway.url, runId, ["ci"]);
@@ -148,4 +148,6 @@ test("what a target refuses for good is listed among the deliveries, without its
   await fetch(`${gateway.url}/deliveries/${failed?.id}/retry`, { method: "POST" });
   expect(await there.many(2)).toHaveLength(2);
   expect((await notify(gateway.url, runId, ["nobody"])).status).toBe(404);
+  expect((await notify(gateway.url, runId, ["ci", "theirs"])).status).toBe(404);
+  expect(await (await fetch(`${gateway.url}/notify`)).json()).toEqual({ targets: [{ name: "ci", type: "webhook" }] });
 });

@@ -56,6 +56,7 @@ test("a gateway that dies between the start and its record starts nothing twice"
   one.clock.now = at("2026-11-04T08:00:01Z");
   await dying.schedules.tick();
   expect(await one.told()).toEqual(["Report"]);
+  one.clock.now += 5_000;
   await dying.schedules.tick();
   expect(await one.told()).toEqual(["Report"]);
 });
