@@ -1,5 +1,5 @@
-import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +39,9 @@ beforeAll(async () => {
     OPENAI_API_KEY: "none",
     MANYHANDS_MODEL: "scripted",
   });
-  await until(async () => (await gateway.call("/agents")).body.agents.some((one: { health: string }) => one.health === "up"));
+  await until(async () =>
+    (await gateway.call("/agents")).body.agents.some((one: { health: string }) => one.health === "up"),
+  );
 }, 60_000);
 afterAll(async () => {
   await gateway?.stop();
