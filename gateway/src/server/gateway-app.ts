@@ -31,6 +31,7 @@ import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
 import { type ChangeStreamPace, changeRoutes } from "../rest/change-routes.ts";
 import { deliveryRoutes } from "../rest/delivery-routes.ts";
+import type { Endpoint } from "../rest/endpoint.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
 import { problem } from "../rest/problem.ts";
 import { restApp } from "../rest/rest-app.ts";
@@ -45,6 +46,12 @@ import { usageRoutes } from "../rest/usage-routes.ts";
 import { shareRoutes } from "../shares/share-routes.ts";
 import type { ShareStore } from "../shares/share-store.ts";
 import { linkReader, sharedRoutes } from "../shares/shared-routes.ts";
+import { notifyRoutes } from "../starts/notify/notify-routes.ts";
+import { notifyKind } from "../starts/notify/notify-run.ts";
+import type { Starts } from "../starts/open-starts.ts";
+import { scheduleRoutes } from "../starts/schedules/schedule-routes.ts";
+import { triggerApp } from "../starts/triggers/trigger-app.ts";
+import { triggerRoutes } from "../starts/triggers/trigger-routes.ts";
 import { type A2aAdapter, type A2aAdapterDeps, a2aAdapter } from "./a2a-adapter.ts";
 import { pushCallbackApp } from "./push-callback-app.ts";
 import { type SignIn, signInApp } from "./sign-in-app.ts";
@@ -86,6 +93,8 @@ export type GatewayAppDeps = {
   readonly pushCallbacks?: PushCallbacks | undefined;
   /** Lets the operator see and change the settings; not at all if left out. */
   readonly settings?: OperatorSettings | undefined;
+  /** What starts by itself, and who is told of runs; nothing and nobody if left out. */
+  readonly starts?: Starts | undefined;
   /** Lets people sign in to the console; they send a token if left out. */
   readonly signIn?: SignIn | undefined;
   readonly identify: Identify;
@@ -111,7 +120,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
   const kinds = () => {
     const runs = options.runnables.all().map(({ kind }) => kind);
-    return { runs, deliveries: runs.map(pushKind) };
+    return { runs, deliveries: [...runs.map(pushKind), notifyKind] };
   };
   const families = () => [...agentMetrics(options.registry), ...(options.metrics?.() ?? [])];
   const metrics = createMetrics("gateway", engine, kinds, { families });
@@ -121,22 +130,11 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   };
   const deletions = options.deletions ?? createDeletions({ engine });
   const deps = { ...options, deletions, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
-  const deliveries = createDeliveries(engine, () => options.runnables.all().flatMap(kindsOf).map(pushKind));
-  const own = [
-    ...flowRoutes(deps),
-    ...runRoutes(deps),
-    ...changeRoutes(deps),
-    ...familyRoutes(deps),
-    ...rerunRoutes(deps),
-    ...workspaceRoutes(deps),
-    ...liveRoutes(deps),
-    archiveRoute(deps),
-    ...agentRoutes(options.registry),
-    ...deliveryRoutes(deliveries),
-    ...usageRoutes(deps),
-    ...shareRoutes(deps),
-    ...(options.settings === undefined ? [] : settingsRoutes(options.settings)),
-  ];
+  const deliveries = createDeliveries(engine, () => [
+    ...options.runnables.all().flatMap(kindsOf).map(pushKind),
+    notifyKind,
+  ]);
+  const own = [...routesOf(deps), ...deliveryRoutes(deliveries)];
   const shared = sharedRoutes(own, deps);
   const endpoints = [...own, ...shared];
   const app = new Hono({ strict: false });
@@ -156,6 +154,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   app.use(takingTurns());
   app.route("/", artifactApp({ artifacts, engine }, identify));
   app.route("/", pushCallbackApp(options.pushCallbacks));
+  if (options.starts) app.route("/", triggerApp(options.starts.triggers));
   const a2a = a2aAdapter(deps);
   app.route("/", a2a.app);
   // The MCP server and the description of the REST API are large, and many gateways are asked for
@@ -173,4 +172,35 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   app.route("/", restApp(shared, { ...deps, identify: linkReader(options.shares) }));
   app.route("/", restApp(own, deps));
   return { fetch: (request) => app.fetch(request), routes: app.routes, handlerOf: a2a.handlerOf };
+}
+
+/** Every route of the REST API, besides those of deliveries. */
+function routesOf(deps: RoutesDeps): Endpoint[] {
+  return [
+    ...flowRoutes(deps),
+    ...runRoutes(deps),
+    ...changeRoutes(deps),
+    ...familyRoutes(deps),
+    ...rerunRoutes(deps),
+    ...workspaceRoutes(deps),
+    ...liveRoutes(deps),
+    archiveRoute(deps),
+    ...agentRoutes(deps.registry),
+    ...usageRoutes(deps),
+    ...shareRoutes(deps),
+    ...startRoutes(deps),
+    ...(deps.settings === undefined ? [] : settingsRoutes(deps.settings)),
+  ];
+}
+
+type RoutesDeps = GatewayAppDeps & {
+  readonly deletions: Deletions;
+  readonly heartbeatMs: number;
+};
+
+/** The routes of what starts by itself. */
+function startRoutes({ starts, runs, runnables, publicUrl }: GatewayAppDeps): Endpoint[] {
+  if (starts === undefined) return [];
+  const deps = { ...starts, runs, runnables, publicUrl };
+  return [...scheduleRoutes(deps), ...triggerRoutes(deps), ...notifyRoutes(deps)];
 }

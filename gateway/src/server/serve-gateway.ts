@@ -33,6 +33,7 @@ import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
 import type { Registry } from "../registry/registry.ts";
 import { openShares } from "../shares/share-store.ts";
+import { openStarts, type StartsDeps } from "../starts/open-starts.ts";
 import { adapterUrl } from "./a2a-adapter.ts";
 import { followElsewhere } from "./follow-elsewhere.ts";
 import { type GatewayApp, type GatewayAppDeps, gatewayApp } from "./gateway-app.ts";
@@ -92,7 +93,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
       guard,
       drain: grpc?.stop,
       async close() {
-        for (const stop of stops) stop();
+        for (const stop of [...stops, gateway?.stop]) stop?.();
         try {
           await engine.close({ graceMs: 5_000 });
         } finally {
@@ -142,18 +143,17 @@ async function open({
   metrics,
   logger,
   report,
-}: Parts): Promise<{ app: GatewayApp; close(): Promise<void> }> {
+}: Parts): Promise<{ app: GatewayApp; stop(): void; close(): Promise<void> }> {
   const artifacts = openArtifacts(config);
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
   const keys = await openHomeKeys(shared.signing);
   const registry = await openGatewayRegistry(config, flows, { kept: shared.agents, keys, inside, report });
   const reached = { config, flows, engine, artifacts, registry, inside, url, publicUrl };
   const peers = await openGatewayPeers({ ...reached, doorbellKey: shared.doorbellKey });
-  const webhooks = openWebhooks(config);
   const flowDeps = {
     model,
     peers,
-    push: { engine, webhooks, keys, log: logger },
+    push: { engine, webhooks: openWebhooks(config), keys, log: logger },
     agents: agentsOfRegistry(registry, flows, url),
   };
   flows.each((flow) => workOn(flow, adapterUrl(publicUrl, flow.name), engine, flowDeps));
@@ -178,9 +178,8 @@ async function open({
     ...{ artifacts, runnables, quotas, publicUrl },
     projections: createProjectionCache(engine),
   });
-  const facts = { name: model.name, provider: model.provider };
-  const place = { cwd: process.cwd(), env: process.env };
-  const settings = openSettings({ ...place, config, flows, registry, shared, log: logger });
+  const starts = startsOf(config, { engine: guarded, runs, runnables, publicUrl, log: logger, kept: shared.schedules });
+  const settings = settingsOf({ config, flows, registry, shared, log: logger });
   const app = gatewayApp({
     version,
     publicUrl,
@@ -191,26 +190,40 @@ async function open({
     runnables,
     runs,
     deletions,
-    model: facts,
+    model: factsOf(model),
     facts({ name, type }) {
       const flow = type === "flow" ? flows.get(name) : undefined;
       return {
         grpc: grpc?.interfaceAt(publicUrl, name),
-        ...(flow && { model: facts, extensions: [flowExtension(flow)] }),
+        ...(flow && { model: factsOf(model), extensions: [flowExtension(flow)] }),
         keys,
         ...authentication.facts,
       };
     },
-    webhooks,
+    webhooks: flowDeps.push.webhooks,
     ...servedAs(config, peers, { ...shared, registry }),
     pushCallbacks: peers.pushCallbacks,
     settings,
+    starts,
     signIn: await openSignIn(config, authentication),
     ...authentication.access,
     metrics,
     report,
   });
-  return { app, close: () => settings.mcp.close().then(registry.close).finally(authentication.close) };
+  const stop = starts.start();
+  return { app, stop, close: () => settings.mcp.close().then(registry.close).finally(authentication.close) };
+}
+
+function factsOf({ name, provider }: Model) {
+  return { name, provider };
+}
+
+function startsOf(config: Config, deps: Omit<StartsDeps, "webhooks">) {
+  return openStarts(config.triggers, { ...deps, webhooks: (hosts) => openWebhooks(config, hosts) });
+}
+
+function settingsOf(deps: Omit<Parameters<typeof openSettings>[0], "cwd" | "env">) {
+  return openSettings({ cwd: process.cwd(), env: process.env, ...deps });
 }
 
 /** Signing in is code that most gateways never load. */

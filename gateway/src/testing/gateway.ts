@@ -1,12 +1,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createWebhooks } from "manyhands/internal/a2a/push/webhooks";
 import { anyCard } from "manyhands/internal/a2a/signing/card-policy";
 import { loadConfig } from "manyhands/internal/config/config";
+import type { TriggersConfig } from "manyhands/internal/config/triggers/trigger-config";
 import { callerNamed, type Identify, localCaller } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
-import type { Engine } from "manyhands/internal/core/runs/engine";
+import { type Engine, silentLog } from "manyhands/internal/core/runs/engine";
 import type { QuotaConfig } from "manyhands/internal/core/runs/quota";
 import type { RunDefinition } from "manyhands/internal/core/runs/run";
 import type { AgentInput } from "manyhands/internal/core/runs/task";
@@ -31,6 +33,7 @@ import { registryFile } from "../registry/registry-file.ts";
 import { type GatewayAppDeps, gatewayApp } from "../server/gateway-app.ts";
 import { openSettings } from "../server/open-settings.ts";
 import { openShares } from "../shares/share-store.ts";
+import { openStarts, type StartsDeps } from "../starts/open-starts.ts";
 
 /** A gateway on a free port, with flows that answer without any agent. */
 export type TestGateway = AsyncDisposable & {
@@ -91,7 +94,7 @@ export async function startGateway(
     report: fail,
   });
   const flows = [{ runnable: echo, execute: echoRun }, ...(options.flows ?? [])];
-  const { settings, composed } = await settingsForTest(home, options, registry);
+  const { settings, composed, triggers } = await settingsForTest(home, options, registry);
   const all = () => flows.map(({ runnable }) => runnable).concat(composed.all());
   const runnables = { all, ofKind: (kind: string) => all().find((one) => kindsOf(one).includes(kind)) };
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
@@ -101,6 +104,7 @@ export async function startGateway(
   const quotas = createQuotas(options.quotas);
   const deletions = createDeletions({ engine: served, files: createHomeFiles(home, artifacts) });
   const runs = openRuns({ engine: served, artifacts, projections, runnables, quotas, publicUrl: url });
+  const starts = startsForTest(triggers, { engine: served, runs, runnables, publicUrl: url }, home);
   const app = gatewayApp({
     version: "0.0.0",
     publicUrl: url,
@@ -118,6 +122,7 @@ export async function startGateway(
     model: { name: "none", provider: "test" },
     facts: () => ({}),
     settings,
+    starts,
     identify: identifyBy(options.token),
     report: fail,
     ...options.app,
@@ -164,7 +169,17 @@ async function settingsForTest(
     all: () => runnablesOf([...flows].filter(isComposed), { list: () => [] }).all(),
     each: (listener: (name: string) => void) => flows.each((flow) => isComposed(flow) && listener(flow.name)),
   };
-  return { settings, composed };
+  return { settings, composed, triggers: config.triggers };
+}
+
+function startsForTest(
+  triggers: TriggersConfig,
+  deps: Pick<StartsDeps, "engine" | "runs" | "runnables" | "publicUrl">,
+  home: string,
+) {
+  const kept = keptFile(join(home, "schedules.json"));
+  const webhooks = (allow: readonly string[]) => createWebhooks({ allow, deny: [], only: [] });
+  return openStarts(triggers, { ...deps, kept, webhooks, log: silentLog });
 }
 
 /** Everything after the token is the principal's name. */
@@ -196,7 +211,8 @@ export const echo: Runnable = {
   },
 };
 
-const echoRun: RunDefinition["execute"] = async (run, input) => {
+/** Its body. */
+export const echoRun: RunDefinition["execute"] = async (run, input) => {
   const { message, outputSchema } = input as AgentInput;
   const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
   run.emit({ type: "step-started", step: 1, maxSteps: 1 });

@@ -24,6 +24,7 @@ import { type BucketConfig, bucketConfig } from "./storage/bucket-config.ts";
 import { databaseConfig } from "./storage/database-config.ts";
 import { type EngineConfig, engineConfig } from "./storage/engine-config.ts";
 import { type RetentionConfig, retentionConfig } from "./storage/retention-config.ts";
+import { type TriggersConfig, triggersConfig } from "./triggers/trigger-config.ts";
 
 /** The configuration of a process, validated and with defaults. Frozen, made once at start. */
 export type Config = {
@@ -119,6 +120,8 @@ export type Config = {
   readonly desktop: Sections["desktop"];
   /** The databases that `sql_query` reaches, by name. */
   readonly databases: Readonly<Record<string, DatabaseServer>>;
+  /** What starts by itself, and who is told of it. */
+  readonly triggers: TriggersConfig;
   /** Absolute path of the folder of the project's skills, which may be missing. */
   readonly projectSkills: string;
   readonly mcp: {
@@ -203,6 +206,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     egress: sections.egress,
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
+    triggers: triggersConfig(settings),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };

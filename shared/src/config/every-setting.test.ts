@@ -85,6 +85,7 @@ test("without settings a system is private to this machine, asks before risky ac
       swe: agent("swe", 4103),
       "data-analysis": agent("data-analysis", 4104),
     },
+    triggers: { schedules: [], triggers: [], notify: [] },
     databases: {},
     peers: {},
     sandbox: { tier: "auto", memoryBytes: undefined, timeoutMs: undefined, allowDomains: [] },

@@ -13,6 +13,7 @@ import {
 } from "./agents/agent-section.ts";
 import { llmSection } from "./llm/llm-section.ts";
 import { engineSection } from "./storage/engine-section.ts";
+import { notifySection, schedulesSection, triggersSection } from "./triggers/trigger-sections.ts";
 import { browserSection, egressSection, searchSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
@@ -190,6 +191,9 @@ export const sectionsSchema = z.strictObject({
       }),
     )
     .prefault({}),
+  schedules: schedulesSection.prefault({}),
+  triggers: triggersSection.prefault({}),
+  notify: notifySection.prefault({}),
   peers: z
     .object({})
     .catchall(

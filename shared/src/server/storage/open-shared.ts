@@ -24,6 +24,8 @@ export type Shared = {
   readonly doorbellKey: KeptText;
   /** The links to runs, by the hashes of their secrets. */
   readonly shares: KeptText;
+  /** The schedules that were added, and where all of them stand. */
+  readonly schedules: KeptText;
   /** What MCP servers may offer, and the credentials for them. */
   readonly pins: KeptText;
   /** Which skills are approved. */
@@ -53,6 +55,7 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
   const files = {
     agents: keptFile(join(home, "agents.json")),
     shares: keptFile(join(home, "shares.json")),
+    schedules: keptFile(join(home, "schedules.json")),
     pins: keptFile(join(home, "mcp-pins.json")),
     skillPins: keptFile(join(home, "skill-pins.json")),
     credentials: credentialsFile(home),
@@ -76,6 +79,7 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
     return {
       agents: rows.secretText("agents") ?? files.agents,
       shares: rows.text("shares"),
+      schedules: rows.text("schedules"),
       pins: rows.text("mcp-pins"),
       skillPins: rows.text("skill-pins"),
       credentials: rows.secretText("mcp-credentials") ?? files.credentials,

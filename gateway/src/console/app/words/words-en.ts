@@ -1,6 +1,7 @@
 import { findEnglish } from "./words-find-en.ts";
 import { liveEnglish } from "./words-live-en.ts";
 import { runEnglish } from "./words-run-en.ts";
+import { startsEnglish } from "./words-starts-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
 
 /**
@@ -70,6 +71,7 @@ export const english = {
 
   // Runs.
   run: runEnglish,
+  starts: startsEnglish,
   find: findEnglish,
   livePage: liveEnglish,
 

@@ -2,6 +2,7 @@ import type { english } from "./words-en.ts";
 import { findChinese } from "./words-find-zh.ts";
 import { liveChinese } from "./words-live-zh.ts";
 import { runChinese } from "./words-run-zh.ts";
+import { startsChinese } from "./words-starts-zh.ts";
 import { systemChinese } from "./words-system-zh.ts";
 
 /** The texts of the console in Chinese, written and not translated word by word. */
@@ -59,6 +60,7 @@ export const chinese: typeof english = {
   },
   planStates: { not_started: "未开始", in_progress: "进行中", completed: "已完成", blocked: "受阻" },
   run: runChinese,
+  starts: startsChinese,
   find: findChinese,
   livePage: liveChinese,
   system: systemChinese,
