@@ -142,6 +142,7 @@ const readsWall = [
   "shared/src/machine/workspace/open-workspace.ts",
   "shared/src/machine/workspace/remove-stale.ts",
   "shared/src/machine/workspace/shared-artifacts.ts",
+  "shared/src/memory/memory-store.ts",
   "shared/src/models/chat/attempt.ts",
   "shared/src/runs/sweep.ts",
   "shared/src/tools/code/checkpoints/checkpoint-store.ts",

@@ -16,6 +16,7 @@ import { type EngineConfig, engineConfig } from "./engine-config.ts";
 import { checkExposure } from "./exposure.ts";
 import { type ComposedFlow, flowConfig } from "./flow-config.ts";
 import { checkInstructions } from "./instructions.ts";
+import { type MemoryConfig, memoryConfig } from "./memory-config.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
 import { entryPath, type NamedFile } from "./named-files.ts";
 import { notesOn } from "./notes.ts";
@@ -119,6 +120,8 @@ export type Config = {
   readonly desktop: Sections["desktop"];
   /** The databases that `sql_query` reaches, by name. */
   readonly databases: Readonly<Record<string, DatabaseServer>>;
+  /** Who has a memory across conversations, and how much of it. */
+  readonly memory: MemoryConfig;
   /** Absolute path of the folder of the project's skills, which may be missing. */
   readonly projectSkills: string;
   readonly mcp: {
@@ -203,6 +206,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     egress: sections.egress,
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
+    memory: memoryConfig(sections),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };

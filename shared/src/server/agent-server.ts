@@ -28,6 +28,7 @@ import { openEngine } from "./open-engine.ts";
 import { openGrpc } from "./open-grpc.ts";
 import type { Machine } from "./open-machine.ts";
 import { checkServers, openMcp } from "./open-mcp.ts";
+import { openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import { isSaid, limitsOf, openShared } from "./open-shared.ts";
 import { openSkills } from "./open-skills.ts";
@@ -205,7 +206,8 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const asking = peering?.openPeers(delegates, config, { engine, artifacts, ...(admit && { admit }) });
   const missing = await browserMissing(config);
   const { agent, without } = await configuredAgent({ name, source }, start, missing);
-  const mounted = openSkills(mcp.mount(agentConfig.mcp), agentConfig.skills, config, shared);
+  const memory = openMemory(config, shared);
+  const mounted = memory.over(openSkills(mcp.mount(agentConfig.mcp), agentConfig.skills, config, shared));
   const open = (principal: string, contextId: string) =>
     // Agents share no files, even on the same disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: sandbox.user });
@@ -221,6 +223,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
     ...{ config, machine, agent, chosen, without, mounted, model, engine, artifacts },
     delegate: asking === undefined ? [] : [asking.tool],
     openWorkspace: workspaces.open,
+    ...(memory.recall && { recall: memory.recall }),
     approval: approvalBy(agentConfig.approve, agent, mounted),
     risky: agentConfig.risky,
   };
@@ -229,6 +232,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   return {
     ...needed,
     workspaces,
+    memory,
     openHere: open,
     metrics,
     shared,
@@ -244,7 +248,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
 }
 
 async function closeParts(
-  { asking, engine, mcp, closeModel, authentication, tasks, stopSweeping, shared }: Parts,
+  { asking, engine, mcp, closeModel, authentication, tasks, stopSweeping, shared, memory }: Parts,
   { sandbox }: Machine,
 ): Promise<void> {
   asking?.close();
@@ -258,6 +262,7 @@ async function closeParts(
     await Promise.all([opened?.close(), closeModel()]);
     await sandbox.close();
     await authentication.close();
+    await memory.close();
     await shared.close();
   }
 }
