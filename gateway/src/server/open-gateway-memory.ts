@@ -1,8 +1,8 @@
 import type { Config } from "manyhands/internal/config/config";
-import { hasMemory } from "manyhands/internal/config/memory-config";
-import { lazily } from "manyhands/internal/core/lazy";
-import { openMemoryStore } from "manyhands/internal/server/open-memory";
-import type { Shared } from "manyhands/internal/server/open-shared";
+import { hasMemory } from "manyhands/internal/config/storage/memory-config";
+import { lazily } from "manyhands/internal/core/async/lazy";
+import { openMemoryStore } from "manyhands/internal/server/storage/open-memory";
+import type { Shared } from "manyhands/internal/server/storage/open-shared";
 import type { MemoryRoutesDeps } from "../rest/memory/memory-routes.ts";
 
 /** What is remembered, for the gateway's routes: opened when somebody first asks for it. */

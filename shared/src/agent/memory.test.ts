@@ -3,14 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
-import { defineTool } from "../core/define-tool.ts";
-import type { ReadEvent } from "../core/events.ts";
+import type { ReadEvent } from "../core/events/events.ts";
+import { defineTool } from "../core/tools/define-tool.ts";
 import { createMemoryStore } from "../memory/memory-store.ts";
 import { createRecall } from "../memory/recall.ts";
 import { sqliteRows } from "../memory/sqlite-rows.ts";
 import { withMemory } from "../memory/with-memory.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
-import type { ModelScript } from "../testing/scripted-model.ts";
+import type { ModelScript } from "../testing/models/scripted-model.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import type { RiskPolicy } from "./act/judge-risk.ts";
 

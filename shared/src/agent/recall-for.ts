@@ -1,11 +1,11 @@
-import type { Engine } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
-import type { JournalEvent } from "../core/events.ts";
+import type { JournalEvent } from "../core/events/events.ts";
 import type { Recall, Recalled } from "../core/memory.ts";
 import type { Part } from "../core/message.ts";
 import type { Model } from "../core/model.ts";
-import type { Run, StepContext } from "../core/run.ts";
-import type { AgentInput } from "../core/task.ts";
+import type { Engine } from "../core/runs/engine.ts";
+import type { Run, StepContext } from "../core/runs/run.ts";
+import type { AgentInput } from "../core/runs/task.ts";
 import { recalledEarlier } from "./earlier.ts";
 
 const recallMs = 10_000;

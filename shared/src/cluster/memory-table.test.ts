@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { silentLog } from "../core/engine.ts";
+import { silentLog } from "../core/runs/engine.ts";
 import { createMemoryStore } from "../memory/memory-store.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../testing/durable/postgres-process.ts";
 import { testMemoryStore } from "../testing/memory/store-contract.ts";

@@ -1,6 +1,6 @@
 import type { Usage } from "./model.ts";
-import { betweenMarks } from "./sanitize.ts";
 import type { TakenIn } from "./taken-in.ts";
+import { betweenMarks } from "./text/sanitize.ts";
 
 /** What an entry of a memory is: preferences count for every task, the others where they fit. */
 export const memoryKinds = ["fact", "preference", "how-to"] as const;

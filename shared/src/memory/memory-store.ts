@@ -1,7 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import { type MemoryEntry, type MemoryKind, memoryKinds } from "../core/memory.ts";
-import { sanitize } from "../core/sanitize.ts";
 import type { TakenIn } from "../core/taken-in.ts";
+import { sanitize } from "../core/text/sanitize.ts";
 import type { EntryVector, MemoryRows } from "./memory-rows.ts";
 import { termsOf } from "./terms.ts";
 

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { defineTool } from "../core/define-tool.ts";
 import { AppError } from "../core/errors.ts";
 import { memoryKinds, presentRecalled, sourcesOfMemory, sourcesOfOthers } from "../core/memory.ts";
 import { foreignTask, type TakenIn } from "../core/taken-in.ts";
-import type { Tool, ToolResult } from "../core/tool.ts";
+import { defineTool } from "../core/tools/define-tool.ts";
+import type { Tool, ToolResult } from "../core/tools/tool.ts";
 import type { MemoryStore } from "./memory-store.ts";
 
 /** The tool with which an agent keeps notes for later conversations. */

@@ -1,5 +1,5 @@
 import type { MoreTools } from "../core/agent.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Tool } from "../core/tools/tool.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import { memoryTool, memoryToolName } from "./memory-tool.ts";
 

@@ -1,9 +1,9 @@
-import { hasMemory } from "manyhands/internal/config/memory-config";
+import { hasMemory } from "manyhands/internal/config/storage/memory-config";
 import { AppError } from "manyhands/internal/core/errors";
 import { type MemoryEntry, memoryKinds } from "manyhands/internal/core/memory";
 import { isMemoryKind, type MemoryStore } from "manyhands/internal/memory/memory-store";
-import { openMemoryStore } from "manyhands/internal/server/open-memory";
-import { openShared } from "manyhands/internal/server/open-shared";
+import { openMemoryStore } from "manyhands/internal/server/storage/open-memory";
+import { openShared } from "manyhands/internal/server/storage/open-shared";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
 import { safeLine, safeText } from "../../terminal/safe-text.ts";
