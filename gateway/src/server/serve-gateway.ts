@@ -188,12 +188,7 @@ async function open({
     publicUrl,
     hostname: config.server.host,
     engine: guarded,
-    artifacts,
-    registry,
-    runnables,
-    runs,
-    deletions,
-    memory,
+    ...{ artifacts, registry, runnables, runs, deletions, memory },
     model: facts,
     facts({ name, type }) {
       const flow = type === "flow" ? flows.get(name) : undefined;
