@@ -4,6 +4,7 @@ import { AppError } from "../core/errors.ts";
 import type { QuotaConfig } from "../core/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { ModelConfig } from "../models/config.ts";
+import type { GitHost } from "../tools/code/forge/git-host.ts";
 import type { DatabaseServer } from "../tools/data/servers/database-server.ts";
 import { type AgentConfig, type AgentConfigs, agentConfigs } from "./agent-config.ts";
 import { type AuthConfig, authConfig } from "./auth-config.ts";
@@ -15,6 +16,7 @@ import { durationMs } from "./duration.ts";
 import { type EngineConfig, engineConfig } from "./engine-config.ts";
 import { checkExposure } from "./exposure.ts";
 import { type ComposedFlow, flowConfig } from "./flow-config.ts";
+import { gitConfig } from "./git-config.ts";
 import { checkInstructions } from "./instructions.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
 import { entryPath, type NamedFile } from "./named-files.ts";
@@ -119,6 +121,8 @@ export type Config = {
   readonly desktop: Sections["desktop"];
   /** The databases that `sql_query` reaches, by name. */
   readonly databases: Readonly<Record<string, DatabaseServer>>;
+  /** The servers of repositories that the settings name. */
+  readonly git: readonly GitHost[];
   /** Absolute path of the folder of the project's skills, which may be missing. */
   readonly projectSkills: string;
   readonly mcp: {
@@ -203,6 +207,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     egress: sections.egress,
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
+    git: gitConfig(sections.git),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };

@@ -86,6 +86,7 @@ test("without settings a system is private to this machine, asks before risky ac
       "data-analysis": agent("data-analysis", 4104),
     },
     databases: {},
+    git: [],
     peers: {},
     sandbox: { tier: "auto", memoryBytes: undefined, timeoutMs: undefined, allowDomains: [] },
     browser: {

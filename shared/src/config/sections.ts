@@ -12,6 +12,7 @@ import {
 } from "./agent-section.ts";
 import { authSection } from "./auth-section.ts";
 import { engineSection } from "./engine-section.ts";
+import { gitSection } from "./git-section.ts";
 import { llmSection } from "./llm-section.ts";
 import { browserSection, egressSection, searchSection } from "./web-sections.ts";
 
@@ -190,6 +191,7 @@ export const sectionsSchema = z.strictObject({
       }),
     )
     .prefault({}),
+  git: gitSection.prefault({}),
   peers: z
     .object({})
     .catchall(
