@@ -11,6 +11,7 @@ import { unpackArchive, unpackedText } from "./archive/unpack-archive.ts";
 import { recordClone } from "./forge/clone-record.ts";
 import type { GitHosts } from "./forge/git-host.ts";
 import { forgeFamily } from "./forge/push-branch.ts";
+import { unnamedRepository } from "./forge/unnamed-repository.ts";
 import { checkOut } from "./git/check-out.ts";
 import { chooseRef, remoteRepository } from "./git/upload-pack.ts";
 import { repositoryNotes } from "./repository-notes.ts";
@@ -58,6 +59,7 @@ export function cloneRepositoryTool(deps: CloneDeps): Tool {
       led: true,
       free: (url) => isOnForge(url) && deps.hosts.find(url) === undefined,
     },
+    risk: async ({ url }, context) => unnamedRepository(url, deps.hosts, context),
     edits: true,
     async run(given, context) {
       const source = sourceAddress(given.url, deps.hosts);

@@ -10,6 +10,7 @@ import { cloneRepositoryTool } from "../clone-repository.ts";
 import { createGitHosts, type GitHost } from "./git-host.ts";
 import { pushBranchTool } from "./push-branch.ts";
 import { readIssueTool } from "./read-issue.ts";
+import { pushableRepository } from "./receive-pack.ts";
 
 let place: CodePlace;
 let forge: ForgeServer;
@@ -239,4 +240,36 @@ test.if(hasGit)("an issue of a private repository is read, as data by others", a
   expect(text).toContain("Comment by ann:\nMe too.");
   expect((await callIn(workspace)(tools.issue, { url: `${url}/issues/8` })).text).toContain("there is no such thing");
   expect((await callIn(workspace)(tools.issue, { url })).text).toContain("not the address of an issue");
+});
+
+test.if(hasGit)("a token does not follow its host to another one, named in the settings or not", async () => {
+  const seen: (string | null)[] = [];
+  const other = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      seen.push(request.headers.get("authorization"));
+      return new Response(null, { status: 401 });
+    },
+  });
+  const leading = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) => Response.redirect(url.replace(/^http:..[^/]+/, other.url.origin), 302),
+  });
+  try {
+    const egress = createEgress({ allow: [leading.url.host, other.url.host], deny: [], only: [] });
+    const named = [leading, other].map(({ url }) => hostHere({ host: url.host, api: `${url.origin}/api/v1` }));
+    const deps = { egress, sandbox: place.sandbox, hosts: createGitHosts(named), signal: AbortSignal.timeout(10_000) };
+    const url = `${leading.url.origin}/ann/app`;
+    const workspace = await place.project({});
+    const { text } = await callIn(workspace)(cloneRepositoryTool(deps), { url });
+    expect(text).toContain("no public repository");
+    await expect(pushableRepository(url, deps)).rejects.toThrow("nothing is pushed");
+    await callIn(workspace)(readIssueTool(deps), { url: `${url}/issues/1` });
+    expect(seen.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(seen)).toEqual(new Set([null]));
+  } finally {
+    await Promise.all([other.stop(true), leading.stop(true)]);
+  }
 });

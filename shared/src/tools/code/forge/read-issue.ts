@@ -6,6 +6,7 @@ import type { Tool } from "../../../core/tool.ts";
 import { forgeApi, type Issue } from "./forge-api.ts";
 import type { GitHosts, HostedRepository } from "./git-host.ts";
 import { type ForgeDeps, forgeFamily } from "./push-branch.ts";
+import { unnamedRepository } from "./unnamed-repository.ts";
 
 const input = z.strictObject({
   url: z.string().min(1).max(2000).describe("Such as https://git.example/OWNER/NAME/issues/7."),
@@ -23,6 +24,7 @@ export function readIssueTool({ egress, hosts }: Omit<ForgeDeps, "sandbox">): To
     effect: "pure",
     neededFor: (text, from) => from === "user" && spokenOf.test(text),
     reach: { opens: ({ url }) => [url], reads: true, led: true },
+    risk: async ({ url }, context) => unnamedRepository(repositoryOf(url), hosts, context),
     async run({ url }, { signal }) {
       const { repository, number } = issueAt(url, hosts);
       const issue = await forgeApi(repository, { egress, hosts, signal }).issue(number);
@@ -31,10 +33,18 @@ export function readIssueTool({ egress, hosts }: Omit<ForgeDeps, "sandbox">): To
   });
 }
 
-function issueAt(address: string, hosts: GitHosts): { repository: HostedRepository; number: number } {
+const issuePath = /^(.+?)(?:\/-)?\/issues\/(\d{1,9})\/?$/;
+
+/** The address of an issue's repository; that of the issue where it is none. */
+function repositoryOf(address: string): string {
   const url = URL.parse(address.trim());
-  const [, path = "", number = ""] = /^\/(.+?)(?:\/-)?\/issues\/(\d{1,9})\/?$/.exec(url?.pathname ?? "") ?? [];
-  const repository = url === null || path === "" ? undefined : hosts.find(`${url.origin}/${path}`);
+  const [, path] = issuePath.exec(url?.pathname ?? "") ?? [];
+  return url === null || path === undefined ? address : `${url.origin}${path}`;
+}
+
+function issueAt(address: string, hosts: GitHosts): { repository: HostedRepository; number: number } {
+  const [, path = "", number = ""] = issuePath.exec(URL.parse(address.trim())?.pathname ?? "") ?? [];
+  const repository = path === "" ? undefined : hosts.find(repositoryOf(address));
   if (path === "")
     throw new AppError(
       "invalid_input",
