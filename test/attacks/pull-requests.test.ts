@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ForgeServer, startForgeServer } from "manyhands/internal/testing/code/forge-server";
-import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
+import type { ScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type AttackedAgent, sentenceOf, startAttackedAgent } from "./attacked-agent.ts";
 import { order, startObeyingModel, stolen } from "./orders.ts";
 

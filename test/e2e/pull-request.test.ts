@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
 import { type ForgeServer, startForgeServer } from "manyhands/internal/testing/code/forge-server";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { rpc, textMessage, type Wire } from "../a2a/rpc.ts";
 import { yes } from "../attacks/attacked-agent.ts";
 import { type AgentServer, startAgent } from "../servers/manus-server.ts";

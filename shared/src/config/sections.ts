@@ -11,9 +11,9 @@ import {
   flowsSection,
   publicAddress,
 } from "./agents/agent-section.ts";
+import { gitSection } from "./git-section.ts";
 import { llmSection } from "./llm/llm-section.ts";
 import { engineSection } from "./storage/engine-section.ts";
-import { gitSection } from "./git-section.ts";
 import { browserSection, egressSection, searchSection } from "./web-sections.ts";
 
 const text = z.string().min(1);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import type { Workspace } from "../../../core/workspace.ts";
-import { readJson, writeJson } from "../../../machine/workspace/json-file.ts";
+import { readJson, writeJson } from "../../../machine/workspace/own-files/json-file.ts";
 
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
 

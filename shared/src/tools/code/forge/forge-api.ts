@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import { sanitizeLine } from "../../../core/sanitize.ts";
+import { sanitizeLine } from "../../../core/text/sanitize.ts";
 import type { RemoteDeps } from "../git/upload-pack.ts";
 import type { ForgeKind, HostedRepository } from "./git-host.ts";
 

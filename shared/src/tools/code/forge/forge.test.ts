@@ -5,12 +5,14 @@ import { createEgress } from "../../../machine/egress/egress.ts";
 import { runCommand } from "../../../machine/sandbox/run-command.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
 import { type ForgeServer, startForgeServer } from "../../../testing/code/forge-server.ts";
+import { startGitServer } from "../../../testing/code/git-server.ts";
 import { riskContextForTest } from "../../../testing/tool-context.ts";
 import { cloneRepositoryTool } from "../clone-repository.ts";
 import { createGitHosts, type GitHost } from "./git-host.ts";
 import { pushBranchTool } from "./push-branch.ts";
 import { readIssueTool } from "./read-issue.ts";
 import { pushableRepository } from "./receive-pack.ts";
+import { unnamedRepository } from "./unnamed-repository.ts";
 
 let place: CodePlace;
 let forge: ForgeServer;
@@ -244,14 +246,12 @@ test.if(hasGit)("an issue of a private repository is read, as data by others", a
 
 test.if(hasGit)("a token does not follow its host to another one, named in the settings or not", async () => {
   const seen: (string | null)[] = [];
-  const other = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch(request) {
-      seen.push(request.headers.get("authorization"));
-      return new Response(null, { status: 401 });
-    },
+  const git = await startGitServer((_, request) => {
+    seen.push(request.headers.get("authorization"));
+    return undefined;
   });
+  await git.make("ann/app", commits);
+  const other = git.server;
   const leading = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -264,12 +264,28 @@ test.if(hasGit)("a token does not follow its host to another one, named in the s
     const url = `${leading.url.origin}/ann/app`;
     const workspace = await place.project({});
     const { text } = await callIn(workspace)(cloneRepositoryTool(deps), { url });
-    expect(text).toContain("no public repository");
+    expect(text).toContain("into app/");
     await expect(pushableRepository(url, deps)).rejects.toThrow("nothing is pushed");
     await callIn(workspace)(readIssueTool(deps), { url: `${url}/issues/1` });
-    expect(seen.length).toBeGreaterThanOrEqual(3);
+    expect(seen.length).toBeGreaterThanOrEqual(5);
     expect(new Set(seen)).toEqual(new Set([null]));
   } finally {
-    await Promise.all([other.stop(true), leading.stop(true)]);
+    await Promise.all([git.close(), leading.stop(true)]);
   }
+});
+
+test("a repository is named by its address or its path, not by a name that contains it", () => {
+  const hosts = createGitHosts([hostHere({ host: "git.example" })]);
+  const isAsked = (said: string, given: string[] = []) =>
+    unnamedRepository("https://git.example/ann/app", hosts, { said: [said], given }) !== undefined;
+  for (const said of [
+    "Fix https://git.example/ann/app/issues/7.",
+    "Clone ann/app.",
+    "Ann/App.git",
+    "git.example/ann/app",
+  ])
+    expect([said, isAsked(said)]).toEqual([said, false]);
+  for (const said of ["", "joann/app", "ann/app2", "ann/app-x", "x/ann/apples", "https://evil.test/ann/app"])
+    expect([said, isAsked(said)]).toEqual([said, true]);
+  expect(isAsked("", ["https://git.example/ann/app"])).toBe(false);
 });

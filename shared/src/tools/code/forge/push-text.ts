@@ -1,4 +1,4 @@
-import { sanitizeLine } from "../../../core/sanitize.ts";
+import { sanitizeLine } from "../../../core/text/sanitize.ts";
 import { quoted } from "../../risk/judge-action.ts";
 import type { PushedChange } from "./pushed-change.ts";
 

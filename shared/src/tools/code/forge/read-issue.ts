@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { defineTool } from "../../../core/define-tool.ts";
 import { AppError } from "../../../core/errors.ts";
-import { betweenMarks, sanitize } from "../../../core/sanitize.ts";
-import type { Tool } from "../../../core/tool.ts";
+import { betweenMarks, sanitize } from "../../../core/text/sanitize.ts";
+import { defineTool } from "../../../core/tools/define-tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import { forgeApi, type Issue } from "./forge-api.ts";
 import type { GitHosts, HostedRepository } from "./git-host.ts";
 import { type ForgeDeps, forgeFamily } from "./push-branch.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
-import { sanitizeLine } from "../../../core/sanitize.ts";
+import { sanitizeLine } from "../../../core/text/sanitize.ts";
 import type { EgressRequest } from "../../../machine/egress/fetch-within.ts";
 import { packetsOf, packetText } from "../git/packets.ts";
 import type { RemoteDeps } from "../git/upload-pack.ts";

@@ -1,4 +1,4 @@
-import type { RiskContext } from "../../../core/tool.ts";
+import type { RiskContext } from "../../../core/tools/tool.ts";
 import { quoted } from "../../risk/judge-action.ts";
 import type { GitHosts } from "./git-host.ts";
 
@@ -13,8 +13,8 @@ export function unnamedRepository(
 ): string | undefined {
   const found = hosts.find(address.trim());
   if (found?.host.token === undefined) return undefined;
-  const escaped = RegExp.escape(found.path);
-  const named = new RegExp(`(?<![\\w.~/-])(?:[\\w.:[\\]-]+/)?${escaped}(?:\\.git)?(?![\\w~-]|\\.\\w)`, "i");
+  const [host, path] = [found.host.host, found.path].map((text) => RegExp.escape(text));
+  const named = new RegExp(`(?<![\\w.~/-])(?:${host}/)?${path}(?:\\.git)?(?![\\w~-]|\\.\\w)`, "i");
   if ([...said, ...given].some((text) => named.test(text.replaceAll(/https?:\/\//gi, " ")))) return undefined;
   return `Read the repository ${quoted(`${found.host.host}/${found.path}`)} with the token of the settings, which you did not name`;
 }
