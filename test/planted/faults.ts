@@ -8089,4 +8089,12 @@ export const faults: readonly Fault[] = [
     harm: "A longer name that ends like a private repository's counts as naming it.",
     tests: ["shared/src/tools/code/forge"],
   },
+  {
+    id: "affected-through-one-import",
+    file: "shared/src/tools/code/test-run/impact/affected-tests.ts",
+    find: "for (const importer of importers.get(path) ?? []) reached.add(importer);",
+    becomes: "if (effective.includes(path)) for (const importer of importers.get(path) ?? []) reached.add(importer);",
+    harm: "Tests that reach a change through a second import are left out, and the change is called tested.",
+    tests: ["shared/src/tools/code/test-run"],
+  },
 ];
