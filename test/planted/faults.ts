@@ -8097,4 +8097,12 @@ export const faults: readonly Fault[] = [
     harm: "Tests that reach a change through a second import are left out, and the change is called tested.",
     tests: ["shared/src/tools/code/test-run"],
   },
+  {
+    id: "diagnostics-of-another-file",
+    file: "shared/src/tools/code/language/ask-server.ts",
+    find: "if (data?.uri !== uri) return;",
+    becomes: "if (data === undefined) return;",
+    harm: "The errors of another file are told as those of the file that was asked about.",
+    tests: ["shared/src/tools/code/language"],
+  },
 ];

@@ -116,6 +116,7 @@ export const code = (): ToolFamily =>
       "glob",
       "apply_patch",
       "run_tests",
+      "language_server",
       "checkpoints",
       "read_issue",
       "push_branch",

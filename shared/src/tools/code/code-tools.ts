@@ -10,6 +10,7 @@ import { withDiagnostics } from "./diagnostics/with-diagnostics.ts";
 import { type GitHosts, noGitHosts } from "./forge/git-host.ts";
 import { pushBranchTool } from "./forge/push-branch.ts";
 import { readIssueTool } from "./forge/read-issue.ts";
+import { languageServerTool } from "./language/language-server.ts";
 import { applyPatchTool } from "./patch/apply-patch.ts";
 import { repoMapTool } from "./repo-map/repo-map.ts";
 import { globTool } from "./search/glob.ts";
@@ -54,7 +55,7 @@ export function codeTools({ sandbox, runsCode, egress, hosts = noGitHosts, edits
       ...(egress === undefined ? [] : [cloneRepositoryTool({ egress, sandbox, hosts })]),
       ...(runsCode ? [repoMapTool({ sandbox }), searchTool({ sandbox }), globTool({ sandbox })] : []),
       applyPatchTool({ queue: edits }),
-      ...(runsCode ? [runTestsTool({ sandbox })] : []),
+      ...(runsCode ? [runTestsTool({ sandbox }), languageServerTool({ sandbox })] : []),
       checkpointsTool(checkpoints),
       ...(egress !== undefined && hosts.any ? [readIssueTool({ egress, hosts })] : []),
       ...(egress !== undefined && hosts.any && runsCode ? [pushBranchTool({ egress, sandbox, hosts })] : []),

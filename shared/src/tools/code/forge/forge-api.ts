@@ -43,7 +43,7 @@ const request = z.looseObject({
   head: z.looseObject({ ref: z.string(), repo: z.looseObject({ full_name: z.string() }).nullish() }).nullish(),
   base: z.looseObject({ ref: z.string() }).nullish(),
 });
-const refusal = z.looseObject({ message: z.unknown(), errors: z.unknown() });
+const refusal = z.looseObject({ message: z.unknown().optional(), errors: z.unknown().optional() });
 
 type Dialect = {
   readonly headers: (token: string) => Readonly<Record<string, string>>;
