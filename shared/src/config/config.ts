@@ -4,6 +4,7 @@ import { AppError } from "../core/errors.ts";
 import type { QuotaConfig } from "../core/runs/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { ModelConfig } from "../models/config.ts";
+import type { GitHost } from "../tools/code/forge/git-host.ts";
 import type { DatabaseServer } from "../tools/data/servers/database-server.ts";
 import { type AuthConfig, authConfig } from "./access/auth-config.ts";
 import { type CardConfig, cardConfig } from "./access/card-config.ts";
@@ -15,6 +16,7 @@ import { checkInstructions } from "./agents/instructions.ts";
 import { entryPath, type NamedFile } from "./agents/named-files.ts";
 import { durationMs } from "./duration.ts";
 import { type ComposedFlow, flowConfig } from "./flow-config.ts";
+import { gitConfig } from "./git-config.ts";
 import { defaultModel, modelFor, namedModels } from "./llm/models.ts";
 import { quotaConfig } from "./quota-config.ts";
 import type { Sections } from "./sections.ts";
@@ -125,6 +127,8 @@ export type Config = {
   readonly triggers: TriggersConfig;
   /** Who has a memory across conversations, and how much of it. */
   readonly memory: MemoryConfig;
+  /** The servers of repositories that the settings name. */
+  readonly git: readonly GitHost[];
   /** Absolute path of the folder of the project's skills, which may be missing. */
   readonly projectSkills: string;
   readonly mcp: {
@@ -211,6 +215,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     databases: databaseConfig(sections.databases, cwd),
     triggers: triggersConfig(settings),
     memory: memoryConfig(sections),
+    git: gitConfig(sections.git),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };

@@ -94,6 +94,7 @@ test("without settings a system is private to this machine, asks before risky ac
       recall: { entries: 12, tokens: 800, similarity: 0.35 },
       embeddings: undefined,
     },
+    git: [],
     peers: {},
     sandbox: { tier: "auto", memoryBytes: undefined, timeoutMs: undefined, allowDomains: [] },
     browser: {

@@ -11,6 +11,7 @@ import {
   flowsSection,
   publicAddress,
 } from "./agents/agent-section.ts";
+import { gitSection } from "./git-section.ts";
 import { llmSection } from "./llm/llm-section.ts";
 import { engineSection } from "./storage/engine-section.ts";
 import { notifySection, schedulesSection, triggersSection } from "./triggers/trigger-sections.ts";
@@ -210,6 +211,7 @@ export const sectionsSchema = z.strictObject({
   schedules: schedulesSection.prefault({}),
   triggers: triggersSection.prefault({}),
   notify: notifySection.prefault({}),
+  git: gitSection.prefault({}),
   peers: z
     .object({})
     .catchall(

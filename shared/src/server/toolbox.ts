@@ -10,6 +10,7 @@ import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
 import { lookingInTurn, takingTurns } from "../tools/browser/take-turns.ts";
+import { createGitHosts } from "../tools/code/forge/git-host.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
 import { createDatabaseServers } from "../tools/data/servers/database-servers.ts";
 import type { Observe } from "../tools/family.ts";
@@ -46,7 +47,7 @@ export type Toolbox = Omit<MachineParts, "delegate"> & {
  * the caller's to close.
  */
 export async function openToolbox(
-  config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "desktop" | "browser" | "databases">,
+  config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "desktop" | "browser" | "databases" | "git">,
   machine: Machine,
 ): Promise<Toolbox> {
   const { sandbox } = machine;
@@ -60,6 +61,7 @@ export async function openToolbox(
   const notes = desktop.note === undefined ? [] : [desktop.note];
   const databases = createDatabases();
   const servers = createDatabaseServers(config.databases);
+  const gitHosts = createGitHosts(config.git);
   const always = {
     sandbox,
     web: web.tools,
@@ -68,6 +70,7 @@ export async function openToolbox(
     egress,
     databases,
     servers,
+    gitHosts,
     printer: browsers,
     notes,
     live,

@@ -108,7 +108,19 @@ export const data = (): ToolFamily =>
 export const code = (): ToolFamily =>
   family(
     "code",
-    ["unpack", "clone_repository", "repo_map", "search", "glob", "apply_patch", "run_tests", "checkpoints"],
+    [
+      "unpack",
+      "clone_repository",
+      "repo_map",
+      "search",
+      "glob",
+      "apply_patch",
+      "run_tests",
+      "language_server",
+      "checkpoints",
+      "read_issue",
+      "push_branch",
+    ],
     (machine) => machine.code,
   );
 

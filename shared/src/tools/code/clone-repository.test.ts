@@ -13,6 +13,7 @@ import { type GitServer, startGitServer } from "../../testing/code/git-server.ts
 import { sourceAddress } from "./archive/download-archive.ts";
 import { changesPatches } from "./checkpoints/changes-patch.ts";
 import { cloneRepositoryTool } from "./clone-repository.ts";
+import { noGitHosts } from "./forge/git-host.ts";
 
 /** The tests' address, which leads to a local server. */
 const host = "https://git.example";
@@ -74,7 +75,10 @@ function egressHere(): Egress {
 
 const clone = async (input: Record<string, unknown>, sandbox = place.sandbox) => {
   const workspace = await place.project({});
-  const result = await callIn(workspace)(cloneRepositoryTool({ egress: egressHere(), sandbox }), input);
+  const result = await callIn(workspace)(
+    cloneRepositoryTool({ egress: egressHere(), sandbox, hosts: noGitHosts }),
+    input,
+  );
   return { workspace, ...result };
 };
 
@@ -297,7 +301,7 @@ test.if(Bun.which("openssl") !== null)("an untrusted certificate is refused", as
   try {
     const workspace = await place.project({});
     const egress = createEgress({ allow: [secure.url.host], deny: [], only: [] });
-    const tool = cloneRepositoryTool({ egress, sandbox: place.sandbox });
+    const tool = cloneRepositoryTool({ egress, sandbox: place.sandbox, hosts: noGitHosts });
     const { text } = await callIn(workspace)(tool, { url: `${secure.url.origin}/app.tgz` });
     expect(text).toContain("self signed certificate");
   } finally {
