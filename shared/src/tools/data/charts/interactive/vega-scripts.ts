@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { lazily } from "../../../../core/lazy.ts";
+import { lazily } from "../../../../core/async/lazy.ts";
 
 const packages = ["vega", "vega-lite", "vega-embed"] as const;
 
