@@ -3,7 +3,7 @@ import type { ToolContext } from "../../../core/tools/tool.ts";
 import { saveFile } from "../../../machine/workspace/save-file.ts";
 import { type ChartFile, saveChart } from "./chart-file.ts";
 import { chartPage } from "./interactive/chart-page.ts";
-import { renderChart } from "./render-chart.ts";
+import { renderChart } from "./render/render-chart.ts";
 import { shownSpec } from "./shown-spec.ts";
 
 /** The output formats of a chart. */
