@@ -3,22 +3,26 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { lazily } from "../../../../core/async/lazy.ts";
 
-const packages = ["vega", "vega-lite", "vega-embed"] as const;
-
 /** A script that a page contains, and its hash as a policy names it. */
 export type PageScript = { readonly text: string; readonly hash: string };
 
 /** Vega, Vega-Lite and vega-embed as their packages ship them for pages, read once. */
 export const vegaScripts = lazily(async (): Promise<PageScript> => {
   const texts = await Promise.all(
-    packages.map((name) => {
-      const folder = dirname(fileURLToPath(import.meta.resolve(name)));
-      return Bun.file(join(folder, `${name}.min.js`)).text();
-    }),
+    [
+      builtFor(import.meta.resolve("vega"), "vega"),
+      builtFor(import.meta.resolve("vega-lite"), "vega-lite"),
+      builtFor(import.meta.resolve("vega-embed"), "vega-embed"),
+    ].map((path) => Bun.file(path).text()),
   );
   const withoutMaps = texts.map((text) => text.replace(/\n?\/\/# sourceMappingURL=.*\s*$/, ""));
   return pageScript(withoutMaps.join(";\n"));
 });
+
+/** Where a package has, beside its module, what it ships for pages. */
+function builtFor(module: string, name: string): string {
+  return join(dirname(fileURLToPath(module)), `${name}.min.js`);
+}
 
 /** A script for a page; what would end its element is written so that it does not. */
 export function pageScript(text: string): PageScript {
