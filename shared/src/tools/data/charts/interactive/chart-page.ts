@@ -2,18 +2,13 @@ import type { ChartFile } from "../chart-file.ts";
 import { escapeHtml, htmlPage } from "../html-page.ts";
 import { shownSpec } from "../shown-spec.ts";
 import { interactiveSpec } from "./interactive-spec.ts";
+import { menuWords } from "./menu-words.ts";
 import { drawFunction, pageScript, vegaScripts } from "./vega-scripts.ts";
 
 const mostRows = 1000;
 const words = {
   en: { findings: "Findings", data: "Data", left: (rows: number) => `… and ${rows} more rows` },
   zh: { findings: "发现", data: "数据", left: (rows: number) => `…… 另有 ${rows} 行` },
-};
-
-/** The menu of a chart, by language. */
-const menuWords = {
-  en: { CLICK_TO_VIEW_ACTIONS: "Save the chart", SVG_ACTION: "Save as SVG", PNG_ACTION: "Save as PNG" },
-  zh: { CLICK_TO_VIEW_ACTIONS: "保存图表", SVG_ACTION: "保存为 SVG", PNG_ACTION: "保存为 PNG" },
 };
 
 /** Takes the place of the picture once it has drawn the chart; the picture stays where it cannot. */
