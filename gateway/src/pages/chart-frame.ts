@@ -3,8 +3,8 @@ import { drawFunction, pageScript, vegaScripts } from "manyhands/internal/tools/
 
 /**
  * Takes a chart as data from the window around it, draws it, and tells how high it is. Like the
- * frame for pages it has an origin of its own; unlike those, what it is given is no page: nothing of
- * it is parsed as one, and its expressions are interpreted.
+ * frame for pages it has an origin of its own; unlike those, what it is given is no page: nothing
+ * of it is parsed as one, and its expressions are interpreted.
  */
 const script = `${drawFunction}
 addEventListener("message", ({ source, data }) => {

@@ -114,8 +114,8 @@ type Continued = {
  * Accepts a further message on a run, whether or not the run waits for it yet; repeating a message
  * is harmless, unless `dedupeMs` is 0. `contextId` is empty if the sender names none. Of a message
  * that is refused nothing is stored. Rejects as `ownRun` does, with `invalid_input` for the wrong
- * conversation, `conflict` for a different message under the same id and for the answer to a question
- * that is not open, `run_ended`, and `quota_exceeded`.
+ * conversation, `conflict` for a different message under the same id and for the answer to a
+ * question that is not open, `run_ended`, and `quota_exceeded`.
  */
 export async function continueRun(
   { engine, kind, artifacts, projections }: Intake & { readonly projections: ProjectionCache },

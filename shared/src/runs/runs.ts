@@ -52,8 +52,8 @@ export interface Runs {
   /**
    * Sends a message to a run that has not ended: the answer to its question, or a message that it
    * reads before its next turn. With `questionEvent`, the number of the event that asked, it is an
-   * answer to that question only. Rejects with `quota_exceeded` as `start` does, and with `conflict`
-   * when another question is open, or none.
+   * answer to that question only. Rejects with `quota_exceeded` as `start` does, and with
+   * `conflict` when another question is open, or none.
    */
   answer(id: string, message: IncomingMessage, principal: string, questionEvent?: number): Promise<RunRecord>;
   /**

@@ -161,9 +161,9 @@ export interface Engine extends Housekeeping {
   usage(principal: string): Promise<QuotaUse>;
   /**
    * Stores a signal for a run, whether or not the run waits for it yet. A second signal with the
-   * same name and `id` (default: the name) is not stored and answers `duplicate`; one for a run that
-   * has events after `ifLast`, `outdated`. `events` are appended in the same transaction. Rejects
-   * with `not_found` or, after the run has ended, `run_ended`.
+   * same name and `id` (default: the name) is not stored and answers `duplicate`; one for a run
+   * that has events after `ifLast`, `outdated`. `events` are appended in the same transaction.
+   * Rejects with `not_found` or, after the run has ended, `run_ended`.
    */
   deliver(
     runId: string,

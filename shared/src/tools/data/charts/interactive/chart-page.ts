@@ -11,7 +11,9 @@ const words = {
   zh: { findings: "发现", data: "数据", left: (rows: number) => `…… 另有 ${rows} 行` },
 };
 
-/** Takes the place of the picture once it has drawn the chart; the picture stays where it cannot. */
+/**
+ * Takes the place of the picture once it has drawn the chart; the picture stays where it cannot.
+ */
 const start = pageScript(`${drawFunction}
 const { spec, words } = JSON.parse(document.getElementById("specification").textContent);
 const chart = document.getElementById("chart");

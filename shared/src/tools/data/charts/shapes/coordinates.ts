@@ -4,8 +4,8 @@ const longitude = /^(?:lon|lng|long|longitude|经度)$/i;
 const latitude = /^(?:lat|latitude|纬度)$/i;
 
 /**
- * Longitude, latitude and, if there is one, the size of a map's places: as named, or the columns that
- * are called so. Undefined for a map of countries.
+ * Longitude, latitude and, if there is one, the size of a map's places: as named, or the columns
+ * that are called so. Undefined for a map of countries.
  */
 export function coordinatesOf(
   table: ChartTable,

@@ -1,9 +1,7 @@
-import type { ChartKind, ChartRoles } from "../chart-roles.ts";
-
 /** What a chart of this kind needs and these roles do not give it; undefined if nothing. */
 export function lackOf(
-  kind: ChartKind,
-  { measures, parts }: Pick<ChartRoles, "measures" | "parts">,
+  kind: string,
+  { measures, parts }: { readonly measures: readonly number[]; readonly parts: number | undefined },
 ): string | undefined {
   const [isOne, isParted] = [measures.length < 2, parts !== undefined];
   if (kind === "stacked" && isOne && !isParted) return "A stacked chart needs a series, or several columns in y.";

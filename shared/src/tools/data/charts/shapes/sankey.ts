@@ -9,7 +9,10 @@ type Flow = { readonly source: string; readonly target: string; readonly value: 
 const steps = 24;
 const labelSize = 12;
 
-/** The flows of a plot: from the column along, to the column of the parts. Flows of nothing are left out. */
+/**
+ * The flows of a plot: from the column along, to the column of the parts. Flows of nothing are left
+ * out.
+ */
 export function flowsOf({ rows, roles: { along = 0, parts = 0, measures } }: Plot): readonly Flow[] {
   return rows
     .map((row) => ({

@@ -22,7 +22,9 @@ export function worldMapSpec(plot: Plot): Record<string, unknown> {
   return plot.roles.along === undefined ? ofPlaces(plot) : ofCountries(plot, plot.roles.along);
 }
 
-/** Names of countries in a plot that no country has, and those of countries too small for this map. */
+/**
+ * Names of countries in a plot that no country has, and those of countries too small for this map.
+ */
 export function countriesMissing({ rows, roles: { along } }: Plot): {
   readonly unknown: readonly string[];
   readonly tooSmall: readonly string[];
