@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AskOutcome } from "manyhands/internal/core/ask-outcome";
+import type { AskOutcome } from "manyhands/internal/core/events/ask-outcome";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { flowForTest } from "manyhands/internal/testing/flow";
 import { agentFlow, agentKind } from "./agent-flow.ts";
