@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AskOutcome } from "manyhands/internal/core/events/ask-outcome";
+import type { Flow } from "manyhands/internal/core/flow";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { flowForTest } from "manyhands/internal/testing/flow";
 import { agentFlow, agentKind } from "./agent-flow.ts";
@@ -12,6 +12,8 @@ const home = await mkdtemp(join(tmpdir(), "manyhands-agent-flow-"));
 afterAll(() => rm(home, { recursive: true }));
 
 const noRuns = { list: async () => ({ runs: [], total: 0 }), events: async () => [] };
+
+type AskOutcome = Awaited<ReturnType<Flow["ask"]>>;
 
 /** What the flow of an agent does over an engine's runs when its agent's task ends like this. */
 async function performed(outcome: Partial<AskOutcome>, engine: Parameters<typeof agentFlow>[1] = noRuns) {

@@ -5,6 +5,7 @@ import type { AgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentsOfRegistry } from "./agents-of-registry.ts";
 
+const { signal } = new AbortController();
 const planning = flows.filter(({ name }) => name === "planning");
 const known = (name: string, more: Partial<AgentState> = {}): AgentState => ({
   name,
@@ -35,7 +36,7 @@ test("an agent is described by its card; one without a card, or refused, is list
     known("barred", { card, health: "refused", reason: "not signed" }),
     known("unsaid", { health: "refused" }),
   ]);
-  const entries = await agents.list();
+  const entries = await agents.list(signal);
   expect(
     entries.slice(0, -1).map(({ name, title, description, url, kind }) => [name, title, description, url, kind]),
   ).toEqual([
@@ -51,7 +52,7 @@ test("an agent is described by its card; one without a card, or refused, is list
 
 test("a flow can be asked like an agent, at the gateway's address", async () => {
   for (const url of ["http://gateway", "http://gateway/", "http://gateway//"]) {
-    const [flow] = (await agentsWith([], url).agents.list()).slice(-1);
+    const [flow] = (await agentsWith([], url).agents.list(signal)).slice(-1);
     expect(flow).toMatchObject({ name: "planning", url: "http://gateway/a2a/planning", kind: "flow" });
     expect(flow?.skills.length).toBeGreaterThan(0);
   }
@@ -59,12 +60,12 @@ test("a flow can be asked like an agent, at the gateway's address", async () => 
 
 test("agents are looked at first when one of them was not looked at yet", async () => {
   const { agents, refreshed } = agentsWith([known("a"), known("b", { health: "unknown" })]);
-  expect((await agents.list()).length).toBe(3);
+  expect((await agents.list(signal)).length).toBe(3);
   expect(refreshed()).toBe(1);
 });
 
 test("an address is described by the card that is read there, under the card's name", async () => {
   const { agents } = agentsWith([]);
-  const stranger = await agents.read("http://elsewhere", AbortSignal.timeout(1_000));
+  const stranger = await agents.read("http://elsewhere", signal);
   expect(stranger).toMatchObject({ name: "Stranger", title: "Stranger", url: "http://elsewhere", kind: "agent" });
 });

@@ -163,7 +163,7 @@ test("the text of a PDF is read page by page", async () => {
 
 test("the text of a document has no terminal sequences and invisible characters", async () => {
   const word = await wordOf("red\u202eder \u200bhid\u{e0041}den \u2066words");
-  await using site = startSite({ "/contract": served(word, "application/octet-stream") });
+  await using site = startSite({ "/contract": served(new Uint8Array(word), "application/octet-stream") });
   await using at = await start(site.host);
   const { text } = await at.read({ url: `${site.url}/contract` });
   expect(text).toContain("redder hidden words");
