@@ -127,6 +127,20 @@ test("a failure is an error of the API, in a stream too", async () => {
   await expect(nothing()).rejects.toMatchObject({ status: 404, code: "not_found" });
 });
 
+test("a body that is not JSON is refused with the reason, and every flow and agent is a model", async () => {
+  const second: TestFlow = { ...planned, runnable: { ...echo, name: "second", kind: "second" } };
+  await using gateway = await startGateway({ flows: [planned, second] });
+  const post = (body: string) => fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", headers: json, body });
+  const answered = await post("{");
+  expect([answered.status, JSON.parse(await answered.text()).error]).toMatchObject([
+    400,
+    { code: "invalid_input", type: "invalid_request_error", message: expect.stringMatching(/JSON/i) },
+  ]);
+  const { object, data } = JSON.parse(await (await fetch(`${gateway.url}/v1/models`)).text());
+  expect([object, data.map(({ id }: { id: string }) => id)]).toEqual(["list", ["echo", "planned", "second"]]);
+  expect(data[0]).toEqual({ id: "echo", object: "model", created: 0, owned_by: "manyhands" });
+});
+
 test("a refused caller hears how to sign in; a bug is reported and not told", async () => {
   let fault: Error = new AppError("unauthorized", "Who are you?");
   const reported: unknown[] = [];
