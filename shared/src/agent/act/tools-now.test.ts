@@ -67,10 +67,7 @@ test.each([
 });
 
 test("a tool is needed for what the user says or what a result says, each by its own words, and not again", () => {
-  const says =
-    (wanted: string, by: string): Tool["neededFor"] =>
-    (text, who) =>
-      text.includes(wanted) && who === by;
+  const says = (wanted: string, by: string) => (text: string, who: string) => text.includes(wanted) && who === by;
   const tools = [
     tool("plain"),
     tool("chart", { neededFor: says("chart", "user") }),

@@ -71,7 +71,7 @@ const deps = {
 
 const tool = (
   name: string,
-  call: (input: { n?: number }, context: ToolContext) => Promise<string>,
+  call: (input: { n?: number | undefined }, context: ToolContext) => Promise<string>,
   more: object = {},
 ) => ({
   ...defineTool({
