@@ -54,6 +54,24 @@ test("of two chats with one model each goes on in its own conversation", async (
   expect(await context(user("uno"), assistant("1"), user("go on"))).toBe(second ?? "");
 });
 
+test("a chat that began like another but went on differently is another chat, and one chat's newest run is gone on with", async () => {
+  await using gateway = await startGateway({ flows: [agent] });
+  const client = clientOf(gateway.url);
+  const said = async (...messages: Messages) => {
+    const { choices } = await client.chat.completions.create({ model: "agent", messages });
+    return choices[0]?.message.content ?? "";
+  };
+  const [context = ""] = (await said(user("one"))).split(":");
+  expect(await said(user("one"), assistant("1"), user("two"))).toBe(`${context}: two`);
+  expect(await said(user("one"), assistant("1"), user("two"), assistant("2"), user("three"))).toBe(`${context}: three`);
+  const other = await said(user("one"), assistant("I"), user("deux"));
+  expect(other).toBe(`${context}: deux`);
+  // Nobody here was told the second message, so all of it is new.
+  const changed = await said(user("zero"), assistant("1"), user("two"), assistant("2"), user("three"));
+  expect(changed.startsWith(`${context}:`)).toBe(false);
+  expect(changed).toContain("What was said before:\nuser: zero");
+});
+
 test("the same chat with another agent is another conversation, in which that agent is told all of it", async () => {
   const other: TestFlow = { ...agent, runnable: { ...agent.runnable, name: "other", kind: "other" } };
   await using gateway = await startGateway({ flows: [agent, other] });
