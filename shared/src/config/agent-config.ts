@@ -10,7 +10,7 @@ import { everyone, firstFreePort, nameRule } from "./agents.ts";
 import { type CardConfig, cardConfig } from "./card-config.ts";
 import { credentialsOf } from "./credentials.ts";
 import { type ConfiguredInstructions, configuredInstructions } from "./instructions.ts";
-import { modelFor } from "./models.ts";
+import { modelFor, type RoleConfigs, roleModels } from "./models.ts";
 import type { NamedFile } from "./named-files.ts";
 import { nearestName } from "./nearest.ts";
 import { ownAddress } from "./own-address.ts";
@@ -43,6 +43,8 @@ export type AgentConfig = {
   readonly publicUrl: string | undefined;
   readonly instructions: ConfiguredInstructions;
   readonly model: ModelConfig | undefined;
+  /** The models that do parts of its work in its model's place. */
+  readonly roles: RoleConfigs;
   readonly limits: Partial<Limits>;
   /**
    * Whether its turns may, must or must not call a tool; undefined keeps the agent's own setting.
@@ -167,6 +169,7 @@ function behaviourOf(name: string, agent: AgentSection, sections: Sections, name
   const skills = agent.skills ?? (profile === "full" ? [everyone] : []);
   return {
     model,
+    roles: model === undefined ? {} : roleModels(sections.llm),
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
     toolChoice: agent.tool_choice,
     tools: agent.tools,

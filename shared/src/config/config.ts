@@ -16,7 +16,7 @@ import { type EngineConfig, engineConfig } from "./engine-config.ts";
 import { checkExposure } from "./exposure.ts";
 import { type ComposedFlow, flowConfig } from "./flow-config.ts";
 import { checkInstructions } from "./instructions.ts";
-import { defaultModel, modelFor, namedModels } from "./models.ts";
+import { defaultModel, modelFor, namedModels, roleModels } from "./models.ts";
 import { entryPath, type NamedFile } from "./named-files.ts";
 import { notesOn } from "./notes.ts";
 import { quotaConfig } from "./quota-config.ts";
@@ -189,7 +189,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     quotas: quotaConfig(sections.limits),
     bucket: bucketConfig(settings),
     retention: retentionConfig(sections.retention),
-    flows: { model: modelFor(sections.flows.model, sections.llm), ...flowConfig(settings, cwd) },
+    flows: { model: flowModel(sections), ...flowConfig(settings, cwd) },
     agents: agentConfigs(settings, tls?.client, cwd),
     peers: peersOf(settings, cwd),
     sandbox: {
@@ -286,4 +286,10 @@ function besideSettings(sections: Sections, file: string | undefined, cwd: strin
       definitionTokens: sections.mcp.definition_tokens,
     },
   };
+}
+
+/** The model of flows' own calls: what `flows.model` names, `[llm.planner]`, or `[llm]`. */
+function flowModel({ flows, llm }: Sections): ModelConfig | undefined {
+  if (flows.model !== undefined) return modelFor(flows.model, llm);
+  return roleModels(llm).planner ?? defaultModel(llm);
 }

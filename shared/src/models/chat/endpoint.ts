@@ -1,7 +1,7 @@
 import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import type { ModelConfig } from "../config.ts";
-import { withEntra } from "../entra.ts";
+import { isAzure, withEntra } from "../identity.ts";
 import { readStream } from "./read-stream.ts";
 
 /** A request: its parameters or, where nobody reads them on the way, their JSON. */
@@ -53,6 +53,8 @@ async function createClient(config: ModelConfig, fetch: typeof globalThis.fetch)
     if (config.apiKey !== undefined) return new AzureOpenAI(azure);
     return new AzureOpenAI({ ...azure, fetch: withEntra(config.baseUrl, fetch) });
   }
+  if (config.apiKey === undefined && isAzure(config.baseUrl))
+    return new OpenAI({ ...options, baseURL: config.baseUrl, fetch: withEntra(config.baseUrl, fetch) });
   const defaultHeaders = config.apiKey === undefined ? { Authorization: null } : {};
   return new OpenAI({ ...options, baseURL: config.baseUrl, defaultHeaders });
 }

@@ -2,21 +2,13 @@ import { APICallError } from "@ai-sdk/provider";
 import { failureOf, sentenceOf } from "../chat/classify.ts";
 import { ModelFailure } from "../model-failure.ts";
 
-/** How the libraries that find credentials say that there are none, or none that count. */
-const credentials = /credential/i;
-
 /** Turns an error of a provider's SDK, or of its connection, into the failure of the attempt. */
 export function classifyNative(error: unknown, apiKey: string | undefined, now: number): ModelFailure {
   if (error instanceof ModelFailure) return error;
   if (error instanceof Error && error.cause instanceof ModelFailure) return error.cause;
   if (APICallError.isInstance(error)) return failureOf(callFacts(error), apiKey, now);
-  if (error instanceof Error && credentials.test(`${error.name} ${error.message}`))
-    return new ModelFailure("rejected", "no credentials were found.", { advice: withoutCredentials });
   return failureOf(streamFacts(error), apiKey, now);
 }
-
-const withoutCredentials =
-  "Set `llm.api_key`, or give the servers an identity that their cloud knows: variables, a profile, or that of the machine.";
 
 function callFacts(error: APICallError) {
   const { statusCode: status, responseHeaders, responseBody = "" } = error;

@@ -1,9 +1,12 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelConfig } from "../config.ts";
-import { isAzure, withEntra } from "../entra.ts";
+import { awsCredentials, bedrockKey, isAzure, withEntra } from "../identity.ts";
 
 /** The protocols besides OpenAI's chat completions. */
 export type NativeType = Exclude<ModelConfig["apiType"], "openai" | "azure">;
+
+/** A model, and what finds out who calls it: before a question, since the SDK hides why nobody does. */
+export type OpenedModel = { readonly model: LanguageModelV4; identify?(): Promise<unknown> };
 
 /** Stands for a key where an SDK insists on one. */
 const noKey = "none";
@@ -17,41 +20,36 @@ export async function openLanguageModel(
   config: ModelConfig,
   fetch: typeof globalThis.fetch,
   mayCall: boolean,
-): Promise<LanguageModelV4> {
+): Promise<OpenedModel> {
   const { name, apiKey = noKey, baseUrl: baseURL } = config;
   switch (apiType) {
     case "anthropic": {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ apiKey, baseURL, fetch: mayCall ? fetch : forbiddingCalls(fetch) })(name);
+      return { model: createAnthropic({ apiKey, baseURL, fetch: mayCall ? fetch : forbiddingCalls(fetch) })(name) };
     }
     case "google": {
       const { createGoogle } = await import("@ai-sdk/google");
-      return createGoogle({ apiKey, baseURL, fetch })(name);
+      return { model: createGoogle({ apiKey, baseURL, fetch })(name) };
     }
     case "responses": {
       const { createOpenAI } = await import("@ai-sdk/openai");
       const usesEntra = config.apiKey === undefined && isAzure(baseURL);
-      return createOpenAI({ apiKey, baseURL, fetch: usesEntra ? withEntra(baseURL, fetch) : fetch }).responses(name);
+      const signed = usesEntra ? withEntra(baseURL, fetch) : fetch;
+      return { model: createOpenAI({ apiKey, baseURL, fetch: signed }).responses(name) };
     }
     case "aws":
       return openBedrock(config, fetch);
   }
 }
 
-/** Files such as OpenManus's have a word where a Bedrock API key could stand; real ones are longer. */
-const shortestBedrockKey = 20;
-
-async function openBedrock({ name, apiKey = "", baseUrl, region }: ModelConfig, fetch: typeof globalThis.fetch) {
+async function openBedrock(config: ModelConfig, fetch: typeof globalThis.fetch): Promise<OpenedModel> {
+  const { name, baseUrl: baseURL, region } = config;
   const { createAmazonBedrock } = await import("@ai-sdk/amazon-bedrock");
-  const common = { baseURL: baseUrl, fetch, ...(region !== undefined && { region }) };
-  if (apiKey.length >= shortestBedrockKey) return createAmazonBedrock({ ...common, apiKey })(name);
-  const { defaultProvider } = await import("@aws-sdk/credential-provider-node");
-  const find = defaultProvider(region === undefined ? {} : { clientConfig: { region } });
-  const credentialProvider = async () => {
-    const { accessKeyId, secretAccessKey, sessionToken } = await find();
-    return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
-  };
-  return createAmazonBedrock({ ...common, credentialProvider })(name);
+  const common = { baseURL, fetch, ...(region !== undefined && { region }) };
+  const apiKey = bedrockKey(config);
+  if (apiKey !== undefined) return { model: createAmazonBedrock({ ...common, apiKey })(name) };
+  const credentialProvider = awsCredentials(region);
+  return { model: createAmazonBedrock({ ...common, credentialProvider })(name), identify: credentialProvider };
 }
 
 /** The SDK leaves the tools out instead, with which Anthropic refuses a conversation that has calls. */

@@ -148,10 +148,10 @@ function carriedOf(blocks: readonly Block[], of: string): Carried | undefined {
 
 type Finish = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
 
-/** An answer without the provider's own reason broke off. */
+/** An answer broke off if its provider said nothing of its end. */
 function finishOf(end: Finish | undefined): ProtocolAnswer["finish"] {
-  if (end === undefined || end.finishReason.raw === undefined) return undefined;
-  const { unified } = end.finishReason;
+  const { unified, raw } = end?.finishReason ?? { unified: "other", raw: undefined };
+  if (unified === "other" && raw === undefined) return undefined;
   return unified === "length" || unified === "content-filter" ? unified : "stop";
 }
 
