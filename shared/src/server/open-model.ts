@@ -1,5 +1,5 @@
-import { lazily } from "../core/lazy.ts";
-import type { RoleConfigs } from "../config/models.ts";
+import type { RoleConfigs } from "../config/llm/models.ts";
+import { lazily } from "../core/async/lazy.ts";
 import type { Model } from "../core/model.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { createModel, type ModelOptions } from "../models/create-model.ts";

@@ -6,14 +6,14 @@ import * as findDrawnElements from "./in-page/find-drawn-elements.ts";
 import * as findUnseenText from "./in-page/find-unseen-text.ts";
 import * as isClipped from "./in-page/is-clipped.ts";
 import * as measurePage from "./in-page/measure-page.ts";
-import * as names from "./in-page/names.ts";
-import * as outline from "./in-page/outline.ts";
-import * as outlineNode from "./in-page/outline-node.ts";
+import * as names from "./in-page/outline/names.ts";
+import * as outline from "./in-page/outline/outline.ts";
+import * as outlineNode from "./in-page/outline/outline-node.ts";
+import * as roles from "./in-page/outline/roles.ts";
+import * as states from "./in-page/outline/states.ts";
 import * as palette from "./in-page/palette.ts";
 import * as reader from "./in-page/reader.ts";
-import * as roles from "./in-page/roles.ts";
 import { type DocumentLook, type ElementSelf, type LookOrder, startLooking } from "./in-page/start-looking.ts";
-import * as states from "./in-page/states.ts";
 import * as visibility from "./in-page/visibility.ts";
 
 /**
