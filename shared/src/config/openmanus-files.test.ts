@@ -58,7 +58,12 @@ test("the block for Bedrock speaks Converse in the region of its host", async ()
   const host = "bedrock-runtime.us-west-2.amazonaws.com";
   const block = `[llm]\napi_type = "aws"\nmodel = "us.anthropic.claude-3-7-sonnet-20250219-v1:0"\nbase_url = "${host}"\nmax_tokens = 8192\ntemperature = 1.0\napi_key = "bear"\n`;
   const { model, notes } = await read(block);
-  expect(model).toMatchObject({ apiType: "aws", baseUrl: `https://${host}`, region: "us-west-2", maxOutputTokens: 8_192 });
+  expect(model).toMatchObject({
+    apiType: "aws",
+    baseUrl: `https://${host}`,
+    region: "us-west-2",
+    maxOutputTokens: 8_192,
+  });
   expect(notes).toEqual([]);
 });
 

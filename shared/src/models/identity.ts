@@ -46,7 +46,11 @@ function entraToken(baseUrl: string): () => Promise<string> {
 const byEntra =
   "Set `llm.api_key`, or give the servers an identity: `az login`, AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or a managed identity.";
 
-type AwsCredentials = { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
+type AwsCredentials = {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+};
 
 /**
  * AWS's credentials where its own tools find them: variables, profiles, single sign-on, or the

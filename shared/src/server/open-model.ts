@@ -4,8 +4,8 @@ import type { Model } from "../core/model.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { createModel, type ModelOptions } from "../models/create-model.ts";
 import type { ShrinkImage } from "../models/images.ts";
-import { withVision } from "../models/with-vision.ts";
 import { rehearsalConfig } from "../models/rehearsal/rehearsal-config.ts";
+import { withVision } from "../models/with-vision.ts";
 
 /** Stands for the rehearsal model's address until it is started. */
 const unstarted = "http://rehearsal.invalid/v1";
@@ -24,7 +24,8 @@ export async function openModel(
     return showImage(content, signal, size);
   };
   const all = { shrinkImage, ...deps };
-  if (config !== undefined) return { model: withRoles(createModel(config, all), roles, all), close: async () => undefined };
+  if (config !== undefined)
+    return { model: withRoles(createModel(config, all), roles, all), close: async () => undefined };
   const started = lazily(async () => {
     const { startRehearsalModel } = await import("../models/rehearsal/start-rehearsal-model.ts");
     return startRehearsalModel();

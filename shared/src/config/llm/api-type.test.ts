@@ -54,7 +54,11 @@ test("a table of another protocol inherits neither key nor address", () => {
       same: { model: "s" },
     }),
   );
-  expect(models.google).toMatchObject({ apiType: "google", apiKey: "g-key", baseUrl: expect.stringContaining("google") });
+  expect(models.google).toMatchObject({
+    apiType: "google",
+    apiKey: "g-key",
+    baseUrl: expect.stringContaining("google"),
+  });
   expect([models.local?.apiType, models.local?.apiKey]).toEqual(["openai", undefined]);
   expect(models.same).toMatchObject({ apiType: "anthropic", apiKey: "k", baseUrl: base.base_url });
 });
@@ -65,7 +69,10 @@ test("what models of a family can do is set once, and a table overrides it", () 
     families: { "claude-9": { context_window: 3_000_000, price: { input_per_million: 1, output_per_million: 2 } } },
     special: { model: "claude-9-mini", capabilities: { context_window: 1_000 } },
   });
-  expect(modelFor("claude-9-opus", llm)).toMatchObject({ capabilities: { contextWindow: 3_000_000 }, price: { inputPerMillion: 1 } });
+  expect(modelFor("claude-9-opus", llm)).toMatchObject({
+    capabilities: { contextWindow: 3_000_000 },
+    price: { inputPerMillion: 1 },
+  });
   expect(modelFor("special", llm)?.capabilities.contextWindow).toBe(1_000);
   expect(modelFor("claude-8", llm)?.capabilities.contextWindow).toBeUndefined();
 });

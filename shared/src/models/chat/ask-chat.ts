@@ -1,6 +1,13 @@
 import type { ModelConfig } from "../config.ts";
 import type { ModelFailure } from "../model-failure.ts";
-import { type ChunkUsage, type CompletionChunk, type ModelAnswer, parseChunk, readAnswer, saysSomething } from "./answer.ts";
+import {
+  type ChunkUsage,
+  type CompletionChunk,
+  type ModelAnswer,
+  parseChunk,
+  readAnswer,
+  saysSomething,
+} from "./answer.ts";
 import { classify } from "./classify.ts";
 import { createEndpoint } from "./endpoint.ts";
 import type { CountedTokens, Protocol, ProtocolAnswer } from "./protocol.ts";

@@ -183,7 +183,10 @@ function toolImages(message: ModelMessage & { role: "tool" }, traits: Traits): C
   const images = message.images ?? [];
   if (images.length === 0) return [];
   if (!traits.vision) return [{ type: "text", text: `${message.name}: ${unseenImage}` }];
-  return [{ type: "text", text: `Images from ${message.name} (${message.callId}):` }, ...images.map((image) => imagePart(image, traits))];
+  return [
+    { type: "text", text: `Images from ${message.name} (${message.callId}):` },
+    ...images.map((image) => imagePart(image, traits)),
+  ];
 }
 
 /** Stands for an image where the model takes text only. */

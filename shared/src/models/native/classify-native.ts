@@ -42,7 +42,10 @@ function streamFacts(error: unknown) {
   return {
     status: undefined,
     headers: undefined,
-    sentence: typeof message === "string" && !(error instanceof Error) ? message : sentenceOf(error instanceof Error ? error : detail),
+    sentence:
+      typeof message === "string" && !(error instanceof Error)
+        ? message
+        : sentenceOf(error instanceof Error ? error : detail),
     code: `${String(type ?? "")} ${String(code ?? "")}`,
     detail,
     unreached: false,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { AppError } from "../../core/errors.ts";
+import type { AppError } from "../../core/errors.ts";
 import type { Carried, ModelEvent, ModelMessage, ModelReply, ModelRequest } from "../../core/model.ts";
 import { type ProviderReply, startProvider } from "../../testing/models/provider-server.ts";
 import { providerWires } from "../../testing/models/provider-wires.ts";
@@ -62,7 +62,9 @@ describe.each(kinds)("%s", (kind) => {
   const wire = providerWires[kind];
 
   test("an answer arrives in pieces, with its usage", async () => {
-    await using provider = opened(kind, [{ text: "Good day to you", tokens: { fresh: 7, cached: 0, written: 0, output: 4 } }]);
+    await using provider = opened(kind, [
+      { text: "Good day to you", tokens: { fresh: 7, cached: 0, written: 0, output: 4 } },
+    ]);
     const { events, reply } = await ask(provider);
     const deltas = events.filter(({ type }) => type === "text-delta");
     expect(deltas.length).toBeGreaterThan(2);
@@ -127,7 +129,12 @@ describe.each(kinds)("%s", (kind) => {
     const limited = { status: 429, message: "slow down", headers: { "retry-after": "0.05" } };
     await using provider = opened(kind, [limited, { text: "Now" }], { maxRetries: 1 });
     const { events, reply } = await ask(provider);
-    expect(events[0]).toMatchObject({ type: "retry", attempt: 1, waitMs: 50, cause: expect.stringContaining("slow down") });
+    expect(events[0]).toMatchObject({
+      type: "retry",
+      attempt: 1,
+      waitMs: 50,
+      cause: expect.stringContaining("slow down"),
+    });
     expect(reply.text).toBe("Now");
     expect(provider.requests.length).toBe(2);
   });
@@ -186,7 +193,9 @@ describe.each(kinds)("%s", (kind) => {
   });
 
   test("an answer that breaks off is asked for again", async () => {
-    await using provider = opened(kind, [{ text: "one two three four", cutAfter: 4 }, { text: "whole" }], { maxRetries: 1 });
+    await using provider = opened(kind, [{ text: "one two three four", cutAfter: 4 }, { text: "whole" }], {
+      maxRetries: 1,
+    });
     const { events, reply } = await ask(provider);
     expect(events.some(({ type }) => type === "retry")).toBeTrue();
     expect(reply.text).toBe("whole");
@@ -217,19 +226,29 @@ describe.each(kinds)("%s", (kind) => {
     const [sent] = provider.requests;
     const carrying = [...(sent?.headers ?? [])].filter(([, value]) => value.includes(key)).map(([name]) => name);
     expect(carrying).toEqual([
-      { openai: "authorization", azure: "api-key", responses: "authorization", anthropic: "x-api-key", google: "x-goog-api-key", bedrock: "authorization" }[kind],
+      {
+        openai: "authorization",
+        azure: "api-key",
+        responses: "authorization",
+        anthropic: "x-api-key",
+        google: "x-goog-api-key",
+        bedrock: "authorization",
+      }[kind],
     ]);
     expect(`${sent?.path}${JSON.stringify(sent?.body)}`).not.toContain(key);
   });
 });
 
-test.each(kinds.filter((kind) => kind !== "google"))("%s: arguments that are not JSON reach the tool as written", async (kind) => {
-  await using provider = opened(kind, [{ calls: [{ ...bash, json: '{"n": oops' }] }, { text: "Again" }]);
-  const { reply } = await ask(provider);
-  expect(reply.toolCalls[0]?.arguments).toBe('{"n": oops');
-  await ask(provider, request({ messages: [...request().messages, ...turn(reply)] }));
-  expect(provider.requests.length).toBe(2);
-});
+test.each(kinds.filter((kind) => kind !== "google"))(
+  "%s: arguments that are not JSON reach the tool as written",
+  async (kind) => {
+    await using provider = opened(kind, [{ calls: [{ ...bash, json: '{"n": oops' }] }, { text: "Again" }]);
+    const { reply } = await ask(provider);
+    expect(reply.toolCalls[0]?.arguments).toBe('{"n": oops');
+    await ask(provider, request({ messages: [...request().messages, ...turn(reply)] }));
+    expect(provider.requests.length).toBe(2);
+  },
+);
 
 test.each(native)("%s: what it signed goes back in its place, after a restart too", async (kind) => {
   const thinking = { text: "I should look first.", signature: "c2lnbmVk-by-the-provider" };
@@ -243,7 +262,8 @@ test.each(native)("%s: what it signed goes back in its place, after a restart to
   await ask(provider, request({ messages: [...request().messages, ...turn(restored)] }));
   const sent = JSON.stringify(provider.requests[1]?.body);
   expect(sent.split(thinking.signature).length - 1).toBe(1);
-  const places = kind === "google" ? ["Let me see.", '"bash"', thinking.signature] : [thinking.signature, "Let me see.", "call_a"];
+  const places =
+    kind === "google" ? ["Let me see.", '"bash"', thinking.signature] : [thinking.signature, "Let me see.", "call_a"];
   // Google signs the first call, the others the thinking that comes before everything.
   const found = places.map((place) => sent.indexOf(place, sent.indexOf("Hello")));
   expect(found.every((at) => at > 0)).toBeTrue();
@@ -252,59 +272,84 @@ test.each(native)("%s: what it signed goes back in its place, after a restart to
 
 test.each(native)("%s: what another model signed does not reach it", async (kind) => {
   await using provider = opened(kind, [{ text: "Done" }]);
-  const carried: Carried = { of: "other model", parts: [{ type: "reasoning", text: "hm", options: { x: { signature: "foreign" } } }] };
-  await ask(provider, request({ messages: [user("Hello"), { role: "assistant", text: "Hi", toolCalls: [], carried }, user("And?")] }));
+  const carried: Carried = {
+    of: "other model",
+    parts: [{ type: "reasoning", text: "hm", options: { x: { signature: "foreign" } } }],
+  };
+  await ask(
+    provider,
+    request({ messages: [user("Hello"), { role: "assistant", text: "Hi", toolCalls: [], carried }, user("And?")] }),
+  );
   expect(JSON.stringify(provider.requests[0]?.body)).not.toContain("foreign");
 });
 
-test.each(["anthropic", "bedrock"] as const)("%s: in the midst of a turn that began without its thinking it does not think", async (kind) => {
-  await using provider = opened(kind, [{ text: "a" }, { text: "b" }], { reasoningEffort: "low" });
-  await ask(provider);
-  const call = { id: "call_a", name: "look", arguments: "{}" };
-  await ask(
-    provider,
-    request({
-      messages: [
-        ...request().messages,
-        { role: "assistant", text: "", toolCalls: [call] },
-        { role: "tool", callId: "call_a", name: "look", text: "seen", isError: false },
-      ],
-    }),
-  );
-  const [first, second] = provider.requests.map(({ body }) => JSON.stringify(body));
-  expect(first).toContain("thinking");
-  expect(second).not.toContain("thinking");
-});
+test.each(["anthropic", "bedrock"] as const)(
+  "%s: in the midst of a turn that began without its thinking it does not think",
+  async (kind) => {
+    await using provider = opened(kind, [{ text: "a" }, { text: "b" }], { reasoningEffort: "low" });
+    await ask(provider);
+    const call = { id: "call_a", name: "look", arguments: "{}" };
+    await ask(
+      provider,
+      request({
+        messages: [
+          ...request().messages,
+          { role: "assistant", text: "", toolCalls: [call] },
+          { role: "tool", callId: "call_a", name: "look", text: "seen", isError: false },
+        ],
+      }),
+    );
+    const [first, second] = provider.requests.map(({ body }) => JSON.stringify(body));
+    expect(first).toContain("thinking");
+    expect(second).not.toContain("thinking");
+  },
+);
 
-test.each(["anthropic", "bedrock"] as const)("%s: what stays the same is marked for the cache, and the tail is not", async (kind) => {
-  await using provider = opened(kind, [
-    { text: "x", tokens: { fresh: 10, cached: 500, written: 490, output: 1 } },
-    { text: "y" },
-  ], { price: { inputPerMillion: 10, cachedInputPerMillion: 1, cacheWritePerMillion: 12.5, outputPerMillion: 0 } });
-  const call = { id: "call_a", name: "look", arguments: "{}" };
-  const result = { role: "tool", callId: "call_a", name: "look", text: "the result", isError: false } as const;
-  const messages: ModelMessage[] = [...request().messages, { role: "assistant", text: "", toolCalls: [call] }, result, user("a hint")];
-  const { reply } = await ask(provider, request({ messages, stableMessages: 4 }));
-  expect(reply.usage).toMatchObject({ inputTokens: 1_000, cachedInputTokens: 500, cacheWriteTokens: 490 });
-  expect(reply.usage.costUsd).toBeCloseTo((10 * 10 + 500 + 490 * 12.5) / 1_000_000, 9);
-  const { system, messages: sent } = provider.requests[0]?.body ?? {};
-  const isMarked = (value: unknown) => /cache_control|cachePoint/.test(JSON.stringify(value));
-  expect(isMarked(system)).toBeTrue();
-  expect(sent.map((message: unknown) => isMarked(message))).toEqual([true, false, true]);
-  const last = sent.at(-1).content;
-  expect(JSON.stringify(last.at(-1))).toContain("a hint");
-  expect(isMarked(last.at(-1))).toBeFalse();
-  // A request that no other continues pays for no cache.
-  await ask(provider, request({ messages }));
-  expect(isMarked(provider.requests[1]?.body)).toBeFalse();
-});
+test.each(["anthropic", "bedrock"] as const)(
+  "%s: what stays the same is marked for the cache, and the tail is not",
+  async (kind) => {
+    await using provider = opened(
+      kind,
+      [{ text: "x", tokens: { fresh: 10, cached: 500, written: 490, output: 1 } }, { text: "y" }],
+      { price: { inputPerMillion: 10, cachedInputPerMillion: 1, cacheWritePerMillion: 12.5, outputPerMillion: 0 } },
+    );
+    const call = { id: "call_a", name: "look", arguments: "{}" };
+    const result = { role: "tool", callId: "call_a", name: "look", text: "the result", isError: false } as const;
+    const messages: ModelMessage[] = [
+      ...request().messages,
+      { role: "assistant", text: "", toolCalls: [call] },
+      result,
+      user("a hint"),
+    ];
+    const { reply } = await ask(provider, request({ messages, stableMessages: 4 }));
+    expect(reply.usage).toMatchObject({ inputTokens: 1_000, cachedInputTokens: 500, cacheWriteTokens: 490 });
+    expect(reply.usage.costUsd).toBeCloseTo((10 * 10 + 500 + 490 * 12.5) / 1_000_000, 9);
+    const { system, messages: sent } = provider.requests[0]?.body ?? {};
+    const isMarked = (value: unknown) => /cache_control|cachePoint/.test(JSON.stringify(value));
+    expect(isMarked(system)).toBeTrue();
+    expect(sent.map((message: unknown) => isMarked(message))).toEqual([true, false, true]);
+    const last = sent.at(-1).content;
+    expect(JSON.stringify(last.at(-1))).toContain("a hint");
+    expect(isMarked(last.at(-1))).toBeFalse();
+    // A request that no other continues pays for no cache.
+    await ask(provider, request({ messages }));
+    expect(isMarked(provider.requests[1]?.body)).toBeFalse();
+  },
+);
 
 test("a model that refuses marks is asked without them from then on", async () => {
-  const refused = { status: 400, message: "You invoked an unsupported model or your request did not allow prompt caching." };
+  const refused = {
+    status: 400,
+    message: "You invoked an unsupported model or your request did not allow prompt caching.",
+  };
   await using provider = opened("bedrock", [refused, { text: "a" }, { text: "b" }]);
   await ask(provider, request({ stableMessages: 2 }));
   await ask(provider, request({ stableMessages: 2 }));
-  expect(provider.requests.map(({ body }) => JSON.stringify(body).includes("cachePoint"))).toEqual([true, false, false]);
+  expect(provider.requests.map(({ body }) => JSON.stringify(body).includes("cachePoint"))).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test("Gemini's limit by the minute, which it calls a quota, waits as long as its details say", async () => {
@@ -343,7 +388,9 @@ test("a request to Bedrock is signed for its region with the credentials of the 
 function turn({ text, toolCalls, carried }: ModelReply): ModelMessage[] {
   return [
     { role: "assistant", text, toolCalls, ...(carried && { carried }) },
-    ...toolCalls.map(({ id, name }) => ({ role: "tool", callId: id, name, text: `result of ${name}`, isError: false }) as const),
+    ...toolCalls.map(
+      ({ id, name }) => ({ role: "tool", callId: id, name, text: `result of ${name}`, isError: false }) as const,
+    ),
   ];
 }
 

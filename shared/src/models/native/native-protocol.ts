@@ -81,7 +81,9 @@ function callOptions(request: ModelRequest, { apiType, config, traits, of }: Cal
     ...(temperature !== undefined && traits.temperature && { temperature }),
     ...(thinks && { reasoning: effort === "max" ? ("xhigh" as const) : effort }),
     ...toolOptions(request, apiType, traits),
-    ...(wantsForm && { responseFormat: { type: "json" as const, name: "answer", schema: request.answerSchema as object } }),
+    ...(wantsForm && {
+      responseFormat: { type: "json" as const, name: "answer", schema: request.answerSchema as object },
+    }),
     providerOptions: providerOptions(traits, { apiType, thinks: thinks && effort !== "none" }),
   };
 }

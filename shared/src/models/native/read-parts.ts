@@ -34,7 +34,10 @@ export async function* readParts(
     if (delta !== undefined) yield delta;
   }
   if (end?.finishReason.unified === "error")
-    throw new ModelFailure("unavailable", `the answer ended in an error (${end.finishReason.raw ?? "no reason given"})`);
+    throw new ModelFailure(
+      "unavailable",
+      `the answer ended in an error (${end.finishReason.raw ?? "no reason given"})`,
+    );
   const carried = carriedOf(blocks, of);
   return {
     text: textOf(blocks, "text"),
@@ -79,7 +82,9 @@ function take(part: LanguageModelV4StreamPart, blocks: Block[]): Delta | undefin
       const rest = block.text === "" ? part.input : "";
       Object.assign(block, { name: part.toolName, text: part.input });
       noted(block, part.providerMetadata);
-      return rest === "" ? undefined : { type: "tool-call-delta", index: indexOf(block, blocks), name: block.name, arguments: rest };
+      return rest === ""
+        ? undefined
+        : { type: "tool-call-delta", index: indexOf(block, blocks), name: block.name, arguments: rest };
     }
     default:
       return undefined;
@@ -128,9 +133,7 @@ function textOf(blocks: readonly Block[], wanted: Block["type"]): string {
 }
 
 function callsOf(blocks: readonly Block[]): readonly ToolCall[] {
-  return blocks
-    .filter(({ type }) => type === "call")
-    .map(({ id, name, text }) => ({ id, name, arguments: text }));
+  return blocks.filter(({ type }) => type === "call").map(({ id, name, text }) => ({ id, name, arguments: text }));
 }
 
 /** What the provider wants back: nothing, if it signed nothing. */

@@ -42,7 +42,10 @@ export function toPrompt(
     const written = messageFor(message, style);
     const last = prompt.at(-1);
     // Providers want the results of one turn in one message.
-    const joined = written.role === "tool" && last?.role === "tool" ? { ...last, content: [...last.content, ...written.content] } : written;
+    const joined =
+      written.role === "tool" && last?.role === "tool"
+        ? { ...last, content: [...last.content, ...written.content] }
+        : written;
     if (joined !== written) prompt.pop();
     prompt.push(marks.has(at) ? { ...joined, providerOptions: cacheEnd } : joined);
   }
@@ -98,7 +101,8 @@ function filePart({ mediaType, data }: ImagePart, { imageDetail }: PromptStyle):
 }
 
 function assistantParts(message: ModelMessage & { role: "assistant" }, of: string): AssistantPart[] {
-  const parts = message.carried?.of === of ? inOrder(message, message.carried.parts as readonly CarriedPart[]) : undefined;
+  const parts =
+    message.carried?.of === of ? inOrder(message, message.carried.parts as readonly CarriedPart[]) : undefined;
   const written = parts ?? [...textParts(message.text), ...message.toolCalls.map((call) => callPart(call))];
   return written.length > 0 ? written : [{ type: "text", text: nothing }];
 }
@@ -128,9 +132,22 @@ function textParts(text: string): AssistantPart[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
-function callPart({ id, name, arguments: text }: { id: string; name: string; arguments: string }): LanguageModelV4ToolCallPart {
+function callPart({
+  id,
+  name,
+  arguments: text,
+}: {
+  id: string;
+  name: string;
+  arguments: string;
+}): LanguageModelV4ToolCallPart {
   const parsed = parseArguments(text);
-  return { type: "tool-call", toolCallId: validId(id), toolName: name, input: parsed.ok ? parsed.value : { unreadable: text } };
+  return {
+    type: "tool-call",
+    toolCallId: validId(id),
+    toolName: name,
+    input: parsed.ok ? parsed.value : { unreadable: text },
+  };
 }
 
 function resultPart(message: ModelMessage & { role: "tool" }, style: PromptStyle): LanguageModelV4ToolResultPart {

@@ -1,4 +1,4 @@
-import type { ProviderWire, WireAnswer } from "./provider-wires.ts";
+import type { ProviderWire, WireAnswer } from "./wire.ts";
 
 /** What a provider's server does with one request. */
 export type ProviderReply = WireAnswer & {
@@ -36,12 +36,15 @@ export function startProvider(wire: ProviderWire, replies: readonly ProviderRepl
     idleTimeout: 0,
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
-      if (!wire.path.test(pathname)) return Response.json({ error: { message: `no such path ${pathname}` } }, { status: 404 });
+      if (!wire.path.test(pathname))
+        return Response.json({ error: { message: `no such path ${pathname}` } }, { status: 404 });
       const seen = { path: pathname + search, headers: request.headers, body: await request.json(), dropped: false };
       const reply = replies[requests.push(seen) - 1] ?? { status: 400, message: "the script has ended" };
       const { status, message = "scripted", headers = {} } = reply;
       if (status !== undefined) return Response.json(reply.body ?? wire.error(status, message), { status, headers });
-      return new Response(bodyOf(wire.frames(reply), reply, seen), { headers: { "content-type": wire.contentType, ...headers } });
+      return new Response(bodyOf(wire.frames(reply), reply, seen), {
+        headers: { "content-type": wire.contentType, ...headers },
+      });
     },
   });
   return {
