@@ -171,5 +171,7 @@ export interface Model {
   ask(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
 }
 
-/** `summary` sums up a conversation that outgrows its window, `extract` answers tools' inquiries. */
+/**
+ * `summary` sums up a conversation that outgrows its window, `extract` answers tools' inquiries.
+ */
 export type ModelRoles = { readonly summary?: Model; readonly extract?: Model };

@@ -62,9 +62,9 @@ async function loadProtocol(config: ModelConfig, fetch: typeof globalThis.fetch)
 }
 
 /**
- * A model at an endpoint of any protocol that `apiType` names. Its limits hold for everyone who uses the returned
- * object, so make one per configuration and share it. If it cannot be reached after its retries,
- * the fallback is asked. Throws `config_invalid` and names the wrong field.
+ * A model at an endpoint of any protocol that `apiType` names. Its limits hold for everyone who
+ * uses the returned object, so make one per configuration and share it. If it cannot be reached
+ * after its retries, the fallback is asked. Throws `config_invalid` and names the wrong field.
  */
 export function createModel(settings: ModelSettings, deps: ModelOptions = {}): Model {
   const config = checked(settings);

@@ -36,7 +36,7 @@ afterAll(async () => {
 test.each(["azure", "responses"] as const)(
   "%s without a key shows a token of Entra ID, which is asked for once",
   async (kind) => {
-      const server = startProvider(providerWires[kind], [{ text: "a" }, { text: "b" }]);
+    const server = startProvider(providerWires[kind], [{ text: "a" }, { text: "b" }]);
     const wire = providerWires[kind];
     // The client speaks to Azure's name; here it is this machine that answers for it.
     const address = `https://mine.openai.azure.com${wire.base}`;
@@ -63,7 +63,7 @@ test.each(["azure", "responses"] as const)(
       ]);
       expect(server.requests[0]?.headers.get("api-key")).toBeNull();
       expect([...new Set(asked)]).toEqual(["https://cognitiveservices.azure.com of-the-machine"]);
-    expect(asked.length).toBe(1);
+      expect(asked.length).toBe(1);
       expect(
         await probeIdentity({ apiType: "azure", apiKey: undefined, baseUrl: address, region: undefined }),
       ).toContain("Entra ID");
@@ -75,11 +75,7 @@ test.each(["azure", "responses"] as const)(
 
 test("an identity that is refused fails at once, with what to do", async () => {
   const model = createModel({ apiType: "azure", name: "m", baseUrl: "https://mine.openai.azure.us", maxRetries: 2 });
-  const asking = reply(
-    model,
-    { messages: [], tools: [], toolChoice: "auto" },
-    { signal: AbortSignal.timeout(20_000) },
-  );
+  const asking = reply(model, { messages: [], tools: [], toolChoice: "auto" }, { signal: AbortSignal.timeout(20_000) });
   const error = await asking.then(
     () => undefined,
     (failed: unknown) => failed as AppError,

@@ -80,7 +80,9 @@ function refused(what: string, error: unknown, advice: string): never {
   throw new ModelFailure("rejected", why, { advice });
 }
 
-/** Files such as OpenManus's have a word where a Bedrock API key could stand; real ones are longer. */
+/**
+ * Files such as OpenManus's have a word where a Bedrock API key could stand; real ones are longer.
+ */
 const shortestBedrockKey = 20;
 
 /** The Bedrock API key of a configuration, if it has one. */

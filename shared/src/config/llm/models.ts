@@ -31,7 +31,10 @@ export const roleNames = ["vision", "summary", "extract", "planner"] as const;
 /** The models that settings name for parts of the work. */
 export type RoleConfigs = Readonly<Partial<Record<(typeof roleNames)[number], ModelConfig>>>;
 
-/** The models of `[llm.vision]`, `[llm.summary]`, `[llm.extract]` and `[llm.planner]`, where they are set. */
+/**
+ * The models of `[llm.vision]`, `[llm.summary]`, `[llm.extract]` and `[llm.planner]`, where they
+ * are set.
+ */
 export function roleModels(llm: LlmSection): RoleConfigs {
   const named = roleNames.filter((role) => Object.hasOwn(llm, role));
   return Object.fromEntries(named.map((role) => [role, modelNamed(role, llm)]));

@@ -5,7 +5,9 @@ import { awsCredentials, bedrockKey, isAzure, withEntra } from "../identity.ts";
 /** The protocols besides OpenAI's chat completions. */
 export type NativeType = Exclude<ModelConfig["apiType"], "openai" | "azure">;
 
-/** A model, and what finds out who calls it: before a question, since the SDK hides why nobody does. */
+/**
+ * A model, and what finds out who calls it: before a question, since the SDK hides why nobody does.
+ */
 export type OpenedModel = { readonly model: LanguageModelV4; identify?(): Promise<unknown> };
 
 /** Stands for a key where an SDK insists on one. */
@@ -52,7 +54,9 @@ async function openBedrock(config: ModelConfig, fetch: typeof globalThis.fetch):
   return { model: createAmazonBedrock({ ...common, credentialProvider })(name), identify: credentialProvider };
 }
 
-/** The SDK leaves the tools out instead, with which Anthropic refuses a conversation that has calls. */
+/**
+ * The SDK leaves the tools out instead, with which Anthropic refuses a conversation that has calls.
+ */
 function forbiddingCalls(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   const forbidding = (input: Parameters<typeof fetch>[0], init?: RequestInit) => {
     const body = JSON.parse(String(init?.body));
