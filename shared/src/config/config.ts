@@ -17,7 +17,7 @@ import { entryPath, type NamedFile } from "./agents/named-files.ts";
 import { durationMs } from "./duration.ts";
 import { type ComposedFlow, flowConfig } from "./flow-config.ts";
 import { gitConfig } from "./git-config.ts";
-import { defaultModel, modelFor, namedModels } from "./llm/models.ts";
+import { defaultModel, modelFor, namedModels, roleModels } from "./llm/models.ts";
 import { quotaConfig } from "./quota-config.ts";
 import type { Sections } from "./sections.ts";
 import { notesOn } from "./settings/notes.ts";
@@ -199,7 +199,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     quotas: quotaConfig(sections.limits),
     bucket: bucketConfig(settings),
     retention: retentionConfig(sections.retention),
-    flows: { model: modelFor(sections.flows.model, sections.llm), ...flowConfig(settings, cwd) },
+    flows: { model: flowModel(sections), ...flowConfig(settings, cwd) },
     agents: agentConfigs(settings, tls?.client, cwd),
     peers: peersOf(settings, cwd),
     sandbox: {
@@ -299,4 +299,10 @@ function besideSettings(sections: Sections, file: string | undefined, cwd: strin
       definitionTokens: sections.mcp.definition_tokens,
     },
   };
+}
+
+/** The model of flows' own calls: what `flows.model` names, `[llm.planner]`, or `[llm]`. */
+function flowModel({ flows, llm }: Sections): ModelConfig | undefined {
+  if (flows.model !== undefined) return modelFor(flows.model, llm);
+  return roleModels(llm).planner ?? defaultModel(llm);
 }

@@ -29,6 +29,7 @@ const agent = (name: string, port: number) => ({
   port,
   instructions: {},
   model: undefined,
+  roles: {},
   limits: {},
   toolChoice: undefined,
   profile: "full" as const,

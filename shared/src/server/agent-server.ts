@@ -191,7 +191,11 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const { sandbox } = machine;
   const agentConfig = agentNamed(config, name);
   const shared = await openShared(config, logger);
-  const { model, close: closeModel } = await openModel(agentConfig.model, { logger, ...limitsOf(shared) });
+  const { model, close: closeModel } = await openModel(
+    agentConfig.model,
+    { logger, ...limitsOf(shared) },
+    agentConfig.roles,
+  );
   const artifacts = openArtifacts(config);
   const stored = await openEngine(config, { log: logger, port: config.server.port ?? agentConfig.port });
   const { engine, metrics } = await openTelemetry(stored, config, { name, operation: "invoke_agent", log: logger });

@@ -18,7 +18,7 @@ const usualAnswer = 2_000;
 export function answerInquiries(
   callId: string,
   { task, pending }: { readonly task: Account; readonly pending: PendingSpending },
-  model: Model,
+  own: Model,
   step: Pick<StepContext, "emit">,
 ): { readonly usage: readonly Usage[]; ask(inquiry: Inquiry, signal: AbortSignal): Promise<string> } {
   const usage: Usage[] = [];
@@ -26,6 +26,7 @@ export function answerInquiries(
     usage,
     async ask(inquiry, signal) {
       signal.throwIfAborted();
+      const model = answering(inquiry, own);
       const messages = messagesOf(inquiry, model);
       const inputTokens = estimateTokens(messages, [], model.imageRule);
       const { spent } = task;
@@ -50,6 +51,12 @@ export function answerInquiries(
       }
     },
   };
+}
+
+/** The model that the settings name for this, unless there is something to see that it cannot. */
+function answering({ images = [] }: Inquiry, own: Model): Model {
+  const { extract } = own.roles ?? {};
+  return extract === undefined || (images.length > 0 && !extract.capabilities.vision) ? own : extract;
 }
 
 function add(pending: PendingSpending, { tokens, usd }: PendingSpending, sign: 1 | -1): void {
