@@ -3,6 +3,7 @@ import type { Credentials } from "../a2a/client/credentials.ts";
 import { AppError } from "../core/errors.ts";
 import type { QuotaConfig } from "../core/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
+import type { Secret } from "../machine/secrets/secrets.ts";
 import type { ModelConfig } from "../models/config.ts";
 import type { DatabaseServer } from "../tools/data/servers/database-server.ts";
 import { type AgentConfig, type AgentConfigs, agentConfigs } from "./agent-config.ts";
@@ -21,6 +22,7 @@ import { entryPath, type NamedFile } from "./named-files.ts";
 import { notesOn } from "./notes.ts";
 import { quotaConfig } from "./quota-config.ts";
 import { type RetentionConfig, retentionConfig } from "./retention-config.ts";
+import { secretConfig } from "./secret-config.ts";
 import type { Sections } from "./sections.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings.ts";
 import { type TlsConfig, tlsConfig } from "./tls-config.ts";
@@ -119,6 +121,8 @@ export type Config = {
   readonly desktop: Sections["desktop"];
   /** The databases that `sql_query` reaches, by name. */
   readonly databases: Readonly<Record<string, DatabaseServer>>;
+  /** What code may type into pages. */
+  readonly secrets: readonly Secret[];
   /** Absolute path of the folder of the project's skills, which may be missing. */
   readonly projectSkills: string;
   readonly mcp: {
@@ -203,6 +207,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     egress: sections.egress,
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
+    secrets: secretConfig(settings, cwd),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };

@@ -86,6 +86,7 @@ test("without settings a system is private to this machine, asks before risky ac
       "data-analysis": agent("data-analysis", 4104),
     },
     databases: {},
+    secrets: [],
     peers: {},
     sandbox: { tier: "auto", memoryBytes: undefined, timeoutMs: undefined, allowDomains: [] },
     browser: {
@@ -99,6 +100,7 @@ test("without settings a system is private to this machine, asks before risky ac
       window_width: 1280,
       window_height: 800,
       locale: "en-US",
+      geolocation: { accuracy: 10 },
       idle_seconds: 600,
       max_contexts: 8,
       max_tabs: 20,

@@ -13,7 +13,7 @@ import {
 import { authSection } from "./auth-section.ts";
 import { engineSection } from "./engine-section.ts";
 import { llmSection } from "./llm-section.ts";
-import { browserSection, egressSection, searchSection } from "./web-sections.ts";
+import { browserSection, egressSection, searchSection, secretSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
@@ -190,6 +190,7 @@ export const sectionsSchema = z.strictObject({
       }),
     )
     .prefault({}),
+  secrets: z.object({}).catchall(secretSection).prefault({}),
   peers: z
     .object({})
     .catchall(

@@ -207,8 +207,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const { agent, without } = await configuredAgent({ name, source }, start, missing);
   const mounted = openSkills(mcp.mount(agentConfig.mcp), agentConfig.skills, config, shared);
   const open = (principal: string, contextId: string) =>
-    // Agents share no files, even on the same disk.
-    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: sandbox.user });
+    openWorkspace({ home, agent: name, principal, contextId, user: sandbox.user });
   const workspaces = openWorkspaces(config, {
     ...{ name, engine, open, log: logger, user: sandbox.user },
     async release(workspace) {

@@ -27,6 +27,11 @@ export type BrowserSettings = {
   readonly wssUrl?: string | undefined;
   readonly viewport: { readonly width: number; readonly height: number };
   readonly locale: string;
+  readonly timezone?: string | undefined;
+  /** Where pages are told to be; without it they are told nothing. */
+  readonly geolocation?:
+    | { readonly latitude: number; readonly longitude: number; readonly accuracy: number }
+    | undefined;
   /** A conversation that was idle this long loses its browsing. */
   readonly idleMs: number;
   /**
@@ -39,6 +44,8 @@ export type BrowserSettings = {
   /** Bounds of one download: its bytes, and the time for it. */
   readonly downloadBytes: number;
   readonly downloadMs: number;
+  /** The name of a secret that a text holds: downloads with one are not kept. */
+  readonly secretIn?: ((text: string) => string | undefined) | undefined;
   /**
    * Called with every request that reaches the proxy, including those the browser makes for itself.
    */

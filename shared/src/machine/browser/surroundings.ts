@@ -52,7 +52,7 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
     way.revoke();
   };
   try {
-    await context.grantPermissions([]);
+    await context.grantPermissions(settings.geolocation === undefined ? [] : ["geolocation"]);
     await way.guard(context);
     const guard = await guardNavigation(context, notices);
     const dialogs = createDialogs(notices);
@@ -95,11 +95,13 @@ function contextOptions(
   settings: BrowserSettings,
   { proxy }: BrowserEgress,
 ): BrowserContextOptions {
-  const { viewport, locale, disableSecurity } = settings;
+  const { viewport, locale, timezone, geolocation, disableSecurity } = settings;
   const major = browser.version().split(".")[0];
   return {
     viewport,
     locale,
+    ...(timezone !== undefined && { timezoneId: timezone }),
+    ...(geolocation && { geolocation }),
     // A headless browser says so in its user agent, and some sites turn it away.
     userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`,
     // The downloads of our own browser are followed without Playwright.
