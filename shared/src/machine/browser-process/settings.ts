@@ -1,3 +1,4 @@
+import type { ProfileSettings } from "../browser/profile/profile-store.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import type { TellRequest } from "../egress/proxy-access.ts";
 import type { UpstreamProxy } from "../egress/proxy-dial.ts";
@@ -27,6 +28,8 @@ export type BrowserSettings = {
   readonly wssUrl?: string | undefined;
   readonly viewport: { readonly width: number; readonly height: number };
   readonly locale: string;
+  /** The profile that conversations keep their log-ins in; without it none are kept. */
+  readonly profile?: ProfileSettings | undefined;
   readonly timezone?: string | undefined;
   /** Where pages are told to be; without it they are told nothing. */
   readonly geolocation?:
