@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { agentDefaults } from "manyhands/internal/config/agents";
 import {
+  fullFolders,
   importCircles,
   importFaults,
   importsOf,
@@ -34,6 +35,18 @@ test("imports stay inside their package and only go down the folders of shared",
 
 test("no files import each other in a circle, not even for types", () => {
   expect(importCircles(sources)).toEqual([]);
+});
+
+test("a folder holds what a reader can take in: at most 22 files and folders besides tests", () => {
+  const paths = [
+    ...new Bun.Glob("**/*.{ts,tsx,css,md}").scanSync({ cwd: join(import.meta.dir, ".."), dot: true }),
+  ].filter(
+    (path) =>
+      /^(?:shared|agents|flows|gateway|docs|test|deploy)\//.test(path) &&
+      !/node_modules|\.vitepress|\/dist\//.test(path),
+  );
+  expect(paths.length).toBeGreaterThan(1_000);
+  expect(fullFolders(paths)).toEqual([]);
 });
 
 test("of two folders at most one may import the other", () => {
@@ -97,7 +110,7 @@ test("planted faults are found", () => {
   expect(fault("gateway/src/cli/x.ts", "../../../agents/manus/src/agent.ts")).toHaveLength(1);
   expect(fault("gateway/src/cli/x.ts", "@manyhands/manus/agent")).toHaveLength(1);
   expect(fault("agents/manus/src/x.ts", "../../swe/src/agent.ts")).toHaveLength(1);
-  expect(fault("agents/manus/src/x.ts", "manyhands/internal/core/tool")).toHaveLength(1);
+  expect(fault("agents/manus/src/x.ts", "manyhands/internal/core/tools/tool")).toHaveLength(1);
   expect(fault("flows/src/x.ts", "manyhands/internal/flow/ask")).toHaveLength(1);
   expect(fault("docs/examples/x.ts", "manyhands/internal/flow/ask")).toHaveLength(1);
   expect(fault("docs/examples/x.ts", "../../shared/src/flow/ask.ts")).toHaveLength(1);
@@ -118,6 +131,9 @@ test("planted faults are found", () => {
   ];
   expect(importCircles(ring)).toEqual([["flows/src/a.ts", "flows/src/b.ts"]]);
   expect(manifestFaults(broken)).toEqual(["gateway must not depend on agents/manus"]);
+  const crowd = Array.from({ length: 22 }, (_, at) => [`flows/src/${at}.ts`, `flows/src/${at}.test.ts`]).flat();
+  expect(fullFolders(crowd)).toEqual([]);
+  expect(fullFolders([...crowd, "flows/src/one/more.ts"])).toEqual(["flows/src has 23 entries"]);
 });
 
 /**
@@ -127,7 +143,7 @@ test("planted faults are found", () => {
 const readsWall = [
   "gateway/src/console/app/format.ts",
   "gateway/src/console/pages/run/plan-strip.tsx",
-  "gateway/src/console/pages/run/timeline.tsx",
+  "gateway/src/console/pages/run/timeline/timeline.tsx",
   "gateway/src/console/pages/runs/list-store.ts",
   "gateway/src/registry/known-agent.ts",
   "gateway/src/shares/share-store.ts",
@@ -138,10 +154,10 @@ const readsWall = [
   "shared/src/auth/auth-store.ts",
   "shared/src/auth/jwt.ts",
   "shared/src/durable/sqlite/machine-clock.ts",
-  "shared/src/machine/workspace/artifact-store.ts",
+  "shared/src/machine/workspace/artifacts/artifact-store.ts",
+  "shared/src/machine/workspace/artifacts/shared-artifacts.ts",
   "shared/src/machine/workspace/open-workspace.ts",
-  "shared/src/machine/workspace/remove-stale.ts",
-  "shared/src/machine/workspace/shared-artifacts.ts",
+  "shared/src/machine/workspace/own-files/remove-stale.ts",
   "shared/src/models/chat/attempt.ts",
   "shared/src/runs/sweep.ts",
   "shared/src/tools/code/checkpoints/checkpoint-store.ts",

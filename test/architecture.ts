@@ -190,6 +190,24 @@ export function importsOf(source: string): string[] {
   return [...source.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
 }
 
+/**
+ * A reader takes in a folder of about twenty files and folders; tests lie beside what they test.
+ */
+const mostEntries = 22;
+
+/** The folders above these paths that hold more than a reader can take in. */
+export function fullFolders(paths: readonly string[]): string[] {
+  const entries = new Map<string, Set<string>>();
+  for (const path of paths.filter((one) => !/\.test\.tsx?$/.test(one)))
+    for (let at = path; dirname(at) !== "."; at = dirname(at)) {
+      const folder = dirname(at);
+      entries.set(folder, (entries.get(folder) ?? new Set()).add(at));
+    }
+  return [...entries]
+    .filter(([, inside]) => inside.size > mostEntries)
+    .map(([folder, inside]) => `${folder} has ${inside.size} entries`);
+}
+
 /** Manifest dependencies that point the wrong way. */
 export function manifestFaults(packages: readonly Package[]): string[] {
   const folders = new Map(packages.map(({ name, folder }) => [name, folder]));

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { testCounts } from "./test-counts.ts";
+import { testCounts } from "./runner/test-counts.ts";
 
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
@@ -61,7 +61,7 @@ test("a", async () => {
 });`;
   const files = [..."abcdefgh"].map((name) => `test/${name}.test.ts`).concat("test/slow.test.ts");
   for (const file of files) await Bun.write(join(root, file), source);
-  const kept = join(root, "test/timings.json");
+  const kept = join(root, "test/runner/timings.json");
   await Bun.write(
     kept,
     JSON.stringify({ version: 1, files: { "test/slow.test.ts": 9_000, "test/gone.test.ts": 3_000 } }),

@@ -8,14 +8,14 @@
  * passed. Tests that kill, attack or check conformance get no second try: one in a hundred is what
  * they are there to find.
  *
- * The slowest files start first, as `test/timings.json` tells, so that none is left alone at the
- * end. `bun run test --update-timings` on a quiet machine writes it anew.
+ * The slowest files start first, as `test/runner/timings.json` tells, so that none is left alone at
+ * the end. `bun run test --update-timings` on a quiet machine writes it anew.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type FailedTest, failedTests, type TestCounts, testCounts } from "./test-counts.ts";
-import { keepTimings, writeTimings } from "./timings.ts";
+import { type FailedTest, failedTests, type TestCounts, testCounts } from "./runner/test-counts.ts";
+import { keepTimings, writeTimings } from "./runner/timings.ts";
 
 const deadlineMs = 45 * 60_000;
 /**
@@ -33,7 +33,7 @@ const onlyOnce = /crash|kill|attacks\/|faults\/|conformance\/|planted\/|principa
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-tests-"));
 const report = join(folder, "junit.xml");
-const kept = "test/timings.json";
+const kept = "test/runner/timings.json";
 const timings = join(folder, "timings.json");
 const hasTimings = await Bun.file(kept).exists();
 if (hasTimings) await writeTimings(process.cwd(), kept, timings);

@@ -3,11 +3,20 @@ import { pagesOf, parts } from "../site/pages.ts";
 import { slug } from "../site/slug.ts";
 
 const sidebar = await Promise.all(
-  parts.map(async (part) => ({
-    text: part.title,
-    collapsed: part.folder === "decisions",
-    items: (await pagesOf(part)).map(({ path, title }) => ({ text: title, link: `/${path}` })),
-  })),
+  parts.map(async (part) => {
+    const pages = await pagesOf(part);
+    const linksBelow = (folder: string) =>
+      pages
+        .filter(({ path }) => path.startsWith(`${folder}/`))
+        .map(({ path, title }) => ({ text: title, link: `/${path}` }));
+    const groups = Object.entries(part.groups ?? {}).map(([name, text]) => ({
+      text,
+      collapsed: true,
+      items: linksBelow(`${part.folder}/${name}`),
+    }));
+    const collapsed = groups.length > 0;
+    return { text: part.title, collapsed, items: collapsed ? groups : linksBelow(part.folder) };
+  }),
 );
 
 /** The site: the same files as on a code host, with a search of its own that asks nobody else. */

@@ -7,9 +7,14 @@ export type Page = { readonly path: string; readonly title: string; readonly abo
 
 /**
  * A part of the documentation, with the pages that come first in their order and the others by
- * name.
+ * name. The folders of `groups` in it have titles of their own.
  */
-export type Part = { readonly title: string; readonly folder: string; readonly first: readonly [string, ...string[]] };
+export type Part = {
+  readonly title: string;
+  readonly folder: string;
+  readonly first: readonly [string, ...string[]];
+  readonly groups?: Readonly<Record<string, string>>;
+};
 
 /** The parts, in the order in which a reader needs them. */
 export const parts: readonly Part[] = [
@@ -37,12 +42,23 @@ export const parts: readonly Part[] = [
       "figures",
     ],
   },
-  { title: "Decisions", folder: "decisions", first: ["own-durable-engine"] },
+  {
+    title: "Decisions",
+    folder: "decisions",
+    first: ["durability/own-durable-engine"],
+    groups: {
+      durability: "Runs that last",
+      safety: "Safety",
+      agents: "Agents and models",
+      protocols: "Protocols",
+      project: "The project",
+    },
+  },
 ];
 
-/** The pages of a part. */
+/** The pages of a part, those of its groups included. */
 export async function pagesOf({ folder: part, first }: Part): Promise<Page[]> {
-  const names = [...new Bun.Glob("*.md").scanSync({ cwd: join(folder, part) })].map((name) => name.slice(0, -3));
+  const names = [...new Bun.Glob("**/*.md").scanSync({ cwd: join(folder, part) })].map((name) => name.slice(0, -3));
   const rest = names.filter((name) => !first.includes(name)).toSorted();
   return Promise.all([...first, ...rest].map((name) => readPage(`${part}/${name}`)));
 }

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { defineFlow } from "manyhands/flows";
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type FlowStart, flowForTest } from "manyhands/internal/testing/flow";
-import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
+import type { ScriptedReply } from "manyhands/internal/testing/models/scripted-model";
 import { flows } from "./flows.ts";
 import { plan } from "./testing/planner.ts";
 import { doorForTest } from "./testing/served-flow.ts";

@@ -2,14 +2,18 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readEvent } from "manyhands/internal/core/read-event";
-import type { AgentOutput } from "manyhands/internal/core/task";
+import { readEvent } from "manyhands/internal/core/events/read-event";
+import type { AgentOutput } from "manyhands/internal/core/runs/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import { compiled } from "manyhands/internal/testing/bundled";
 import { type FlowStart, inputForTest } from "manyhands/internal/testing/flow";
-import { type ModelScript, type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import {
+  type ModelScript,
+  type ScriptedReply,
+  startScriptedModel,
+} from "manyhands/internal/testing/models/scripted-model";
 import type * as z from "zod";
 import type { flowChildSettings } from "./testing/flow-process.ts";
 import { plan, plannerForTest, revision } from "./testing/planner.ts";

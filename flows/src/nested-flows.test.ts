@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { flowForTest } from "manyhands/internal/testing/flow";
 import { debate } from "./debate/debate.ts";
 import { parallel } from "./parallel/parallel.ts";

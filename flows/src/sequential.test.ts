@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ReadEvent } from "manyhands/internal/core/events";
+import type { ReadEvent } from "manyhands/internal/core/events/events";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";

@@ -1,4 +1,4 @@
-import type { Engine } from "manyhands/internal/core/engine";
+import type { Engine } from "manyhands/internal/core/runs/engine";
 
 /** Counts the readers that follow a journal of an engine. */
 export type CountedReaders = { readonly engine: (real: Engine) => Engine; readonly count: () => number };

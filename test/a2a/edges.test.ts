@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { status as grpcStatus } from "@grpc/grpc-js";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
-import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
+import type { Engine } from "manyhands/internal/core/runs/engine";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
 import { failureOf, grpcClient, grpcMessage } from "./grpc-client.ts";
 import { rawRpc, rpc, textMessage, wire } from "./rpc.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { status } from "@grpc/grpc-js";
-import type { QuotaConfig } from "manyhands/internal/core/quota";
+import type { QuotaConfig } from "manyhands/internal/core/runs/quota";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
 import { failureOf, grpcClient, grpcMessage } from "./grpc-client.ts";
 import { eventually, rpc, textMessage, type Wire } from "./rpc.ts";

@@ -1,9 +1,9 @@
 import { AppError, type ErrorCode } from "manyhands/internal/core/errors";
-import type { JournalEvent } from "manyhands/internal/core/events";
+import type { JournalEvent } from "manyhands/internal/core/events/events";
 import type { Json } from "manyhands/internal/core/json";
 import { messageSignal, type UserMessage } from "manyhands/internal/core/message";
-import type { Run, RunDefinition, RunEvent, StepContext } from "manyhands/internal/core/run";
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { Run, RunDefinition, RunEvent, StepContext } from "manyhands/internal/core/runs/run";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
 
 /** The name of the agent these tests serve. */
 export const agentName = "scripted";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SendMessageRequest } from "@a2a-js/sdk";
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
 import { type GrpcClient, grpcClient } from "./grpc-client.ts";
 import { textMessage } from "./rpc.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { freePort } from "manyhands/internal/http/free-port";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import OpenAI from "openai";
 import { type GatewayServer, startGatewayServer } from "../servers/gateway-server.ts";
 import { startAgent } from "../servers/manus-server.ts";

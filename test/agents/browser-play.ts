@@ -1,4 +1,4 @@
-import { type ModelScript, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ModelScript, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 
 type ScriptFunction = Extract<ModelScript, (...arguments_: never[]) => unknown>;
 type ChatRequest = Parameters<ScriptFunction>[0];

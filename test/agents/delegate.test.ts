@@ -5,7 +5,11 @@ import { join } from "node:path";
 import { type Part, type Task, TaskState } from "@a2a-js/sdk";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
 import { freePort } from "manyhands/internal/http/free-port";
-import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import {
+  type ModelScript,
+  type ScriptedModel,
+  startScriptedModel,
+} from "manyhands/internal/testing/models/scripted-model";
 import * as z from "zod";
 import { type AgentServer, startAgent } from "../servers/manus-server.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { agentDefaults } from "manyhands/internal/config/agents";
 import { freePort } from "manyhands/internal/http/free-port";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "../e2e/sdk-client.ts";
 import { startAgent } from "../servers/manus-server.ts";
 

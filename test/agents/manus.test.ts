@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { freePort } from "manyhands/internal/http/free-port";
-import type { ModelScript, ScriptedModel } from "manyhands/internal/testing/scripted-model";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import type { ModelScript, ScriptedModel } from "manyhands/internal/testing/models/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { artifactBytes, sendByOldSdk, sendBySdk } from "../e2e/sdk-client.ts";
 import { type AgentServer, startManus } from "../servers/manus-server.ts";
 

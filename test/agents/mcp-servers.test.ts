@@ -3,7 +3,11 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
-import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import {
+  type ModelScript,
+  type ScriptedModel,
+  startScriptedModel,
+} from "manyhands/internal/testing/models/scripted-model";
 import { rpc, type Wire } from "../a2a/rpc.ts";
 import { type EverythingServer, startEverything } from "../mcp/everything-server.ts";
 import { fixture, installed } from "../mcp/host-for-test.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
-import { type SmallModel, startSmallModel } from "manyhands/internal/testing/small-window";
+import type { ScriptedReply } from "manyhands/internal/testing/models/scripted-model";
+import { type SmallModel, startSmallModel } from "manyhands/internal/testing/models/small-window";
 import { artifactBytes, sendBySdk } from "../e2e/sdk-client.ts";
 import { type AgentServer, startManus } from "../servers/manus-server.ts";
 

@@ -4,7 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Task, TaskState } from "@a2a-js/sdk";
 import { freePort } from "manyhands/internal/http/free-port";
-import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import {
+  type ModelScript,
+  type ScriptedModel,
+  startScriptedModel,
+} from "manyhands/internal/testing/models/scripted-model";
 import { type GitServer, startGitServer } from "../../shared/src/testing/code/git-server.ts";
 import { artifactBytes, oldArtifactText, sendByOldSdk, sendBySdk } from "../e2e/sdk-client.ts";
 import { type AgentServer, startAgent } from "../servers/manus-server.ts";

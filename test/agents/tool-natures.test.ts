@@ -7,8 +7,8 @@ import { dataAnalysis } from "../../agents/data-analysis/src/agent.ts";
 import { manus } from "../../agents/manus/src/agent.ts";
 import { swe } from "../../agents/swe/src/agent.ts";
 import { loadConfig } from "../../shared/src/config/config.ts";
-import type { Tool } from "../../shared/src/core/tool.ts";
-import { openMachine } from "../../shared/src/server/open-machine.ts";
+import type { Tool } from "../../shared/src/core/tools/tool.ts";
+import { openMachine } from "../../shared/src/server/machine/open-machine.ts";
 import { openToolbox } from "../../shared/src/server/toolbox.ts";
 
 /** A call of each tool, and what may become of it: its effect, then what else it declares. */

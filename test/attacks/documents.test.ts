@@ -3,8 +3,8 @@ import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Workspace } from "../../shared/src/core/workspace.ts";
 import { wordOf, zipOf } from "../../shared/src/testing/documents.ts";
+import { workspaceForTest } from "../../shared/src/testing/machine/workspace.ts";
 import { contextForTest } from "../../shared/src/testing/tool-context.ts";
-import { workspaceForTest } from "../../shared/src/testing/workspace.ts";
 import { readDocument } from "../../shared/src/tools/documents/read-document.ts";
 import { type Site, startSite } from "../agents/browser-site.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
+import type { ScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type Site, startSite } from "../agents/browser-site.ts";
 import { fixture } from "../mcp/host-for-test.ts";
 import { type AttackedAgent, sentenceOf, startAttackedAgent } from "./attacked-agent.ts";

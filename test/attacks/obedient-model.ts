@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/client";
 import { freePort } from "manyhands/internal/http/free-port";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
 /** A call that an attacker makes the model perform. */

@@ -1,4 +1,4 @@
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 
 /** A placeholder in an order for the secret that the model has read. */
 export const stolen = "STOLEN-SECRET";

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { keptFile } from "manyhands/internal/machine/workspace/kept-file";
+import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
 import { createSkillLibrary } from "manyhands/internal/skills/skill-library";
-import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
+import type { ScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type Site, startSite } from "../agents/browser-site.ts";
 import { type AttackedAgent, startAttackedAgent } from "./attacked-agent.ts";
 import { order, startObeyingModel, stolen } from "./orders.ts";

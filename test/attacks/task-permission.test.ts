@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
+import type { ScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type Site, startSite } from "../agents/browser-site.ts";
 import { type AttackedAgent, startAttackedAgent, yes } from "./attacked-agent.ts";
 import { order, startObeyingModel, stolen } from "./orders.ts";

@@ -8,7 +8,7 @@ import { identifyBy } from "manyhands/internal/auth/identify";
 import { jwtVerifier } from "manyhands/internal/auth/jwt";
 import { type Identify, localCaller } from "manyhands/internal/core/caller";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 import { definition } from "../a2a/agent-server.ts";
 import { median, startServer, timed } from "./bench-server.ts";
 

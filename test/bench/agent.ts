@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentRun } from "manyhands/internal/agent/agent-run";
 import { defineAgent } from "manyhands/internal/agent/define-agent";
-import { defineTool } from "manyhands/internal/core/define-tool";
 import type { Model } from "manyhands/internal/core/model";
+import { defineTool } from "manyhands/internal/core/tools/define-tool";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { modelConfigSchema } from "manyhands/internal/models/config";
 import { createModel } from "manyhands/internal/models/create-model";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import OpenAI from "openai";
 import * as z from "zod";
 

@@ -6,8 +6,8 @@ import { browserDefaults } from "manyhands/internal/machine/browser-process/sett
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { estimateText } from "manyhands/internal/models/tokens";
 import { browserTools } from "manyhands/internal/tools/browser/browser-tools";
+import { createSnapshotStates } from "manyhands/internal/tools/observation/elements/snapshot-state";
 import { observe } from "manyhands/internal/tools/observation/observe";
-import { createSnapshotStates } from "manyhands/internal/tools/observation/snapshot-state";
 
 /**
  * What a browser tool costs compared with Playwright's own call on the same page in the same

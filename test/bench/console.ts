@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { RunEvent } from "manyhands/internal/core/run";
+import type { RunEvent } from "manyhands/internal/core/runs/run";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { type Browser, chromium, type Page } from "playwright";
 import { median, startServer, timed } from "./bench-server.ts";

@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine } from "manyhands/internal/core/engine";
-import type { Run, RunDefinition } from "manyhands/internal/core/run";
+import type { Engine } from "manyhands/internal/core/runs/engine";
+import type { Run, RunDefinition } from "manyhands/internal/core/runs/run";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 
 /**

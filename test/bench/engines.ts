@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine } from "manyhands/internal/core/engine";
-import type { Run, RunDefinition } from "manyhands/internal/core/run";
+import type { Engine } from "manyhands/internal/core/runs/engine";
+import type { Run, RunDefinition } from "manyhands/internal/core/runs/run";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createPostgresEngine, migratePostgres } from "../../shared/src/durable/postgres/postgres-engine.ts";
 import { createRestateEngine } from "../../shared/src/durable/restate/restate-engine.ts";

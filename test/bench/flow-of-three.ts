@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { startGatewayServer } from "../servers/gateway-server.ts";
 import { startManus } from "../servers/manus-server.ts";
 

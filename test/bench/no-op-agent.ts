@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
 import { localCaller } from "manyhands/internal/core/caller";
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 
 /**
  * One of our agents that does nothing, as a separate process: it answers with its input, after the

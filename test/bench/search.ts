@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine, StartRequest } from "manyhands/internal/core/engine";
+import type { Engine, StartRequest } from "manyhands/internal/core/runs/engine";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { postgresPrograms, startPostgres } from "manyhands/internal/testing/durable/postgres-process";

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
-import { openTokens } from "manyhands/internal/server/open-shared";
+import { openTokens } from "manyhands/internal/server/storage/open-shared";
 import { agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import {
   noPostgres,

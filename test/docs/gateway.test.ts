@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { freePort } from "manyhands/internal/http/free-port";
-import type { ScriptedModel } from "manyhands/internal/testing/scripted-model";
+import type { ScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type AgentServer, startAgent, startServer } from "../servers/manus-server.ts";
 import { startGuideModel } from "./guide-model.ts";
 import { type Block, blocksOf, codesIn, readGuide, rowsOf } from "./markdown.ts";

@@ -1,4 +1,8 @@
-import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import {
+  type ScriptedModel,
+  type ScriptedReply,
+  startScriptedModel,
+} from "manyhands/internal/testing/models/scripted-model";
 
 type Message = ScriptedModel["requests"][number]["body"]["messages"][number];
 

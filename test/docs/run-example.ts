@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
+import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 
 /**
  * Runs a program on an example's text; expects success and no error output, and resolves with what

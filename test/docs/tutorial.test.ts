@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "nod
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
-import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
+import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
 import { type Block, blocksOf } from "./markdown.ts";
 import { shows } from "./shows.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { freePort } from "manyhands/internal/http/free-port";
-import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
+import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 import { startGatewayServer } from "../servers/gateway-server.ts";
 import { startManus } from "../servers/manus-server.ts";
 

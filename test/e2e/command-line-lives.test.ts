@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "manyhands-lives-"));

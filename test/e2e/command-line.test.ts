@@ -4,7 +4,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { startAgent } from "../servers/manus-server.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");

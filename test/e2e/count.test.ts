@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import type { JournalEvent } from "manyhands/internal/core/events";
+import type { JournalEvent } from "manyhands/internal/core/events/events";
 import { agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
-import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
+import type { ScriptedReply } from "manyhands/internal/testing/models/scripted-model";
 import * as z from "zod";
 import { createPeers } from "../../shared/src/a2a/ask/peers.ts";
 import { createA2aClient } from "../../shared/src/a2a/client/client.ts";
 import { delegateTool } from "../../shared/src/a2a/delegate/delegate.ts";
 import { openDirectory } from "../../shared/src/a2a/delegate/directory.ts";
 import { taskUsage } from "../../shared/src/a2a/task-metadata.ts";
-import { defineTool } from "../../shared/src/core/define-tool.ts";
 import { defineFlow } from "../../shared/src/core/flow.ts";
+import { defineTool } from "../../shared/src/core/tools/define-tool.ts";
 import type { ChatRequest } from "../../shared/src/models/chat/chat-protocol.ts";
 import { applyEvent, emptyProjection, projectedUsage } from "../../shared/src/runs/projection.ts";
 import { flowForTest } from "../../shared/src/testing/flow.ts";

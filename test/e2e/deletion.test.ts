@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
-import { s3Credentials, startS3 } from "manyhands/internal/testing/s3-server";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { s3Credentials, startS3 } from "manyhands/internal/testing/machine/s3-server";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 import { type AgentServer, startManus } from "../servers/manus-server.ts";
 

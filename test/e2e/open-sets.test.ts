@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { freePort } from "manyhands/internal/http/free-port";
 import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
-import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
+import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";

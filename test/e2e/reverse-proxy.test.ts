@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
 import { freePort } from "manyhands/internal/http/free-port";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { chromium } from "playwright";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 import { type AgentServer, startManus } from "../servers/manus-server.ts";

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { startHttpServer } from "../mcp/http-server.ts";
 import { startGatewayServer, until } from "../servers/gateway-server.ts";
 import { startAgent } from "../servers/manus-server.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { type GatewayServer, startGatewayServer } from "../servers/gateway-server.ts";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { credentials, status } from "@grpc/grpc-js";
 import { freePort } from "manyhands/internal/http/free-port";
-import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
 import { hasOpenssl, testAuthority } from "manyhands/internal/testing/certificates";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { failureOf, grpcClient, grpcMessage } from "../a2a/grpc-client.ts";
 import { until } from "../servers/gateway-server.ts";
 

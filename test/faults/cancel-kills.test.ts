@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { freePort } from "manyhands/internal/http/free-port";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { startGatewayServer, until } from "../servers/gateway-server.ts";
 import { startManus } from "../servers/manus-server.ts";
 

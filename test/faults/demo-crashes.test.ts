@@ -6,7 +6,7 @@ import { TaskState } from "@a2a-js/sdk";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
 import type { OutgoingMessage } from "manyhands/internal/a2a/client/outgoing-message";
 import type { TaskUpdate } from "manyhands/internal/a2a/client/task-update";
-import type { StoredEvent } from "manyhands/internal/core/engine";
+import type { StoredEvent } from "manyhands/internal/core/runs/engine";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { freePort } from "manyhands/internal/http/free-port";
 import { ordersReport } from "manyhands/internal/models/rehearsal/orders/orders-report";

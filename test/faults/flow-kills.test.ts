@@ -2,11 +2,11 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { freePort } from "manyhands/internal/http/free-port";
 import { compiled } from "manyhands/internal/testing/bundled";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { startManus } from "../servers/manus-server.ts";
 

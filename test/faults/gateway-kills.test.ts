@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
 import { type AgentServerForTest, agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 import { startManus } from "../servers/manus-server.ts";
 

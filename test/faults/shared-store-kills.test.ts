@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import {
   noPostgres,
   type PostgresProcess,

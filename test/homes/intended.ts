@@ -20,11 +20,11 @@ type Difference = {
  */
 const ofFirstHome: readonly Difference[] = [
   {
-    why: "What only a flow tells is {type, note, data}, with keys in its data that all flows share: docs/decisions/one-table-of-events.md",
+    why: "What only a flow tells is {type, note, data}, with keys in its data that all flows share: docs/decisions/durability/one-table-of-events.md",
     now: (view) => everywhere(view, (one) => (isFlowEvent(one) ? flowEvent(one) : one)),
   },
   {
-    why: "The code of a failure is data, and not the end of its sentence: docs/decisions/one-table-of-events.md",
+    why: "The code of a failure is data, and not the end of its sentence: docs/decisions/durability/one-table-of-events.md",
     now: (view, _, __, { errors }) =>
       everywhere(view, (one) => {
         const error = errors[one.id];

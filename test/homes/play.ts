@@ -1,6 +1,6 @@
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { type ChatMessage, type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
-import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedReply, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import * as z from "zod";
 
 /**

@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Tool, ToolContext, ToolResult } from "manyhands/internal/core/tool";
-import { keptFile } from "manyhands/internal/machine/workspace/kept-file";
+import type { Tool, ToolContext, ToolResult } from "manyhands/internal/core/tools/tool";
+import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
 import { createMcpHost, type McpHost } from "manyhands/internal/mcp/client/create-host";
 import type { Workspace } from "../../shared/src/core/workspace.ts";
 import { createSandbox } from "../../shared/src/machine/confinement/create-sandbox.ts";

@@ -3,8 +3,8 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
-import { openMcp } from "manyhands/internal/server/open-mcp";
-import { openShared } from "manyhands/internal/server/open-shared";
+import { openMcp } from "manyhands/internal/server/protocols/open-mcp";
+import { openShared } from "manyhands/internal/server/storage/open-shared";
 import { createSandbox } from "../../shared/src/machine/confinement/create-sandbox.ts";
 import type { Sandbox } from "../../shared/src/machine/sandbox/sandbox.ts";
 import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace.ts";

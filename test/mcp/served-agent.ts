@@ -2,7 +2,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { type ModelScript, type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import {
+  type ModelScript,
+  type ScriptedModel,
+  startScriptedModel,
+} from "manyhands/internal/testing/models/scripted-model";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 
 /** An agent's process that is also an MCP server. */

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { modelEnv, resultText, runs, stockClient } from "./served-agent.ts";
 
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createKeyedQueue } from "manyhands/internal/core/keyed-queue";
+import { createKeyedQueue } from "manyhands/internal/core/async/keyed-queue";
 import { createStrReplaceEditor } from "manyhands/internal/tools/files/str-replace-editor";
 import { connectTo, resultText, runs, type ServedAgent, startServedAgent } from "./served-agent.ts";
 

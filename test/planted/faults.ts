@@ -52,7 +52,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "newest-body-for-all",
-    file: "shared/src/durable/sqlite/worker.ts",
+    file: "shared/src/durable/sqlite/workers/worker.ts",
     find: "bodyOf(definition, claim.body)",
     becomes: "bodyOf(definition, newestBody(definition))",
     harm: "After an upgrade every run in progress is replayed by code that it did not begin with, and pauses.",
@@ -76,7 +76,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "former-bodies-unwrapped",
-    file: "shared/src/core/bodies.ts",
+    file: "shared/src/core/runs/bodies.ts",
     find: ", ...(changed && { former: changed })",
     becomes: "",
     harm: "After an upgrade a run that is over leaves what it asked of agents open, and is not counted.",
@@ -100,7 +100,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "asleep-is-dead",
-    file: "shared/src/durable/sqlite/heartbeat.ts",
+    file: "shared/src/durable/sqlite/workers/heartbeat.ts",
     find: "Math.min(now - this.#lastLook, 2 * this.#lookMs)",
     becomes: "now - this.#lastLook",
     harm: "After a machine was suspended its workers declare each other dead, and runs are executed twice.",
@@ -446,7 +446,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "public-gateway-without-token",
-    file: "shared/src/config/exposure.ts",
+    file: "shared/src/config/access/exposure.ts",
     find: `    "gateway.public_url": gateway.public_url,\n`,
     becomes: "",
     harm: "A gateway that is reached from outside by its public address starts without any token.",
@@ -454,7 +454,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "key-at-another-endpoint",
-    file: "shared/src/config/models.ts",
+    file: "shared/src/config/llm/models.ts",
     find: "{ ...(elsewhere ? rest : base), ...table }",
     becomes: "{ ...base, ...table }",
     harm: "The key of one provider is sent to another.",
@@ -494,7 +494,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "given-back-and-answered",
-    file: "shared/src/durable/sqlite/leased-run.ts",
+    file: "shared/src/durable/sqlite/workers/leased-run.ts",
     find: "        tables.journal.reopen(lease.n, path);\n",
     becomes: "",
     harm: "At replay a branch receives a message that it had given back.",
@@ -550,7 +550,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "long-name-beats-short",
-    file: "shared/src/config/environment.ts",
+    file: "shared/src/config/settings/environment.ts",
     find: "Number(a.variable in short) - Number(b.variable in short)",
     becomes: "Number(b.variable in short) - Number(a.variable in short)",
     harm: "OPENAI_API_KEY is passed over where MANYHANDS_LLM_API_KEY is set too.",
@@ -558,7 +558,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "password-in-a-url-is-shown",
-    file: "shared/src/config/redact.ts",
+    file: "shared/src/config/settings/redact.ts",
     find: String.raw`[^/@\s]+@/gi`,
     becomes: String.raw`[^/@:\s]+@/gi`,
     harm: "`config` shows the password of a proxy's address.",
@@ -700,7 +700,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "newer-read-as-of-today",
-    file: "shared/src/core/read-event.ts",
+    file: "shared/src/core/events/read-event.ts",
     find: "isNewer(stored, version) ? undefined : schema.safeParse(stored)",
     becomes: "schema.safeParse(stored)",
     harm: "An event that a later version writes in another sense is taken for what it meant before.",
@@ -708,7 +708,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "new-code-hides-the-end",
-    file: "shared/src/core/events.ts",
+    file: "shared/src/core/events/events.ts",
     find: `.catch("task_failed")`,
     becomes: "",
     harm: "A run that a later version ended with an unknown error code looks as if it were still running.",
@@ -716,7 +716,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "later-event-emptied",
-    file: "shared/src/core/read-event.ts",
+    file: "shared/src/core/events/read-event.ts",
     find: "return writtenEvent(readEvent(stored)) ?? stored;",
     becomes: "return writtenEvent(readEvent(stored)) ?? { type: stored.type };",
     harm: "A reader of a later version gets that version's events without their fields.",
@@ -818,7 +818,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "token-for-strangers",
-    file: "shared/src/config/agent-config.ts",
+    file: "shared/src/config/agents/agent-config.ts",
     find: "agent.token ?? (entry === undefined ? undefined : server.token)",
     becomes: "agent.token ?? server.token",
     harm: "The token of this system is sent to an agent that somebody else runs.",
@@ -826,7 +826,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "certificate-for-strangers",
-    file: "shared/src/config/agent-config.ts",
+    file: "shared/src/config/agents/agent-config.ts",
     find: "given?.tls ?? (agent.entry === undefined ? undefined : ownTls)",
     becomes: "given?.tls ?? ownTls",
     harm: "The certificate of this system is shown to an agent that somebody else runs, whose own authority is not trusted.",
@@ -842,7 +842,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "own-limits-overruled",
-    file: "shared/src/config/agent-config.ts",
+    file: "shared/src/config/agents/agent-config.ts",
     find: "...limitsOf(sections.limits), ...limitsOf(agent.limits)",
     becomes: "...limitsOf(agent.limits), ...limitsOf(sections.limits)",
     harm: "A stricter limit of one agent is ignored if there is one for all agents.",
@@ -1034,7 +1034,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "canceled-and-paused",
-    file: "shared/src/durable/sqlite/leased-run.ts",
+    file: "shared/src/durable/sqlite/workers/leased-run.ts",
     find: `if (canceled) return { value: undefined, seq: endRun(tables, lease.n, { status: "canceled" }, now) };`,
     becomes: "",
     harm: "A canceled run that cannot be replayed is shown as paused, and never ends.",
@@ -1074,7 +1074,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "dead-of-a-full-disk",
-    file: "shared/src/durable/sqlite/heartbeat.ts",
+    file: "shared/src/durable/sqlite/workers/heartbeat.ts",
     find: "      this.#seen.clear();\n",
     becomes: "",
     harm: "When a full disk has room again, living servers declare each other dead.",
@@ -1122,7 +1122,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "file-by-any-hash-in-an-event",
-    file: "shared/src/core/event-files.ts",
+    file: "shared/src/core/events/event-files.ts",
     find: "if (!Object.hasOwn(eventTypes, stored.type)) return [];\n  return fileFields.flatMap((field) => {\n    const listed = stored[field];",
     becomes:
       'return [...fileFields, "data", "metadata"].flatMap((field) => {\n    const listed = (stored[field] as never)?.["parts"] ?? stored[field];',
@@ -1443,7 +1443,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "canceled-elsewhere-works-on",
-    file: "shared/src/durable/sqlite/worker.ts",
+    file: "shared/src/durable/sqlite/workers/worker.ts",
     find: "          else if (run.cancel_requested === 1) execution.cancel();\n",
     becomes: "",
     harm: "A run that is canceled through another process works on to its end.",
@@ -1583,15 +1583,15 @@ export const faults: readonly Fault[] = [
     find: "if (sandbox.tier === tier && sandbox.profile === profile && !closed) return sandbox;",
     becomes: "if (!closed) return sandbox;",
     harm: "A card promises a sandbox of its own namespaces, and commands run in a weaker one.",
-    tests: ["shared/src/server/open-machine"],
+    tests: ["shared/src/server/machine/open-machine"],
   },
   {
     id: "weaker-tier-remembered",
-    file: "shared/src/server/open-machine.ts",
+    file: "shared/src/server/machine/open-machine.ts",
     find: "machine.sandbox.tier === strongest ?",
     becomes: `machine.sandbox.tier !== "none" ?`,
     harm: "A machine that was busy once confines commands by its second-best tier until it is booted.",
-    tests: ["shared/src/server/open-machine"],
+    tests: ["shared/src/server/machine/open-machine"],
   },
   {
     id: "another-bwrap-unnoticed",
@@ -1599,7 +1599,7 @@ export const faults: readonly Fault[] = [
     find: `    ...programs.map((name) => identityOf(Bun.which(name, { PATH: process.env.PATH ?? "" }))),\n`,
     becomes: "",
     harm: "After an update of bwrap a server's card names a tier that its commands are refused in.",
-    tests: ["shared/src/server/open-machine"],
+    tests: ["shared/src/server/machine/open-machine"],
   },
   {
     id: "mcp-tools-unjudged",
@@ -1651,7 +1651,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "empty-variable-overrides",
-    file: "shared/src/config/environment.ts",
+    file: "shared/src/config/settings/environment.ts",
     find: 'value === undefined || value === "" || variable === configFileVariable',
     becomes: "value === undefined || variable === configFileVariable",
     harm: "A variable that a compose file leaves empty takes the place of what the settings say.",
@@ -1803,7 +1803,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "port-of-a-later-one",
-    file: "shared/src/config/settings.ts",
+    file: "shared/src/config/settings/settings.ts",
     find: "new Set([sections.gateway.port, ...Object.values(sections.agents).map(({ port }) => port)])",
     becomes: "new Set<number | undefined>([sections.gateway.port])",
     harm: "An agent without a port is put at that of another, and nothing starts.",
@@ -1811,7 +1811,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "removed-without-the-key",
-    file: "shared/src/server/mcp-app.ts",
+    file: "shared/src/server/protocols/mcp-app.ts",
     find: "    await requireMountKey(c.req.raw, mountKey);\n    const { name } = c.req.param();",
     becomes: "    const { name } = c.req.param();",
     harm: "Any user of a server without a token takes MCP servers from its agent.",
@@ -1987,7 +1987,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "one-yes-for-equal-calls",
-    file: "shared/src/core/approval.ts",
+    file: "shared/src/core/tools/approval.ts",
     find: "[runId, id, name, text,",
     becomes: "[runId, name, text,",
     harm: "The code of an allowed call also allows the same call the next time.",
@@ -2023,7 +2023,7 @@ export const faults: readonly Fault[] = [
     find: "DELETE FROM workers WHERE id = ? AND beat = ? RETURNING id",
     becomes: "DELETE FROM workers WHERE id = ? AND beat >= ? RETURNING id",
     harm: "A worker that was only slow loses its runs in the moment in which it reports again.",
-    tests: ["shared/src/durable/sqlite/heartbeat", "shared/src/durable/faults/fencing", ...durable],
+    tests: ["shared/src/durable/sqlite/workers/heartbeat", "shared/src/durable/faults/fencing", ...durable],
   },
   {
     id: "wish-about-the-plan-forgotten",
@@ -2291,11 +2291,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "server-certificate-shown-as-a-clients",
-    file: "shared/src/config/tls-config.ts",
+    file: "shared/src/config/access/tls-config.ts",
     find: "if (clients !== undefined && !isForClients(shown.cert.text))",
     becomes: "if (false)",
     harm: "A system starts whose servers refuse each other, since their certificate is for servers only.",
-    tests: ["shared/src/config/tls-config"],
+    tests: ["shared/src/config/access/tls-config"],
   },
   {
     id: "file-link-redirected",
@@ -2311,7 +2311,7 @@ export const faults: readonly Fault[] = [
     find: "kinds, principal, asked: false } as const",
     becomes: "kinds, principal } as const",
     harm: "The list of runs shows each flow beside the tasks it is made of.",
-    tests: ["gateway/src/rest/run-list", "test/e2e/command-line-lives", "test/e2e/callers"],
+    tests: ["gateway/src/rest/runs/run-list", "test/e2e/command-line-lives", "test/e2e/callers"],
   },
   {
     id: "requests-uncounted-at-the-gateway",
@@ -2427,7 +2427,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "late-comer-overtakes",
-    file: "shared/src/core/keyed-queue.ts",
+    file: "shared/src/core/async/keyed-queue.ts",
     find: "if (last.get(key) === result) last.delete(key);",
     becomes: "last.delete(key);",
     harm: "Two changes of one file happen at the same time, and one of them is lost.",
@@ -2627,11 +2627,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "log-left-in-part",
-    file: "shared/src/durable/sqlite/checkpoints.ts",
+    file: "shared/src/durable/sqlite/disk/checkpoints.ts",
     find: "    if (!this.#isClosed) this.#options.checkpoint();\n",
     becomes: "",
     harm: "While much is written the log is never begun anew, and grows until a commit has to bring in all of it.",
-    tests: ["shared/src/durable/sqlite/checkpoints"],
+    tests: ["shared/src/durable/sqlite/disk/checkpoints"],
   },
   {
     id: "records-taken-too-late",
@@ -2647,7 +2647,7 @@ export const faults: readonly Fault[] = [
     find: "error instanceof AppError || acceptance === undefined || isEmpty(acceptance.beginning())",
     becomes: "error instanceof Error",
     harm: "A message is refused because its run cannot write what it began with.",
-    tests: ["shared/src/durable/sqlite/claim"],
+    tests: ["shared/src/durable/sqlite/workers/claim"],
   },
   {
     id: "run-of-a-dead-worker",
@@ -2655,11 +2655,11 @@ export const faults: readonly Fault[] = [
     find: "      if (run.owner !== null && worker.get(run.owner) === null) return undefined;\n",
     becomes: "",
     harm: "A run that is accepted for a worker declared dead meanwhile is executed by nobody, ever.",
-    tests: ["shared/src/durable/sqlite/tables", "shared/src/durable/sqlite/claim"],
+    tests: ["shared/src/durable/sqlite/tables", "shared/src/durable/sqlite/workers/claim"],
   },
   {
     id: "room-that-nobody-takes",
-    file: "shared/src/durable/sqlite/worker.ts",
+    file: "shared/src/durable/sqlite/workers/worker.ts",
     find: `outcome !== "ended" || pool.mayHaveMore`,
     becomes: `outcome !== "ended"`,
     harm: "Runs for which there was no room wait although others have ended, until something else happens.",
@@ -2675,7 +2675,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "place-of-a-refused-start",
-    file: "shared/src/durable/sqlite/worker.ts",
+    file: "shared/src/durable/sqlite/workers/worker.ts",
     find: "        pool.reserved--;\n        if",
     becomes: "        if (isTaken) pool.reserved--;\n        if",
     harm: "Every refused or repeated request takes a place for good; in the end no run starts.",
@@ -2795,7 +2795,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "disk-full-unnamed",
-    file: "shared/src/machine/workspace/artifact-store.ts",
+    file: "shared/src/machine/workspace/artifacts/artifact-store.ts",
     find: `["ENOSPC", "EDQUOT", "EROFS", "EIO"]`,
     becomes: `["ENOSPC", "EROFS", "EIO"]`,
     harm: "A disk quota that is used up looks like a bug of the server.",
@@ -2803,7 +2803,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "artifact-unsynced",
-    file: "shared/src/machine/workspace/artifact-store.ts",
+    file: "shared/src/machine/workspace/artifacts/artifact-store.ts",
     find: "  await file.sync();\n",
     becomes: "",
     harm: "After a power cut a file has its name, and not its content.",
@@ -2811,7 +2811,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "long-hash",
-    file: "shared/src/machine/workspace/artifact-store.ts",
+    file: "shared/src/machine/workspace/artifacts/artifact-store.ts",
     find: "/^[0-9a-f]{64}$/",
     becomes: "/^[0-9a-f]{64}/",
     harm: "A name that only begins like a hash reads a file beside the store's.",
@@ -2923,19 +2923,19 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "answer-refused-at-the-limit",
-    file: "shared/src/core/quota.ts",
+    file: "shared/src/core/runs/quota.ts",
     find: "if (starts && runsAtOnce !== undefined",
     becomes: "if (runsAtOnce !== undefined",
     harm: "A principal at its limit of runs can't answer the question of one, so no run of its ever ends.",
-    tests: ["shared/src/core/quota"],
+    tests: ["shared/src/core/runs/quota"],
   },
   {
     id: "marks-closed-in-capitals",
-    file: "shared/src/core/sanitize.ts",
+    file: "shared/src/core/text/sanitize.ts",
     find: `new RegExp(\`<(/?\${mark})\`, "gi")`,
     becomes: `new RegExp(\`<(/?\${mark})\`, "g")`,
     harm: "A page closes the marks around it with capitals, and what follows reads like words of the system.",
-    tests: ["shared/src/core/sanitize"],
+    tests: ["shared/src/core/text/sanitize"],
   },
   {
     id: "nested-branch-of-a-loser",
@@ -2955,7 +2955,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "written-after-a-fault",
-    file: "shared/src/durable/sqlite/leased-run.ts",
+    file: "shared/src/durable/sqlite/workers/leased-run.ts",
     find: `      if (fault !== undefined && how?.afterFault !== true) throw fault.error;\n`,
     becomes: "",
     harm: "After a write that failed, later ones are kept, and the journal has a gap that a replay trips over.",
@@ -2987,11 +2987,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "no-sign-in-after-a-failure",
-    file: "shared/src/core/lazy.ts",
+    file: "shared/src/core/async/lazy.ts",
     find: `        making = undefined;\n`,
     becomes: "",
     harm: "An issuer that is away at the first sign-in keeps everybody out until the gateway starts again.",
-    tests: ["shared/src/core/lazy", "shared/src/auth/oidc"],
+    tests: ["shared/src/core/async/lazy", "shared/src/auth/oidc"],
   },
   {
     id: "web-switched-off-and-read",
@@ -3003,19 +3003,19 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "settings-shown-to-programs",
-    file: "shared/src/server/open-mcp.ts",
+    file: "shared/src/server/protocols/open-mcp.ts",
     find: "[homedir(), mcp.file, ...(file === undefined ? [] : [resolve(file)])]",
     becomes: "[homedir(), mcp.file]",
     harm: "An MCP server's program that is given a folder reads the settings file in it, with its keys.",
-    tests: ["shared/src/server/open-mcp"],
+    tests: ["shared/src/server/protocols/open-mcp"],
   },
   {
     id: "sign-in-secret-shown",
-    file: "shared/src/config/redact.ts",
+    file: "shared/src/config/settings/redact.ts",
     find: `  "client_secret",\n`,
     becomes: "",
     harm: "`config` prints the secret with which the gateway signs people in.",
-    tests: ["shared/src/config/redact"],
+    tests: ["shared/src/config/settings/redact"],
   },
   {
     id: "text-with-a-hole",
@@ -3119,15 +3119,15 @@ export const faults: readonly Fault[] = [
     find: "tellsChanges ? followLoaded(looks, document) : undefined",
     becomes: "followLoaded(looks, document)",
     harm: "A click meant for a page before it was reloaded acts on what the page says now, untold.",
-    tests: ["shared/src/tools/observation/find-element"],
+    tests: ["shared/src/tools/observation/elements/find-element"],
   },
   {
     id: "row-ref-moves-alone",
-    file: "shared/src/tools/observation/follow-loaded.ts",
+    file: "shared/src/tools/observation/elements/follow-loaded.ts",
     find: "else if (!rowLike.test(then.node.role)) for",
     becomes: "else for",
     harm: "The Delete of a row that is gone becomes that of the row in its place.",
-    tests: ["shared/src/tools/observation/follow-loaded"],
+    tests: ["shared/src/tools/observation/elements/follow-loaded"],
   },
   {
     id: "unanswered-is-accepted",
@@ -3523,7 +3523,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "agent-elsewhere-is-ours",
-    file: "shared/src/config/agent-config.ts",
+    file: "shared/src/config/agents/agent-config.ts",
     find: "takesOurs && (token !== undefined || isHere)",
     becomes: "takesOurs",
     harm: "Without a token an agent on another machine counts as one of ours, and what it says of its caller is believed.",
@@ -3667,7 +3667,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "cached-at-the-full-price",
-    file: "shared/src/config/models.ts",
+    file: "shared/src/config/llm/models.ts",
     find: "cachedInputPerMillion: price.cached_input_per_million",
     becomes: "cachedInputPerMillion: price.input_per_million",
     harm: "Tokens from the provider's cache count at the full price, so a budget in money ends tasks early.",
@@ -3675,7 +3675,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "keys-of-a-peer-demand-nothing",
-    file: "shared/src/config/card-config.ts",
+    file: "shared/src/config/access/card-config.ts",
     find: "table.card_policy ?? whenNamed(table.card_keys) ?? a2a.card_policy ??",
     becomes: "table.card_policy ?? a2a.card_policy ?? whenNamed(table.card_keys) ??",
     harm: "An agent whose keys are named is asked with an unsigned card, where the others need no signature.",
@@ -3683,7 +3683,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "delegates-past-the-card-policy",
-    file: "shared/src/server/open-peers.ts",
+    file: "shared/src/server/protocols/open-peers.ts",
     find: "    await options.admit?.(card, agent);\n",
     becomes: "",
     harm: "An agent delegates to one whose card is not signed as the settings demand.",
@@ -3835,7 +3835,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "source-closes-its-mark",
-    file: "shared/src/core/sanitize.ts",
+    file: "shared/src/core/text/sanitize.ts",
     find: `\${source.replaceAll('"', "%22")}`,
     becomes: "${source}",
     harm: "A name with a quote in it adds to the mark around others' words what the model takes for ours.",
@@ -3963,27 +3963,27 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "stored-before-it-is-shared",
-    file: "shared/src/machine/workspace/shared-artifacts.ts",
+    file: "shared/src/machine/workspace/artifacts/shared-artifacts.ts",
     find: "await bucket.upload(keyOf(stored",
     becomes: "void bucket.upload(keyOf(stored",
     harm: "A run names a file that never reached the object store: other machines miss it.",
-    tests: ["shared/src/machine/workspace/shared-artifacts.test"],
+    tests: ["shared/src/machine/workspace/artifacts/shared-artifacts.test"],
   },
   {
     id: "newer-copy-goes-too",
-    file: "shared/src/machine/workspace/shared-artifacts.ts",
+    file: "shared/src/machine/workspace/artifacts/shared-artifacts.ts",
     find: "place !== undefined && place.storedAt <= notAfter",
     becomes: "place !== undefined",
     harm: "A file is deleted while another run stores it again.",
-    tests: ["shared/src/machine/workspace/shared-artifacts.test"],
+    tests: ["shared/src/machine/workspace/artifacts/shared-artifacts.test"],
   },
   {
     id: "damage-taken-for-content",
-    file: "shared/src/machine/workspace/shared-artifacts.ts",
+    file: "shared/src/machine/workspace/artifacts/shared-artifacts.ts",
     find: "if (stored.sha256 === sha256) return cache.get(sha256);",
     becomes: "if (stored.sha256 !== undefined) return cache.get(stored.sha256);",
     harm: "An agent works with another file than the one that was stored.",
-    tests: ["shared/src/machine/workspace/shared-artifacts.test"],
+    tests: ["shared/src/machine/workspace/artifacts/shared-artifacts.test"],
   },
   {
     id: "important-words-hidden",
@@ -4059,11 +4059,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "swept-after-the-stop",
-    file: "shared/src/server/sweeping.ts",
+    file: "shared/src/server/storage/sweeping.ts",
     find: "    if (!isStopped) later(more",
     becomes: "    later(more",
     harm: "A server that was stopped goes on sweeping with a store that is closed.",
-    tests: ["shared/src/server/sweeping"],
+    tests: ["shared/src/server/storage/sweeping"],
   },
   {
     id: "strangers-told-less",
@@ -4083,7 +4083,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "one-page-of-the-bucket",
-    file: "shared/src/machine/workspace/bucket.ts",
+    file: "shared/src/machine/workspace/artifacts/bucket.ts",
     find: "continuationToken = page.isTruncated ? page.nextContinuationToken : undefined;",
     becomes: "continuationToken = keys.length > limit ? page.nextContinuationToken : undefined;",
     harm: "Only the first thousand objects of a bucket are ever swept; the rest is paid for, for ever.",
@@ -4211,7 +4211,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "files-go-with-workspaces",
-    file: "shared/src/config/retention-config.ts",
+    file: "shared/src/config/storage/retention-config.ts",
     find: "artifactsMs: durationMs(artifacts)",
     becomes: "artifactsMs: durationMs(workspaces)",
     harm: "Files of no run are deleted at the time set for workspaces, before their own.",
@@ -4227,7 +4227,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "certificate-shown-elsewhere",
-    file: "shared/src/server/open-own-tls.ts",
+    file: "shared/src/server/protocols/open-own-tls.ts",
     find: ".filter(({ isOwn }) => isOwn)",
     becomes: "",
     harm: "A notification to an agent elsewhere shows it this system's certificate and trusts its authority.",
@@ -4403,7 +4403,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "handed-back-unheard",
-    file: "shared/src/durable/postgres/executor.ts",
+    file: "shared/src/durable/postgres/dispatch/executor.ts",
     find: "      this.#leave(row.id, execution);\n      if (outcome",
     becomes: "      if (outcome",
     harm: "What a process hands back when it is replaced lies idle until others happen to look.",
@@ -4571,7 +4571,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "newer-artifact-removed",
-    file: "shared/src/machine/workspace/artifact-store.ts",
+    file: "shared/src/machine/workspace/artifacts/artifact-store.ts",
     find: "if (isNewer) await putBack(folder, place, sha256);",
     becomes: "",
     harm: "A file that is stored again while the old copy is swept is gone, and its run lists it.",
@@ -4579,11 +4579,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "refusal-is-no-content",
-    file: "shared/src/machine/workspace/bucket.ts",
+    file: "shared/src/machine/workspace/artifacts/bucket.ts",
     find: 'codeOf(error) === "NoSuchKey"',
     becomes: "codeOf(error) !== undefined",
     harm: "While the object store refuses, files of tasks are told as never stored, or as removed.",
-    tests: ["shared/src/machine/workspace/shared-artifacts"],
+    tests: ["shared/src/machine/workspace/artifacts/shared-artifacts"],
   },
   {
     id: "folders-of-root",
@@ -4659,7 +4659,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "forgotten-ref-given-again",
-    file: "shared/src/tools/observation/refs.ts",
+    file: "shared/src/tools/observation/elements/refs.ts",
     find: "      last += 1;",
     becomes: "      last = elements.size + 1;",
     harm: "A ref of a long conversation is given to a second element, and a click hits that.",
@@ -5075,7 +5075,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "session-token-shown",
-    file: "shared/src/config/redact.ts",
+    file: "shared/src/config/settings/redact.ts",
     find: '  "session_token",\n',
     becomes: "",
     harm: "The session token of a bucket is shown with the settings.",
@@ -5083,7 +5083,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "listed-short-name-taken",
-    file: "shared/src/config/environment.ts",
+    file: "shared/src/config/settings/environment.ts",
     find: "Object.hasOwn(shortNames, variable) ? undefined : variable",
     becomes: "variable",
     harm: "An agent called gateway is said to be set by a variable that sets something else.",
@@ -5091,7 +5091,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "hidden-circle-of-fallbacks",
-    file: "shared/src/config/models.ts",
+    file: "shared/src/config/llm/models.ts",
     find: "if (path.includes(wanted))",
     becomes: "if (path[0] === wanted)",
     harm: "Settings whose fallbacks go in a circle end the server without a word about it.",
@@ -5099,7 +5099,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "key-without-certificate",
-    file: "shared/src/config/credentials.ts",
+    file: "shared/src/config/agents/credentials.ts",
     find: "(cert === undefined) !== (key === undefined)",
     becomes: "cert !== undefined && key === undefined",
     harm: "A key without its certificate is taken, and each call fails later for another reason.",
@@ -5107,7 +5107,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "second-address-unredacted",
-    file: "shared/src/config/redact.ts",
+    file: "shared/src/config/settings/redact.ts",
     find: '@/gi, "$1(secret)@"',
     becomes: '@/i, "$1(secret)@"',
     harm: "Of several addresses in a list only the first is shown without its password.",
@@ -5123,7 +5123,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "page-of-any-size",
-    file: "gateway/src/rest/run-list.ts",
+    file: "gateway/src/rest/runs/run-list.ts",
     find: "min(1).max(200).default(50)",
     becomes: "min(1).default(50)",
     harm: "One request reads all runs of a home at once.",
@@ -5339,7 +5339,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "cut-off-removal-stays",
-    file: "shared/src/machine/workspace/artifact-store.ts",
+    file: "shared/src/machine/workspace/artifacts/artifact-store.ts",
     find: "    await putBack(folder, place, name.slice(0, 64));\n",
     becomes: "",
     harm: "A file whose removal a crash cut off is gone, although a run stored it again.",
@@ -5367,7 +5367,7 @@ export const faults: readonly Fault[] = [
     find: "marker.epoch === before || marker.epoch === epoch",
     becomes: "marker.epoch <= epoch",
     harm: "A conversation that comes back to a machine goes on with the files it left there long ago.",
-    tests: ["shared/src/server/open-workspaces"],
+    tests: ["shared/src/server/machine/open-workspaces"],
   },
   {
     id: "held-conversations-claimed-by-all",
@@ -5375,11 +5375,11 @@ export const faults: readonly Fault[] = [
     find: "          AND NOT is_held_elsewhere(runs.kind, runs.principal, runs.context_id, c->>'owner')\n",
     becomes: "",
     harm: "A message to a conversation at work is taken by another machine, where it waits for the first to end.",
-    tests: ["shared/src/server/open-workspaces"],
+    tests: ["shared/src/server/machine/open-workspaces"],
   },
   {
     id: "sealed-row-for-any-purpose",
-    file: "shared/src/core/sealed-text.ts",
+    file: "shared/src/core/text/sealed-text.ts",
     find: "  if (purpose !== undefined) decipher.setAAD(Buffer.from(purpose));\n",
     becomes: "",
     harm: "No sealed text opens any more, or, if sealing forgets it too, one may be put in another's place.",
@@ -5411,27 +5411,27 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "dead-worker-waited-for",
-    file: "shared/src/durable/postgres/presence.ts",
+    file: "shared/src/durable/postgres/dispatch/presence.ts",
     find: "if (!is_late && !(await this.#isFree(lock_key))) return false;",
     becomes: "if (!is_late) return false;",
     harm: "What a killed process had under way on PostgreSQL stands still for a whole lease.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "hung-worker-waited-for",
-    file: "shared/src/durable/postgres/presence.ts",
+    file: "shared/src/durable/postgres/dispatch/presence.ts",
     find: "if (!is_late && !(await this.#isFree(lock_key))) return false;",
     becomes: "if (!(await this.#isFree(lock_key))) return false;",
     harm: "What a process that hangs has under way is never done by another.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "living-worker-buried",
-    file: "shared/src/durable/postgres/presence.ts",
+    file: "shared/src/durable/postgres/dispatch/presence.ts",
     find: "if (!is_late && !(await this.#isFree(lock_key))) return false;",
     becomes: "",
     harm: "Processes on PostgreSQL take each other's runs away and repeat what is under way.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "two-lives-in-one-process",
@@ -5463,7 +5463,7 @@ export const faults: readonly Fault[] = [
     find: 'const trying = effect === "once" ? attempt : attemptWithStore;',
     becomes: "const trying = attempt;",
     harm: "An accepted task fails because the database was restarted just when it read what came before it.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "prose-with-a-call-is-a-call",
@@ -5771,7 +5771,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "gateway-keys-demanded-unpinned",
-    file: "shared/src/config/card-config.ts",
+    file: "shared/src/config/access/card-config.ts",
     find: "table.card_keys ?? gateway.card_keys;",
     becomes: "table.card_keys;",
     harm: "Cards have to be signed, but anybody's signature will do.",
@@ -5787,7 +5787,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "key-address-over-http",
-    file: "shared/src/config/auth-section.ts",
+    file: "shared/src/config/access/auth-section.ts",
     find: 'url.startsWith("https:")',
     becomes: 'url.includes("https:")',
     harm: "The keys of an issuer are fetched over plain HTTP, and whoever is between chooses them.",
@@ -5795,7 +5795,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "named-key-ignored",
-    file: "shared/src/config/settings.ts",
+    file: "shared/src/config/settings/settings.ts",
     find: '    take(path, "api_key", "the key of the model\'s provider");',
     becomes: '    if (path.length > 2) take(path, "api_key", "the key of the model\'s provider");',
     harm: "The key that a table names is not used, and another provider's is sent to it.",
@@ -5803,7 +5803,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "named-key-empty",
-    file: "shared/src/config/settings.ts",
+    file: "shared/src/config/settings/settings.ts",
     find: 'if (value === undefined || value === "") {\n      const origin',
     becomes: "if (value === undefined) {\n      const origin",
     harm: "An empty variable counts as a key, and the first request is refused far from its cause.",
@@ -5811,7 +5811,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "engine-without-its-secret",
-    file: "shared/src/config/engine-config.ts",
+    file: "shared/src/config/storage/engine-config.ts",
     find: "otherSecretKeys, ...(secretKey !== undefined && { secretKey }) }",
     becomes: "otherSecretKeys }",
     harm: "What a cluster stores is not encrypted though a key is set.",
@@ -5819,7 +5819,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "client-authority-dropped",
-    file: "shared/src/config/tls-config.ts",
+    file: "shared/src/config/access/tls-config.ts",
     find: "    clientCa: clients?.text,\n",
     becomes: "    clientCa: undefined,\n",
     harm: "A server that should ask for client certificates lets everybody connect.",
@@ -5827,7 +5827,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "tls-key-of-another",
-    file: "shared/src/config/tls-config.ts",
+    file: "shared/src/config/access/tls-config.ts",
     find: "  if (!isPair(shown)) throw invalid",
     becomes: "  if (shown === own && !isPair(shown)) throw invalid",
     harm: "A key that does not fit its certificate is found only when servers cannot reach each other.",
@@ -5859,7 +5859,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "risky-by-default",
-    file: "shared/src/config/agent-section.ts",
+    file: "shared/src/config/agents/agent-section.ts",
     find: 'z.enum(["ask", "allow", "deny"]).default("ask")',
     becomes: 'z.enum(["ask", "allow", "deny"]).default("allow")',
     harm: "Agents pay, send and delete without asking anybody.",
@@ -5891,7 +5891,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "approve-dropped",
-    file: "shared/src/config/agent-config.ts",
+    file: "shared/src/config/agents/agent-config.ts",
     find: "    approve: agent.approve,\n",
     becomes: "    approve: [],\n",
     harm: "Tools whose calls a person must allow are called without.",
@@ -5899,7 +5899,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "serve-mcp-by-default",
-    file: "shared/src/config/agent-section.ts",
+    file: "shared/src/config/agents/agent-section.ts",
     find: "serve_mcp: z.boolean().default(false)",
     becomes: "serve_mcp: z.boolean().default(true)",
     harm: "Every agent's tools are served over MCP though nobody asked for it.",
@@ -5915,7 +5915,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "variable-with-more-behind",
-    file: "shared/src/config/environment.ts",
+    file: "shared/src/config/settings/environment.ts",
     find: "variable.endsWith(suffix) && name",
     becomes: "variable.includes(suffix) && name",
     harm: "A misspelt variable sets another key.",
@@ -5923,7 +5923,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "suggests-anything",
-    file: "shared/src/config/nearest.ts",
+    file: "shared/src/config/settings/nearest.ts",
     find: "    before = previous;\n",
     becomes: "",
     harm: "A message suggests a name that has nothing to do with what was typed.",
@@ -6419,11 +6419,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "first-of-twin-keys",
-    file: "shared/src/config/environment.ts",
+    file: "shared/src/config/settings/environment.ts",
     find: "Object.entries(node.properties).toReversed()",
     becomes: "Object.entries(node.properties)",
     harm: "Of two keys with one name in the environment another is set than every list of the keys says.",
-    tests: ["shared/src/config/environment.test"],
+    tests: ["shared/src/config/settings/environment.test"],
   },
   {
     id: "million-entries-made",
@@ -6455,7 +6455,7 @@ export const faults: readonly Fault[] = [
     find: "    this.#poll ??= setInterval(() => this.#heard(anything), this.#pollMs);",
     becomes: "",
     harm: "A server that PostgreSQL tells nothing never hears of an answer or a cancellation.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "followers-not-woken-by-a-look",
@@ -6463,7 +6463,7 @@ export const faults: readonly Fault[] = [
     find: '    if (changed.runIds === "any") this.#live.anyChanged();\n    else for',
     becomes: '    if (changed.runIds !== "any") for',
     harm: "Readers of a run elsewhere see nothing more after news was lost.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "refused-spans-lost",
@@ -6619,51 +6619,51 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "dollars-not-held",
-    file: "shared/src/core/quota.ts",
+    file: "shared/src/core/runs/quota.ts",
     find: "  return runsAtOnce !== undefined || tokensPerDay !== undefined || usdPerDay !== undefined;",
     becomes: "  return runsAtOnce !== undefined || tokensPerDay !== undefined;",
     harm: "A principal whose only limit is dollars a day starts as many runs as it likes.",
-    tests: ["shared/src/core/quota.test"],
+    tests: ["shared/src/core/runs/quota.test"],
   },
   {
     id: "answers-not-found",
-    file: "shared/src/core/event-text.ts",
+    file: "shared/src/core/events/event-text.ts",
     find: "      return `${event.name} ${partsWords(event.parts)}`;",
     becomes: "      return event.name;",
     harm: "A search through runs does not find what an agent answered.",
-    tests: ["shared/src/core/event-text.test"],
+    tests: ["shared/src/core/events/event-text.test"],
   },
   {
     id: "underscore-means-anything",
-    file: "shared/src/core/event-text.ts",
+    file: "shared/src/core/events/event-text.ts",
     find: "replaceAll(/[\\\\%_]/g, (special)",
     becomes: "replaceAll(/[\\\\%]/g, (special)",
     harm: "A search for a_b reads every event that has a letter between a and b.",
-    tests: ["shared/src/core/event-text.test"],
+    tests: ["shared/src/core/events/event-text.test"],
   },
   {
     id: "lines-run-together",
-    file: "shared/src/core/sanitize.ts",
+    file: "shared/src/core/text/sanitize.ts",
     find: '  const lines = text.replaceAll("\\r\\n", "\\n").replaceAll("\\r", "\\n");',
     becomes: '  const lines = text.replaceAll("\\r\\n", "\\n");',
     harm: "What an old program says in several lines reaches people and models as one word.",
-    tests: ["shared/src/core/sanitize.test"],
+    tests: ["shared/src/core/text/sanitize.test"],
   },
   {
     id: "aborted-before-waits-on",
-    file: "shared/src/core/within.ts",
+    file: "shared/src/core/async/within.ts",
     find: "  signal.throwIfAborted();\n  const done",
     becomes: "  const done",
     harm: "Work that hangs holds up a task that was canceled before it began.",
-    tests: ["shared/src/core/within.test"],
+    tests: ["shared/src/core/async/within.test"],
   },
   {
     id: "second-former-body-refused",
-    file: "shared/src/core/bodies.ts",
+    file: "shared/src/core/runs/bodies.ts",
     find: "  if (former.length > mostFormer) return",
     becomes: "  if (former.length >= mostFormer) return",
     harm: "A server with two former bodies of a kind, which are allowed, does not start.",
-    tests: ["shared/src/core/bodies.test"],
+    tests: ["shared/src/core/runs/bodies.test"],
   },
   {
     id: "deletions-unaudited",
@@ -6699,27 +6699,27 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "rerun-by-other-agents",
-    file: "gateway/src/rest/rerun-routes.ts",
+    file: "gateway/src/rest/runs/rerun-routes.ts",
     find: "        ...(message.metadata && { metadata: message.metadata }),",
     becomes: "",
     harm: "A task that is started again goes to other agents and with other options than the first time.",
-    tests: ["gateway/src/rest/family-routes.test"],
+    tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
     id: "rerun-twice",
-    file: "gateway/src/rest/rerun-routes.ts",
+    file: "gateway/src/rest/runs/rerun-routes.ts",
     find: '        messageId: headers["idempotency-key"] ?? crypto.randomUUID(),',
     becomes: "        messageId: crypto.randomUUID(),",
     harm: "A second start that is sent again starts a third run.",
-    tests: ["gateway/src/rest/family-routes.test"],
+    tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
     id: "rerun-out-of-form",
-    file: "gateway/src/rest/rerun-routes.ts",
+    file: "gateway/src/rest/runs/rerun-routes.ts",
     find: "      ...(outputSchema && { outputSchema }),",
     becomes: "",
     harm: "A run that is started again answers in any form.",
-    tests: ["gateway/src/rest/family-routes.test"],
+    tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
     id: "failed-agent-remembers",
@@ -6739,19 +6739,19 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "match-without-its-line",
-    file: "gateway/src/rest/run-list.ts",
+    file: "gateway/src/rest/runs/run-list.ts",
     find: "  const from = Math.max(0, at - before);",
     becomes: "  const from = Math.max(0, at);",
     harm: "A search shows what it found without a word before it.",
-    tests: ["gateway/src/rest/run-list.test"],
+    tests: ["gateway/src/rest/runs/run-list.test"],
   },
   {
     id: "workspace-page-opened",
-    file: "gateway/src/rest/workspace-routes.ts",
+    file: "gateway/src/rest/runs/workspace-routes.ts",
     find: '  "Content-Disposition": "attachment",',
     becomes: "",
     harm: "A page that an agent wrote opens in the console's window when its link is followed.",
-    tests: ["gateway/src/rest/family-routes.test"],
+    tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
     id: "moved-chat-forgotten",
@@ -6803,11 +6803,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "killed-holder-keeps-lock",
-    file: "shared/src/machine/workspace/file-lock.ts",
+    file: "shared/src/machine/workspace/own-files/file-lock.ts",
     find: "    if (held !== undefined && performance.now() - seen.at > staleMs) await rm(lock, { recursive: true, force: true });\n    else await Bun.sleep(5);",
     becomes: "    await Bun.sleep(5);",
     harm: "After a process was killed while it wrote the registered agents, nobody can change them.",
-    tests: ["shared/src/machine/workspace/file-lock.test"],
+    tests: ["shared/src/machine/workspace/own-files/file-lock.test"],
   },
   {
     id: "words-before-data",
@@ -6979,15 +6979,15 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "held-by-guess",
-    file: "shared/src/durable/postgres/claimed-run.ts",
+    file: "shared/src/durable/postgres/dispatch/claimed-run.ts",
     find: "        // Whoever hung, or was cut off, while the database was away may not go on by guess.\n        { keep: true },\n",
     becomes: "",
     harm: "While the database is restarted, a process goes on with a run that is given to another one.",
-    tests: ["shared/src/durable/postgres/presence"],
+    tests: ["shared/src/durable/postgres/dispatch/presence"],
   },
   {
     id: "sealed-with-any-key",
-    file: "shared/src/core/sealed-text.ts",
+    file: "shared/src/core/text/sealed-text.ts",
     find: "all[0], options.purpose)",
     becomes: "all.at(-1) ?? all[0], options.purpose)",
     harm: "What is sealed anew is sealed with the old key, and is lost when that is taken out of the settings.",
@@ -6995,11 +6995,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "keys-of-each-machine",
-    file: "shared/src/server/open-shared.ts",
+    file: "shared/src/server/storage/open-shared.ts",
     find: "if (mine !== undefined) await shared.change((now) => now ?? mine);",
     becomes: "",
     harm: "A system that gets a second machine signs with a key that nobody has pinned.",
-    tests: ["shared/src/server/open-shared"],
+    tests: ["shared/src/server/storage/open-shared"],
   },
   {
     id: "no-keys-without-the-database",
@@ -7007,7 +7007,7 @@ export const faults: readonly Fault[] = [
     find: 'if (!(error instanceof AppError && error.code === "storage_unavailable")) throw error;',
     becomes: "throw error;",
     harm: "While the database is away no card can be read, and every agent counts as down.",
-    tests: ["shared/src/server/open-shared"],
+    tests: ["shared/src/server/storage/open-shared"],
   },
   {
     id: "restart-for-the-database",
@@ -7139,19 +7139,19 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "suggests-another-agent",
-    file: "gateway/src/cli/what-next.ts",
+    file: "gateway/src/cli/runs/what-next.ts",
     find: 'agent === undefined || agent === firstAgent(settings) || byGateway === true ? "" :',
     becomes: 'agent === undefined || agent !== firstAgent(settings) || byGateway === true ? "" :',
     harm: "The command that is suggested goes on with another agent.",
-    tests: ["gateway/src/cli/what-next"],
+    tests: ["gateway/src/cli/runs/what-next"],
   },
   {
     id: "suggested-file-unquoted",
-    file: "gateway/src/cli/what-next.ts",
+    file: "gateway/src/cli/runs/what-next.ts",
     find: "`'${path.replaceAll(\"'\", \"'\\\\''\")}'`",
     becomes: "`'${path}'`",
     harm: "The suggested command of a settings file with an apostrophe cannot be pasted.",
-    tests: ["gateway/src/cli/what-next"],
+    tests: ["gateway/src/cli/runs/what-next"],
   },
   {
     id: "own-cancel-leaves-children",
@@ -7319,7 +7319,7 @@ export const faults: readonly Fault[] = [
     find: "WHERE id = p_worker AND (NOT p_expired OR expires_at < now_ms());",
     becomes: "WHERE id = p_worker;",
     harm: "A worker that renews its lease just after another saw it over loses all its runs.",
-    tests: ["shared/src/durable/postgres/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
   },
   {
     id: "failed-run-leaves-children",
@@ -7331,7 +7331,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "export-loses-an-event",
-    file: "gateway/src/rest/family-routes.ts",
+    file: "gateway/src/rest/runs/family-routes.ts",
     find: "after += exportedAtOnce)",
     becomes: "after += exportedAtOnce + 1)",
     harm: "The export of a long run lacks every 501st event.",
@@ -7955,11 +7955,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "workspace-without-kind",
-    file: "gateway/src/rest/workspace-routes.ts",
+    file: "gateway/src/rest/runs/workspace-routes.ts",
     find: "perPlace.set(JSON.stringify([one.kind, one.contextId]), one);",
     becomes: "perPlace.set(JSON.stringify([one.contextId]), one);",
     harm: "Of agents whose conversations have the same id only one's files are listed and archived.",
-    tests: ["gateway/src/rest/family-routes.test"],
+    tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
     id: "chat-of-another-model",
@@ -7979,11 +7979,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "no-answer-deletes",
-    file: "gateway/src/cli/delete-runs.ts",
+    file: "gateway/src/cli/runs/delete-runs.ts",
     find: `answer?.trim() ?? ""`,
     becomes: `answer?.trim() ?? "yes"`,
     harm: "Where nobody can be asked, runs are deleted for good unasked.",
-    tests: ["gateway/src/cli/delete-runs.test"],
+    tests: ["gateway/src/cli/runs/delete-runs.test"],
   },
   {
     id: "undone-start-keeps-number",

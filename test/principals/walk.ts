@@ -1,4 +1,4 @@
-import { type Engine, type RunRecord, terminalStatuses } from "manyhands/internal/core/engine";
+import { type Engine, type RunRecord, terminalStatuses } from "manyhands/internal/core/runs/engine";
 import type { Call, Calls, Ids } from "./ids.ts";
 
 /** A server to walk: every request names its caller in `X-User`. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type Site, startSite } from "../agents/browser-site.ts";
 import { type GatewayServer, startGatewayServer, until } from "./gateway-server.ts";
 import { startManus } from "./manus-server.ts";

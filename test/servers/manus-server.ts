@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
+import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 
 const root = resolve(import.meta.dir, "../..");
 

@@ -1,4 +1,4 @@
-import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
+import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 
 /** A process that listens at the address it printed as `ready URL`. */
 export type ReadyProcess = {

@@ -7,7 +7,7 @@ import { cancelChildrenRun } from "manyhands/internal/a2a/ask/cancel-children";
 import { createPeers } from "manyhands/internal/a2a/ask/peers";
 import { agentRun } from "manyhands/internal/agent/agent-run";
 import { flowRun } from "manyhands/internal/flow/flow-run";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { entryForTest, fixedAgents, modelForTest } from "manyhands/internal/testing/flow";
 import { askHuman } from "manyhands/internal/tools/human/ask-human";

@@ -13,7 +13,7 @@ import {
   startPostgres,
 } from "manyhands/internal/testing/durable/postgres-process";
 import { inputForTest } from "manyhands/internal/testing/flow";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import type * as z from "zod";
 import type { releaseSettings } from "./release.fixture.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { defineTool } from "manyhands/internal/core/define-tool";
+import { defineTool } from "manyhands/internal/core/tools/define-tool";
 import type { OpenedBrowsing } from "manyhands/internal/server/open-agent";
 import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
 import * as z from "zod";

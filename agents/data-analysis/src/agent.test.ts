@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { defineTool } from "manyhands/internal/core/define-tool";
+import { defineTool } from "manyhands/internal/core/tools/define-tool";
 import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
 import { createDatabases } from "manyhands/internal/tools/data/database/databases";
 import * as z from "zod";

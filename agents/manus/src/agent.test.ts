@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { defineTool } from "manyhands/internal/core/define-tool";
-import type { Tool } from "manyhands/internal/core/tool";
+import { defineTool } from "manyhands/internal/core/tools/define-tool";
+import type { Tool } from "manyhands/internal/core/tools/tool";
 import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
 import * as z from "zod";
 import { manus } from "./agent.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineTool } from "manyhands/internal/core/define-tool";
+import { defineTool } from "manyhands/internal/core/tools/define-tool";
 import { createEgress } from "manyhands/internal/machine/egress/egress";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";

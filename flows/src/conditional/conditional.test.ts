@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ReadEvent } from "manyhands/internal/core/events";
+import type { ReadEvent } from "manyhands/internal/core/events/events";
 import type { Json } from "manyhands/internal/core/json";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";

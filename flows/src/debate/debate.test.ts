@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import type { ReadEvent } from "manyhands/internal/core/events";
+import type { ReadEvent } from "manyhands/internal/core/events/events";
 import type { Json } from "manyhands/internal/core/json";
 import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { type FlowForTest, flowEvents, flowForTest } from "manyhands/internal/testing/flow";
-import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
+import type { ScriptedReply } from "manyhands/internal/testing/models/scripted-model";
 import { debate } from "./debate.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
-import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
+import type { ScriptedReply } from "manyhands/internal/testing/models/scripted-model";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "../testing/planner.ts";
 import { planning } from "./planning.ts";
 

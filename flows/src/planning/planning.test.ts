@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { ReadEvent } from "manyhands/internal/core/events";
+import type { ReadEvent } from "manyhands/internal/core/events/events";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { badAgentForTest } from "manyhands/internal/testing/a2a/bad-agent";
 import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
-import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
+import type { ScriptedReply } from "manyhands/internal/testing/models/scripted-model";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "../testing/planner.ts";
 import { planning } from "./planning.ts";
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { cancelChildrenRun } from "manyhands/internal/a2a/ask/cancel-children";
 import { createPeers } from "manyhands/internal/a2a/ask/peers";
-import { crashPointText } from "manyhands/internal/durable/sqlite/crash-point";
+import { crashPointText } from "manyhands/internal/durable/sqlite/disk/crash-point";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { flowRun } from "manyhands/internal/flow/flow-run";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 import { entryForTest, fixedAgents, modelForTest } from "manyhands/internal/testing/flow";
 import * as z from "zod";
 import { flows } from "../flows.ts";

@@ -1,7 +1,7 @@
-import type { ReadEvent } from "manyhands/internal/core/events";
+import type { ReadEvent } from "manyhands/internal/core/events/events";
 import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
 import { flowEvents } from "manyhands/internal/testing/flow";
-import type { ScriptedReply } from "manyhands/internal/testing/scripted-model";
+import type { ScriptedReply } from "manyhands/internal/testing/models/scripted-model";
 
 /** A step as a scripted planner writes it. */
 export type StepForTest = {

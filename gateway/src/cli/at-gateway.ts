@@ -1,5 +1,5 @@
 import { authorizedFetch } from "manyhands/internal/a2a/client/credentials";
-import { ownCredentials } from "manyhands/internal/config/credentials";
+import { ownCredentials } from "manyhands/internal/config/agents/credentials";
 import { AppError, type ErrorCode, errorCodes } from "manyhands/internal/core/errors";
 import * as z from "zod";
 import type { CliContext } from "../session/context.ts";

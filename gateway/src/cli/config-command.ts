@@ -1,6 +1,6 @@
 import { checkNamedFiles, toConfig } from "manyhands/internal/config/config";
-import { redacted } from "manyhands/internal/config/redact";
-import { readSettings, type Settings } from "manyhands/internal/config/settings";
+import { redacted } from "manyhands/internal/config/settings/redact";
+import { readSettings, type Settings } from "manyhands/internal/config/settings/settings";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 

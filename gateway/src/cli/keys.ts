@@ -1,6 +1,6 @@
 import { type KeyAlgorithm, type KeyRing, openHomeKeys, rotateHomeKey } from "manyhands/internal/a2a/signing/home-keys";
 import { AppError } from "manyhands/internal/core/errors";
-import { openShared, type Shared } from "manyhands/internal/server/open-shared";
+import { openShared, type Shared } from "manyhands/internal/server/storage/open-shared";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 

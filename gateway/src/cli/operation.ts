@@ -2,11 +2,11 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import { keyAlgorithms } from "manyhands/internal/a2a/signing/home-keys";
 import type { Scope } from "manyhands/internal/core/caller";
 import type { CliContext } from "../session/context.ts";
-import { prune } from "./delete-runs.ts";
 import { type DeliveriesOptions, listDeliveries, retryDelivery, showDelivery } from "./deliveries.ts";
 import { backup } from "./home/backup.ts";
 import { restore } from "./home/restore.ts";
 import { type KeysOptions, listKeys, resealKeys, rotateKeys } from "./keys.ts";
+import { prune } from "./runs/delete-runs.ts";
 import { addToken, lifeOf, listTokens, revokeToken, scopesOf } from "./tokens.ts";
 
 /** Makes the options that every command has. */

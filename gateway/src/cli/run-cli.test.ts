@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 import type { CliContext } from "../session/context.ts";
 import type { ShownState, TaskItem } from "../tasks/task-item.ts";
 import type { TaskOutcome } from "../terminal/render-task.ts";
 import { cliForTest } from "../testing/cli.ts";
-import { type Spoken, tellWhatNext } from "./what-next.ts";
+import { type Spoken, tellWhatNext } from "./runs/what-next.ts";
 
 const at = (state: ShownState, text?: string): TaskItem => ({
   kind: "state",

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
-import { engineText } from "manyhands/internal/config/engine-config";
+import { engineText } from "manyhands/internal/config/storage/engine-config";
 import type { CliContext } from "../session/context.ts";
 import { publicUrlOf } from "../supervisor/server-table.ts";
 import { type SystemEvent, startAgents } from "../supervisor/start.ts";

@@ -2,7 +2,7 @@ import type { AuthStore } from "manyhands/internal/auth/auth-store";
 import { tokenName } from "manyhands/internal/auth/token-name";
 import { type Scope, scopes } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
-import { openTokens } from "manyhands/internal/server/open-shared";
+import { openTokens } from "manyhands/internal/server/storage/open-shared";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 

@@ -3,7 +3,7 @@ import { chmod, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import axe from "axe-core";
 import { callerNamed } from "manyhands/internal/core/caller";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type Browser, chromium, type Page } from "playwright";
 import { serveCard } from "../testing/card-server.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";

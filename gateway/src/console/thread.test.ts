@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sentEvent } from "manyhands/internal/core/read-event";
+import { sentEvent } from "manyhands/internal/core/events/read-event";
 import type { SentEvent } from "./api/events.ts";
 import { createThread, type Note, type Thread, type Turn } from "./pages/conversation/thread.ts";
 

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { ownCredentials } from "manyhands/internal/config/agents/credentials";
 import type { Config } from "manyhands/internal/config/config";
-import { ownCredentials } from "manyhands/internal/config/credentials";
 import { ownCommand } from "manyhands/internal/core/release";
 import type { CliContext } from "../session/context.ts";
 import { isUp } from "../session/is-up.ts";

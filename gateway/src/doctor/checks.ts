@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
-import { engineText } from "manyhands/internal/config/engine-config";
-import { leftOut, profileFor } from "manyhands/internal/config/tool-profile";
+import { leftOut, profileFor } from "manyhands/internal/config/llm/tool-profile";
+import { engineText } from "manyhands/internal/config/storage/engine-config";
 import { AppError } from "manyhands/internal/core/errors";
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { traitsOf } from "manyhands/internal/models/capabilities";
 import type { ModelConfig } from "manyhands/internal/models/config";
-import { openBrowser } from "manyhands/internal/server/open-browser";
-import { probeEngine } from "manyhands/internal/server/open-engine";
+import { openBrowser } from "manyhands/internal/server/machine/open-browser";
+import { probeEngine } from "manyhands/internal/server/storage/open-engine";
 import * as z from "zod";
 
 /** One finding of the doctor: its state and, unless that is ok, what to do. */

@@ -1,7 +1,7 @@
-import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
-import type { EventOf } from "manyhands/internal/core/events";
+import type { EventOf } from "manyhands/internal/core/events/events";
 import type { Flow, FlowDefinition } from "manyhands/internal/core/flow";
+import type { Engine } from "manyhands/internal/core/runs/engine";
 import * as z from "zod";
 
 /**

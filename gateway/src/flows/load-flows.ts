@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { flows as ownFlows } from "@manyhands/flows/flows";
+import { entryPath, type NamedFile } from "manyhands/internal/config/agents/named-files";
 import type { Config } from "manyhands/internal/config/config";
-import { entryPath, type NamedFile } from "manyhands/internal/config/named-files";
 import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import * as z from "zod";

@@ -1,7 +1,7 @@
 import type { FlowDefinition, FlowExample } from "manyhands/internal/core/flow";
 import type { UserMessage } from "manyhands/internal/core/message";
 import type { JsonSchema } from "manyhands/internal/core/model";
-import type { FlowSettings } from "manyhands/internal/core/task";
+import type { FlowSettings } from "manyhands/internal/core/runs/task";
 import { admitToFlow } from "manyhands/internal/flow/flow-request";
 import { kindsOf, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
 import * as z from "zod";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { RunDefinition } from "manyhands/internal/core/run";
+import type { RunDefinition } from "manyhands/internal/core/runs/run";
 import { echo, startGateway } from "../testing/gateway.ts";
 
 /** A stock client, of the newest revision or of 2025, with or without a person to ask. */

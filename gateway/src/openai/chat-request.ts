@@ -1,4 +1,4 @@
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
 import * as z from "zod";
 
 const textPart = z.looseObject({ type: z.literal("text"), text: z.string() });

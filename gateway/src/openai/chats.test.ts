@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { askPerson } from "manyhands/internal/core/question";
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
+import { askPerson } from "manyhands/internal/core/tools/question";
 import OpenAI from "openai";
 import { echo, startGateway, type TestFlow } from "../testing/gateway.ts";
 

@@ -1,7 +1,7 @@
-import type { Engine, RunRecord } from "manyhands/internal/core/engine";
-import type { ReadEvent } from "manyhands/internal/core/events";
-import type { PeerWriting, Progress } from "manyhands/internal/core/progress";
-import { readEvent } from "manyhands/internal/core/read-event";
+import type { ReadEvent } from "manyhands/internal/core/events/events";
+import type { PeerWriting, Progress } from "manyhands/internal/core/events/progress";
+import { readEvent } from "manyhands/internal/core/events/read-event";
+import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { SseFrame } from "manyhands/internal/http/sse";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { statusLines } from "manyhands/internal/runs/status-text";

@@ -1,5 +1,5 @@
-import type { RunRecord } from "manyhands/internal/core/engine";
-import { sha256Of } from "manyhands/internal/core/sha256";
+import type { RunRecord } from "manyhands/internal/core/runs/engine";
+import { sha256Of } from "manyhands/internal/core/text/sha256";
 import type { Runnable } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";

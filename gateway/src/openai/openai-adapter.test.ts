@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { AppError } from "manyhands/internal/core/errors";
 import type { Json } from "manyhands/internal/core/json";
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { settingsOf } from "manyhands/internal/flow/flow-request";
 import OpenAI from "openai";
 import { echo, startGateway, type TestFlow } from "../testing/gateway.ts";

@@ -1,9 +1,9 @@
 import { type Context, Hono } from "hono";
 import { type Identify, requireScope } from "manyhands/internal/core/caller";
 import { checkInput } from "manyhands/internal/core/check-input";
-import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError, errorCodes, publicError } from "manyhands/internal/core/errors";
-import { settingsMetadata } from "manyhands/internal/core/task";
+import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
+import { settingsMetadata } from "manyhands/internal/core/runs/task";
 import { requestTrace, type Trace } from "manyhands/internal/core/trace";
 import { challengeOf } from "manyhands/internal/http/challenge";
 import { parseJsonBytes } from "manyhands/internal/http/json-text";

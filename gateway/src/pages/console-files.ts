@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { lazily } from "manyhands/internal/core/lazy";
+import { lazily } from "manyhands/internal/core/async/lazy";
 
 /** A file of the console as the browser gets it. */
 export type ConsoleFile = {

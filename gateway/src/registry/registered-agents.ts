@@ -1,5 +1,5 @@
 import type { Config } from "manyhands/internal/config/config";
-import { openShared } from "manyhands/internal/server/open-shared";
+import { openShared } from "manyhands/internal/server/storage/open-shared";
 import { type KeptAgent, registryFile } from "./registry-file.ts";
 
 /** The agents that were registered with the gateways of this system, for who is none of them. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { AgentCard } from "@a2a-js/sdk";
 import { anyCard, type CardPolicy, cardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError } from "manyhands/internal/core/errors";
-import { keptFile } from "manyhands/internal/machine/workspace/kept-file";
+import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
 import { serveCard } from "../testing/card-server.ts";
 import type { AgentAddress } from "./known-agent.ts";
 import { isDue, nameFrom, openRegistry, type Registry } from "./registry.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import type { Engine, RunRecord } from "manyhands/internal/core/engine";
+import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { serveCard } from "../testing/card-server.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";

@@ -2,7 +2,7 @@ import { publicError } from "manyhands/internal/core/errors";
 import { sseResponse } from "manyhands/internal/http/sse";
 import { type ChangeDeps, type ChangePace, changeFrames } from "./change-stream.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
-import { frameSchema } from "./run-routes.ts";
+import { frameSchema } from "./runs/run-routes.ts";
 
 /** How often the stream of changes speaks at most, and how often it must, in milliseconds. */
 export type ChangeStreamPace = ChangePace & {

@@ -1,4 +1,4 @@
-import type { Engine } from "manyhands/internal/core/engine";
+import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { SseFrame } from "manyhands/internal/http/sse";
 import type { RunView } from "manyhands/internal/runs/run-view";
 import type { Runs } from "manyhands/internal/runs/runs";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Engine, FollowItem, RunRecord } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
+import type { Engine, FollowItem, RunRecord } from "manyhands/internal/core/runs/engine";
 import { eventStream, placeOf } from "./event-stream.ts";
 
 const item = (seq: number): FollowItem => ({

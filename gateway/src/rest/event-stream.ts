@@ -1,6 +1,6 @@
-import type { Engine, FollowItem, RunRecord } from "manyhands/internal/core/engine";
 import { publicError } from "manyhands/internal/core/errors";
-import { sentEvent } from "manyhands/internal/core/read-event";
+import { sentEvent } from "manyhands/internal/core/events/read-event";
+import type { Engine, FollowItem, RunRecord } from "manyhands/internal/core/runs/engine";
 import { type SseFrame, sseResponse } from "manyhands/internal/http/sse";
 
 /** How a run's events are streamed. */

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { callerNamed } from "manyhands/internal/core/caller";
-import type { Engine, RunRecord } from "manyhands/internal/core/engine";
+import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { Deletions } from "manyhands/internal/runs/deletions";
 import type { Runnable, Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { flowRoutes } from "./flow-routes.ts";
 import { restApp } from "./rest-app.ts";
-import { runRoutes } from "./run-routes.ts";
+import { runRoutes } from "./runs/run-routes.ts";
 
 /** The routes over runs that only note what they are asked. */
 function routes(status = "completed") {

@@ -1,4 +1,4 @@
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { requestTrace } from "manyhands/internal/core/trace";
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
@@ -6,7 +6,7 @@ import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { preferredWait, waitSignal } from "./prefer.ts";
-import { flowRequestSchema, idempotencyKey, runSchema } from "./run-schemas.ts";
+import { flowRequestSchema, idempotencyKey, runSchema } from "./runs/run-schemas.ts";
 import { userMessage } from "./user-message.ts";
 
 const flowSchema = z

@@ -1,4 +1,4 @@
-import type { Engine } from "manyhands/internal/core/engine";
+import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { Quotas } from "manyhands/internal/runs/quotas";
 import * as z from "zod";
 import { type Endpoint, endpoint } from "./endpoint.ts";

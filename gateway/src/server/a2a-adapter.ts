@@ -4,7 +4,7 @@ import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { type AgentAppDeps, agentApp } from "manyhands/internal/a2a/server/agent-app";
 import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import type { Identify } from "manyhands/internal/core/caller";
-import type { Engine } from "manyhands/internal/core/engine";
+import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { Deletions } from "manyhands/internal/runs/deletions";
 import type { Quotas } from "manyhands/internal/runs/quotas";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { settingsOf } from "manyhands/internal/flow/flow-request";
 import { connectAgent } from "../tasks/a2a-agent-client.ts";
 import { echo, startGateway, type TestFlow } from "../testing/gateway.ts";

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cancelChildrenRun } from "manyhands/internal/a2a/ask/cancel-children";
-import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
+import type { Engine } from "manyhands/internal/core/runs/engine";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { gatewayEngine, type Owners } from "./gateway-engine.ts";
 

@@ -3,9 +3,9 @@ import { forgetRun } from "manyhands/internal/a2a/ask/forget-run";
 import type { Peers } from "manyhands/internal/a2a/ask/peers";
 import type { A2aClient } from "manyhands/internal/a2a/client/client";
 import { type PushDeps, pushRun } from "manyhands/internal/a2a/push/push-run";
-import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
+import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import { flowRun } from "manyhands/internal/flow/flow-run";
 
 /**

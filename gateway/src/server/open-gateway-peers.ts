@@ -1,12 +1,12 @@
 import { createPeers, type PeerAddress, type Peers } from "manyhands/internal/a2a/ask/peers";
 import { authorizedFetch } from "manyhands/internal/a2a/client/credentials";
 import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
+import { ownCredentials } from "manyhands/internal/config/agents/credentials";
 import type { Config } from "manyhands/internal/config/config";
-import { ownCredentials } from "manyhands/internal/config/credentials";
-import type { Engine } from "manyhands/internal/core/engine";
-import type { KeptText } from "manyhands/internal/core/kept-text";
+import type { Engine } from "manyhands/internal/core/runs/engine";
+import type { KeptText } from "manyhands/internal/core/text/kept-text";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
-import { openKeySets } from "manyhands/internal/server/open-card-policy";
+import { openKeySets } from "manyhands/internal/server/protocols/open-card-policy";
 import { flowAddress } from "../flows/agents-of-registry.ts";
 import type { FlowList } from "../flows/flow-list.ts";
 import type { Registry } from "../registry/registry.ts";

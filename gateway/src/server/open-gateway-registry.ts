@@ -1,8 +1,8 @@
 import type { InsideAddress } from "manyhands/internal/a2a/client/server-address";
 import type { HomeKeys } from "manyhands/internal/a2a/signing/home-keys";
 import type { Config } from "manyhands/internal/config/config";
-import type { KeptText } from "manyhands/internal/core/kept-text";
-import { openCardPolicy, openKeySets } from "manyhands/internal/server/open-card-policy";
+import type { KeptText } from "manyhands/internal/core/text/kept-text";
+import { openCardPolicy, openKeySets } from "manyhands/internal/server/protocols/open-card-policy";
 import type { FlowList } from "../flows/flow-list.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";

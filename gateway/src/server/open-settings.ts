@@ -1,7 +1,7 @@
 import type { AuthStore } from "manyhands/internal/auth/auth-store";
 import type { Config } from "manyhands/internal/config/config";
-import { engineText } from "manyhands/internal/config/engine-config";
-import { openTokens, type Shared } from "manyhands/internal/server/open-shared";
+import { engineText } from "manyhands/internal/config/storage/engine-config";
+import { openTokens, type Shared } from "manyhands/internal/server/storage/open-shared";
 import type { FlowList } from "../flows/flow-list.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { OperatorSettings } from "../rest/settings/settings-routes.ts";

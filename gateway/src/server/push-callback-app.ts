@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { createPushCallbacks, type PushCallbacks } from "manyhands/internal/a2a/ask/push-callbacks";
 import type { KeySets } from "manyhands/internal/a2a/signing/key-sets";
 import { AppError } from "manyhands/internal/core/errors";
-import { type KeptText, madeOnce } from "manyhands/internal/core/kept-text";
+import { type KeptText, madeOnce } from "manyhands/internal/core/text/kept-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
 
 /** The path of push callbacks below the gateway's address. */

@@ -1,6 +1,6 @@
 import type { Peers } from "manyhands/internal/a2a/ask/peers";
 import type { Registry } from "../registry/registry.ts";
-import type { ReachAgent } from "../rest/live-routes.ts";
+import type { ReachAgent } from "../rest/runs/live-routes.ts";
 
 /**
  * Reaches the servers of this system's agents, wherever they run. No other is reached: what a

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { callerNamed, scopes } from "manyhands/internal/core/caller";
-import type { QuotaConfig } from "manyhands/internal/core/quota";
+import type { QuotaConfig } from "manyhands/internal/core/runs/quota";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
 const identify = ({ headers }: { readonly headers: Headers }) => {

@@ -1,10 +1,10 @@
 import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
-import { sha256Of } from "manyhands/internal/core/sha256";
+import { sha256Of } from "manyhands/internal/core/text/sha256";
 import { editServers } from "manyhands/internal/mcp/client/servers/edit-servers";
 import { readServers } from "manyhands/internal/mcp/client/servers/read-servers";
 import { isProgram, type ServerConfig } from "manyhands/internal/mcp/client/servers/server-config";
-import type { OpenedMcp } from "manyhands/internal/server/open-mcp";
+import type { OpenedMcp } from "manyhands/internal/server/protocols/open-mcp";
 import { everyVariable, type McpPlaces, type WithMcpDeps, withMcp } from "./with-mcp.ts";
 
 /** An entry of `mcp.json` for people: no headers, no variables' values. */

@@ -1,6 +1,6 @@
 import type { Config } from "manyhands/internal/config/config";
-import { defaultModel } from "manyhands/internal/config/models";
-import type { Settings } from "manyhands/internal/config/settings";
+import { defaultModel } from "manyhands/internal/config/llm/models";
+import type { Settings } from "manyhands/internal/config/settings/settings";
 import { AppError } from "manyhands/internal/core/errors";
 import type { ModelConfig } from "manyhands/internal/models/config";
 import type { SettingsFile } from "./settings-file.ts";

@@ -1,10 +1,10 @@
 import { readFile, realpath, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { checkNamedFiles, toConfig } from "manyhands/internal/config/config";
-import { readSettings, type Settings } from "manyhands/internal/config/settings";
+import { readSettings, type Settings } from "manyhands/internal/config/settings/settings";
 import { AppError, errnoOf, unlessMissing } from "manyhands/internal/core/errors";
-import { underLock } from "manyhands/internal/machine/workspace/file-lock";
-import { replaceFile } from "manyhands/internal/machine/workspace/replace-file";
+import { underLock } from "manyhands/internal/machine/workspace/own-files/file-lock";
+import { replaceFile } from "manyhands/internal/machine/workspace/own-files/replace-file";
 
 /** The settings file of this system, for reading and changing it. */
 export interface SettingsFile {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
-import { type OpenedMcp, openMcp } from "manyhands/internal/server/open-mcp";
-import type { Shared } from "manyhands/internal/server/open-shared";
+import { type OpenedMcp, openMcp } from "manyhands/internal/server/protocols/open-mcp";
+import type { Shared } from "manyhands/internal/server/storage/open-shared";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { KeptText } from "manyhands/internal/core/kept-text";
+import type { KeptText } from "manyhands/internal/core/text/kept-text";
 import { openShares } from "./share-store.ts";
 
 function textInMemory(): KeptText & { body: string | undefined } {

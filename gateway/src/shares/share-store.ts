@@ -1,5 +1,5 @@
 import { AppError } from "manyhands/internal/core/errors";
-import type { KeptText } from "manyhands/internal/core/kept-text";
+import type { KeptText } from "manyhands/internal/core/text/kept-text";
 import * as z from "zod";
 
 const kept = z.strictObject({

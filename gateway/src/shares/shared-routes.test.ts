@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { RunEvent } from "manyhands/internal/core/run";
+import type { RunEvent } from "manyhands/internal/core/runs/run";
 import { echo, startGateway, type TestFlow, type TestGateway } from "../testing/gateway.ts";
 
 /** A flow whose run asked an agent of the same home for something. */

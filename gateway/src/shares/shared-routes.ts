@@ -1,8 +1,8 @@
 import { artifactApp } from "manyhands/internal/a2a/server/artifact-route";
 import { type Caller, callerNamed, type Identify } from "manyhands/internal/core/caller";
-import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
-import { filesOf } from "manyhands/internal/core/event-files";
+import { filesOf } from "manyhands/internal/core/events/event-files";
+import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { familyOf } from "manyhands/internal/runs/family";
 import type { Runs } from "manyhands/internal/runs/runs";

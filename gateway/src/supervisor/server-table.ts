@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import { entryPath } from "manyhands/internal/config/agents/named-files";
 import { agentNamed, type Config } from "manyhands/internal/config/config";
-import { variableFor } from "manyhands/internal/config/environment";
-import { entryPath } from "manyhands/internal/config/named-files";
 import { ownAddress } from "manyhands/internal/config/own-address";
+import { variableFor } from "manyhands/internal/config/settings/environment";
 import { AppError } from "manyhands/internal/core/errors";
 import { freePort } from "manyhands/internal/http/free-port";
 

@@ -1,6 +1,6 @@
 import type { Json } from "manyhands/internal/core/json";
 import type { Part } from "manyhands/internal/core/message";
-import type { FlowSettings } from "manyhands/internal/core/task";
+import type { FlowSettings } from "manyhands/internal/core/runs/task";
 import type { ShownState, TaskItem } from "./task-item.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { type EventOf, type EventType, readTypes } from "manyhands/internal/core/events";
-import { readEvent, writtenEvent } from "manyhands/internal/core/read-event";
-import type { RunEvent } from "manyhands/internal/core/run";
+import { type EventOf, type EventType, readTypes } from "manyhands/internal/core/events/events";
+import { readEvent, writtenEvent } from "manyhands/internal/core/events/read-event";
+import type { RunEvent } from "manyhands/internal/core/runs/run";
 import { applyEvent, emptyProjection } from "manyhands/internal/runs/projection";
 import { statusText } from "manyhands/internal/runs/status-text";
 import type { SentEvent } from "../console/api/events.ts";

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import type { EventOf } from "manyhands/internal/core/events";
+import type { EventOf } from "manyhands/internal/core/events/events";
 import { isProtected } from "manyhands/internal/machine/workspace/protected-names";
 import type { FilePart, FileSource } from "./agent-client.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Engine, ListFilter, RunRecord } from "manyhands/internal/core/engine";
-import type { RunEvent } from "manyhands/internal/core/run";
+import type { Engine, ListFilter, RunRecord } from "manyhands/internal/core/runs/engine";
+import type { RunEvent } from "manyhands/internal/core/runs/run";
 import { storedRuns } from "./stored-runs.ts";
 
 const signal = AbortSignal.timeout(60_000);

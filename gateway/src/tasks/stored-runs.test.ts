@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { askPerson } from "manyhands/internal/core/question";
-import type { Run } from "manyhands/internal/core/run";
+import type { Run } from "manyhands/internal/core/runs/run";
+import { askPerson } from "manyhands/internal/core/tools/question";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 import { storedRuns } from "./stored-runs.ts";
 
 test("a run that asks waits for an answer, even while another branch is running", async () => {

@@ -1,12 +1,12 @@
 import type { Config } from "manyhands/internal/config/config";
-import type { Engine, RunRecord } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
-import { readEvent } from "manyhands/internal/core/read-event";
+import { readEvent } from "manyhands/internal/core/events/read-event";
+import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { statusOf } from "manyhands/internal/runs/run-view";
-import { openArtifacts } from "manyhands/internal/server/open-artifacts";
-import { openStore } from "manyhands/internal/server/open-engine";
+import { openArtifacts } from "manyhands/internal/server/storage/open-artifacts";
+import { openStore } from "manyhands/internal/server/storage/open-engine";
 import * as z from "zod";
 import { agentKind } from "../flows/agent-flow.ts";
 import type { FileSource, TaskList } from "./agent-client.ts";

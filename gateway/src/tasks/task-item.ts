@@ -1,6 +1,6 @@
 import type { StateName } from "manyhands/internal/a2a/task-state";
-import type { ReadEvent } from "manyhands/internal/core/events";
-import type { Progress } from "manyhands/internal/core/progress";
+import type { ReadEvent } from "manyhands/internal/core/events/events";
+import type { Progress } from "manyhands/internal/core/events/progress";
 
 /**
  * Where a task stands, in A2A's words, which have none for one that stopped until somebody removes

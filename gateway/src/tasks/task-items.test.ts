@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Artifact, type Task, TaskState } from "@a2a-js/sdk";
 import type { TaskUpdate } from "manyhands/internal/a2a/client/task-update";
-import type { RunEvent } from "manyhands/internal/core/run";
+import type { RunEvent } from "manyhands/internal/core/runs/run";
 import { taskItems } from "./task-items.ts";
 
 const status = (state: TaskState): Task["status"] => ({ state, message: undefined, timestamp: undefined });

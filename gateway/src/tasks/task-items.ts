@@ -1,7 +1,7 @@
 import { artifactParts, messageText, type TaskUpdate } from "manyhands/internal/a2a/client/task-update";
 import { stateName } from "manyhands/internal/a2a/task-state";
-import type { EventOf } from "manyhands/internal/core/events";
-import { readEvent } from "manyhands/internal/core/read-event";
+import type { EventOf } from "manyhands/internal/core/events/events";
+import { readEvent } from "manyhands/internal/core/events/read-event";
 import type { ShownState, TaskItem } from "./task-item.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { ReadFlowEvent } from "manyhands/internal/core/events";
+import type { ReadFlowEvent } from "manyhands/internal/core/events/events";
 import * as z from "zod";
 import { safeLine } from "./safe-text.ts";
 import { paint, type Style } from "./style.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Progress } from "manyhands/internal/core/progress";
-import { readEvent } from "manyhands/internal/core/read-event";
+import type { Progress } from "manyhands/internal/core/events/progress";
+import { readEvent } from "manyhands/internal/core/events/read-event";
 import type { ShownState, TaskItem } from "../tasks/task-item.ts";
 import { newView, render, summaryText } from "./render.ts";
 import { safeLine, safeText } from "./safe-text.ts";

@@ -1,6 +1,6 @@
 import { AppError } from "manyhands/internal/core/errors";
-import type { EventOf } from "manyhands/internal/core/events";
-import { writtenEvent } from "manyhands/internal/core/read-event";
+import type { EventOf } from "manyhands/internal/core/events/events";
+import { writtenEvent } from "manyhands/internal/core/events/read-event";
 import { ownCommand } from "manyhands/internal/core/release";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { ShownState, TaskItem } from "../tasks/task-item.ts";

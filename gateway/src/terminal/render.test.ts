@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Progress } from "manyhands/internal/core/progress";
-import { readEvent } from "manyhands/internal/core/read-event";
-import type { RunEvent } from "manyhands/internal/core/run";
+import type { Progress } from "manyhands/internal/core/events/progress";
+import { readEvent } from "manyhands/internal/core/events/read-event";
+import type { RunEvent } from "manyhands/internal/core/runs/run";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { newView, render, summaryText, type View } from "./render.ts";
 import { styleOf } from "./style.ts";

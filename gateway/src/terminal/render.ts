@@ -1,5 +1,5 @@
-import type { EventOf, ReadEvent } from "manyhands/internal/core/events";
-import type { Progress } from "manyhands/internal/core/progress";
+import type { EventOf, ReadEvent } from "manyhands/internal/core/events/events";
+import type { Progress } from "manyhands/internal/core/events/progress";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText, callText } from "./arguments-text.ts";
 import { type FlowView, flowLines, newFlowView, planLines } from "./flow-lines.ts";

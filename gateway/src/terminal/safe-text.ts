@@ -1,4 +1,4 @@
-import { escapeUnseen } from "manyhands/internal/core/sanitize";
+import { escapeUnseen } from "manyhands/internal/core/text/sanitize";
 
 /**
  * A text from a model, a tool or a peer, safe to print: characters that would move the cursor, set

@@ -1,4 +1,4 @@
-import type { ReadEvent } from "manyhands/internal/core/events";
+import type { ReadEvent } from "manyhands/internal/core/events/events";
 import type { Usage } from "manyhands/internal/core/model";
 import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "manyhands/internal/core/usage";
 

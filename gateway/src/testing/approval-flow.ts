@@ -1,4 +1,4 @@
-import { approvalCode, askApproval } from "manyhands/internal/core/approval";
+import { approvalCode, askApproval } from "manyhands/internal/core/tools/approval";
 import { echo, type TestFlow } from "./gateway.ts";
 
 /** The call that the flow asks about. */

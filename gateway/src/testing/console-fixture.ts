@@ -1,6 +1,6 @@
-import { askPerson } from "manyhands/internal/core/question";
-import type { Run, RunEvent } from "manyhands/internal/core/run";
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { Run, RunEvent } from "manyhands/internal/core/runs/run";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
+import { askPerson } from "manyhands/internal/core/tools/question";
 import { echo, type TestFlow } from "./gateway.ts";
 
 /** What a hostile model, agent or file may say: all of it must be shown as plain text. */

@@ -1,4 +1,4 @@
-import { flowSettingsKey } from "../core/task.ts";
+import { flowSettingsKey } from "../core/runs/task.ts";
 
 /**
  * The A2A extension for streams that carry the run's journal. A client that activates it

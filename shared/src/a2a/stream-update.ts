@@ -1,6 +1,6 @@
 import type { StreamResponse } from "@a2a-js/sdk";
-import type { StoredEvent } from "../core/engine.ts";
-import type { RunEvent } from "../core/run.ts";
+import type { StoredEvent } from "../core/runs/engine.ts";
+import type { RunEvent } from "../core/runs/run.ts";
 import { projectedUsage, type TaskProjection } from "../runs/projection.ts";
 import { metadataKeys } from "./extensions.ts";
 import { artifactView, type TaskIdentity, taskStatus } from "./task-view.ts";

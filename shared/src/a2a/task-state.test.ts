@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { TaskState } from "@a2a-js/sdk";
-import type { RunRecord } from "../core/engine.ts";
-import type { RunEnded } from "../core/events.ts";
+import type { RunEnded } from "../core/events/events.ts";
+import type { RunRecord } from "../core/runs/engine.ts";
 import { emptyProjection, type TaskProjection } from "../runs/projection.ts";
 import { stateName, taskState } from "./task-state.ts";
 

@@ -1,5 +1,5 @@
 import { TaskState } from "@a2a-js/sdk";
-import type { RunRecord } from "../core/engine.ts";
+import type { RunRecord } from "../core/runs/engine.ts";
 import type { TaskProjection } from "../runs/projection.ts";
 
 /**

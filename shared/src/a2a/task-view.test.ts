@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Role, Task, TaskState } from "@a2a-js/sdk";
-import type { RunRecord } from "../core/engine.ts";
-import type { JournalEvent, RunEnded } from "../core/events.ts";
+import type { JournalEvent, RunEnded } from "../core/events/events.ts";
+import type { RunRecord } from "../core/runs/engine.ts";
 import { applyEvent, emptyProjection, type TaskProjection } from "../runs/projection.ts";
 import { isSettled, isTerminal, taskState } from "./task-state.ts";
 import { taskView } from "./task-view.ts";

@@ -1,8 +1,8 @@
 import { type Artifact, type Message, Role, type Task, type TaskStatus } from "@a2a-js/sdk";
-import type { RunRecord } from "../core/engine.ts";
-import type { RunEnded } from "../core/events.ts";
+import type { RunEnded } from "../core/events/events.ts";
 import type { Json } from "../core/json.ts";
-import type { AgentInput } from "../core/task.ts";
+import type { RunRecord } from "../core/runs/engine.ts";
+import type { AgentInput } from "../core/runs/task.ts";
 import { type HistoryEntry, type ProjectedArtifact, projectedUsage, type TaskProjection } from "../runs/projection.ts";
 import { metadataKeys } from "./extensions.ts";
 import { asking } from "./hitl.ts";

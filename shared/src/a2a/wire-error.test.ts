@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { AppError, type ErrorCode } from "../core/errors.ts";
-import { QuotaError } from "../core/quota.ts";
+import { QuotaError } from "../core/runs/quota.ts";
 import { FieldViolationsError, restError, rpcError, toA2AError } from "./wire-error.ts";
 
 const never = () => {

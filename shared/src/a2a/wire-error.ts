@@ -11,7 +11,7 @@ import {
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import { AppError, type ErrorCode, publicError } from "../core/errors.ts";
-import { QuotaError } from "../core/quota.ts";
+import { QuotaError } from "../core/runs/quota.ts";
 
 /** One field of a request and what is wrong with it. */
 export type FieldViolation = { readonly field: string; readonly description: string };

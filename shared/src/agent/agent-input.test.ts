@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../core/define-tool.ts";
-import type { RiskContext, SubBudget, Tool } from "../core/tool.ts";
+import { defineTool } from "../core/tools/define-tool.ts";
+import type { RiskContext, SubBudget, Tool } from "../core/tools/tool.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
 

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../core/define-tool.ts";
-import type { ReadEvent } from "../core/events.ts";
+import type { ReadEvent } from "../core/events/events.ts";
+import { defineTool } from "../core/tools/define-tool.ts";
 import { saveFile } from "../machine/workspace/save-file.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
 import { gateForTest } from "../testing/agent/gate-tool.ts";
-import type { ScriptedReply } from "../testing/scripted-model.ts";
+import type { ScriptedReply } from "../testing/models/scripted-model.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
 

@@ -1,10 +1,10 @@
 import type { AgentDefinition, Limits } from "../core/agent.ts";
-import type { Engine } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
-import type { Run, RunDefinition } from "../core/run.ts";
-import { type AgentInput, type AgentOutput, takenInAtStart } from "../core/task.ts";
-import { failure, type Tool, type ToolFetch } from "../core/tool.ts";
+import type { Engine } from "../core/runs/engine.ts";
+import type { Run, RunDefinition } from "../core/runs/run.ts";
+import { type AgentInput, type AgentOutput, takenInAtStart } from "../core/runs/task.ts";
+import { failure, type Tool, type ToolFetch } from "../core/tools/tool.ts";
 import type { ArtifactStore, Workspace } from "../core/workspace.ts";
 import { listFiles } from "../machine/workspace/list-files.ts";
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";

@@ -1,9 +1,9 @@
 import type { AgentDefinition, TaskChanges } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 import type { Part } from "../core/message.ts";
-import type { AgentOutput } from "../core/task.ts";
+import type { AgentOutput } from "../core/runs/task.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
-import { storeFile } from "../machine/workspace/artifact-store.ts";
+import { storeFile } from "../machine/workspace/artifacts/artifact-store.ts";
 import { unchangedSinceBaseline } from "../machine/workspace/baseline.ts";
 import { changedFiles, type Listing, listFiles, removedFiles } from "../machine/workspace/list-files.ts";
 import { isProtected } from "../machine/workspace/protected-names.ts";

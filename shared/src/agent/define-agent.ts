@@ -1,6 +1,6 @@
 import type { AgentDefinition, Limits, Skill } from "../core/agent.ts";
 import { nameFault, refuseSpec, titleOf } from "../core/spec.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Tool } from "../core/tools/tool.ts";
 
 /** Limits that let an ordinary task finish and stop a runaway one. */
 const defaultLimits: Limits = {

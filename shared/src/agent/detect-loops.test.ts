@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../core/define-tool.ts";
+import { defineTool } from "../core/tools/define-tool.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
 import { detectLoops } from "./detect-loops.ts";
 import type { AgentState } from "./task/agent-state.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { type Engine, terminalStatuses } from "../core/engine.ts";
-import type { ReadEvent } from "../core/events.ts";
-import type { Run } from "../core/run.ts";
+import type { ReadEvent } from "../core/events/events.ts";
+import { type Engine, terminalStatuses } from "../core/runs/engine.ts";
+import type { Run } from "../core/runs/run.ts";
 import { earlierTasks, projectMessages, readEarlier } from "./earlier.ts";
 
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null, source: "provider" } as const;

@@ -1,8 +1,8 @@
-import { type Engine, terminalStatuses } from "../core/engine.ts";
-import type { EventOf, ReadEvent, RunEnded } from "../core/events.ts";
+import type { EventOf, ReadEvent, RunEnded } from "../core/events/events.ts";
+import { readEvent } from "../core/events/read-event.ts";
 import type { Part } from "../core/message.ts";
-import { readEvent } from "../core/read-event.ts";
-import type { Run } from "../core/run.ts";
+import { type Engine, terminalStatuses } from "../core/runs/engine.ts";
+import type { Run } from "../core/runs/run.ts";
 import { sourcesIn, type TakenIn } from "../core/taken-in.ts";
 import type { TaskMessage } from "./task/agent-state.ts";
 import { recordedSources } from "./task/recorded-sources.ts";

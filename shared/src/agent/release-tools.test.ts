@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { AgentDefinition, MoreTools } from "../core/agent.ts";
-import { defineTool } from "../core/define-tool.ts";
-import type { Engine, RunRecord } from "../core/engine.ts";
+import type { Engine, RunRecord } from "../core/runs/engine.ts";
+import { defineTool } from "../core/tools/define-tool.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
-import { workspaceForTest } from "../testing/workspace.ts";
+import { workspaceForTest } from "../testing/machine/workspace.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { releaseTools } from "./release-tools.ts";
 

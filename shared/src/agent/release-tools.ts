@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../core/agent.ts";
-import type { Engine } from "../core/engine.ts";
-import type { Run } from "../core/run.ts";
+import type { Engine } from "../core/runs/engine.ts";
+import type { Run } from "../core/runs/run.ts";
 import type { Workspace } from "../core/workspace.ts";
 
 /** What releasing a conversation's tools needs of the server. */

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import * as z from "zod";
-import { defineTool } from "../core/define-tool.ts";
+import { defineTool } from "../core/tools/define-tool.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { defineAgent } from "./define-agent.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../core/define-tool.ts";
-import type { RiskContext, Tool, ToolResult } from "../core/tool.ts";
+import { defineTool } from "../core/tools/define-tool.ts";
+import type { RiskContext, Tool, ToolResult } from "../core/tools/tool.ts";
 import { type AgentForTest, agentForTest } from "../testing/agent/agent.ts";
-import { workspaceForTest } from "../testing/workspace.ts";
+import { workspaceForTest } from "../testing/machine/workspace.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { judgeRisk } from "./act/judge-risk.ts";
 import { readCall } from "./act/plan-call.ts";

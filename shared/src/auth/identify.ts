@@ -8,7 +8,7 @@ import {
   requireScope,
 } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
-import { sameSecret } from "../core/same-secret.ts";
+import { sameSecret } from "../core/text/same-secret.ts";
 import type { AuthStore } from "./auth-store.ts";
 
 /** Where the callers of a server are known from. */

@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
+import { lazily } from "../core/async/lazy.ts";
 import { type Caller, callerNamed } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
-import { lazily } from "../core/lazy.ts";
 import { refusal } from "./identify.ts";
 import { callerOfClaims, principalOfClaims } from "./jwt.ts";
 

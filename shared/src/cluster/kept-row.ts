@@ -1,5 +1,5 @@
-import type { KeptText } from "../core/kept-text.ts";
-import { createKeyedQueue } from "../core/keyed-queue.ts";
+import { createKeyedQueue } from "../core/async/keyed-queue.ts";
+import type { KeptText } from "../core/text/kept-text.ts";
 import type { Database } from "../durable/postgres/database.ts";
 
 type Row = { readonly body: string; readonly version: string };

@@ -1,5 +1,5 @@
-import type { Log } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
+import type { Log } from "../core/runs/engine.ts";
 import type { Database } from "../durable/postgres/database.ts";
 import { type Clock, systemClock } from "../models/clock.ts";
 import type { EndpointLimits, Limiter } from "../models/limiter.ts";

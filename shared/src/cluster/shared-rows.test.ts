@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { callerNamed } from "../core/caller.ts";
-import { silentLog } from "../core/engine.ts";
+import { silentLog } from "../core/runs/engine.ts";
 import { systemClock } from "../models/clock.ts";
 import { createLimiter } from "../models/limiter.ts";
 import { createQuotas } from "../runs/quotas.ts";

@@ -1,9 +1,9 @@
 import { hkdfSync } from "node:crypto";
 import type { AuthStore } from "../auth/auth-store.ts";
-import type { Log } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
-import type { KeptText } from "../core/kept-text.ts";
-import { type SealingKeys, sealedText } from "../core/sealed-text.ts";
+import type { Log } from "../core/runs/engine.ts";
+import type { KeptText } from "../core/text/kept-text.ts";
+import { type SealingKeys, sealedText } from "../core/text/sealed-text.ts";
 import { Database } from "../durable/postgres/database.ts";
 import { migrate } from "../durable/postgres/schema/migrate.ts";
 import type { EndpointLimits, Limiter } from "../models/limiter.ts";

@@ -1,31 +1,31 @@
 import { dirname, join, resolve } from "node:path";
 import type { Credentials } from "../a2a/client/credentials.ts";
 import { AppError } from "../core/errors.ts";
-import type { QuotaConfig } from "../core/quota.ts";
+import type { QuotaConfig } from "../core/runs/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { Secret } from "../machine/secrets/secrets.ts";
 import type { ModelConfig } from "../models/config.ts";
 import type { DatabaseServer } from "../tools/data/servers/database-server.ts";
-import { type AgentConfig, type AgentConfigs, agentConfigs } from "./agent-config.ts";
-import { type AuthConfig, authConfig } from "./auth-config.ts";
-import { type BucketConfig, bucketConfig } from "./bucket-config.ts";
-import { type CardConfig, cardConfig } from "./card-config.ts";
-import { credentialsOf } from "./credentials.ts";
-import { databaseConfig } from "./database-config.ts";
+import { type AuthConfig, authConfig } from "./access/auth-config.ts";
+import { type CardConfig, cardConfig } from "./access/card-config.ts";
+import { checkExposure } from "./access/exposure.ts";
+import { type TlsConfig, tlsConfig } from "./access/tls-config.ts";
+import { type AgentConfig, type AgentConfigs, agentConfigs } from "./agents/agent-config.ts";
+import { credentialsOf } from "./agents/credentials.ts";
+import { checkInstructions } from "./agents/instructions.ts";
+import { entryPath, type NamedFile } from "./agents/named-files.ts";
 import { durationMs } from "./duration.ts";
-import { type EngineConfig, engineConfig } from "./engine-config.ts";
-import { checkExposure } from "./exposure.ts";
 import { type ComposedFlow, flowConfig } from "./flow-config.ts";
-import { checkInstructions } from "./instructions.ts";
-import { defaultModel, modelFor, namedModels } from "./models.ts";
-import { entryPath, type NamedFile } from "./named-files.ts";
-import { notesOn } from "./notes.ts";
+import { defaultModel, modelFor, namedModels } from "./llm/models.ts";
 import { quotaConfig } from "./quota-config.ts";
-import { type RetentionConfig, retentionConfig } from "./retention-config.ts";
-import { secretConfig } from "./secret-config.ts";
+import { secretConfig } from "./secrets/secret-config.ts";
 import type { Sections } from "./sections.ts";
-import { readSettings, type Settings, type SettingsSource } from "./settings.ts";
-import { type TlsConfig, tlsConfig } from "./tls-config.ts";
+import { notesOn } from "./settings/notes.ts";
+import { readSettings, type Settings, type SettingsSource } from "./settings/settings.ts";
+import { type BucketConfig, bucketConfig } from "./storage/bucket-config.ts";
+import { databaseConfig } from "./storage/database-config.ts";
+import { type EngineConfig, engineConfig } from "./storage/engine-config.ts";
+import { type RetentionConfig, retentionConfig } from "./storage/retention-config.ts";
 
 /** The configuration of a process, validated and with defaults. Frozen, made once at start. */
 export type Config = {

@@ -1,9 +1,9 @@
 import { AppError } from "../core/errors.ts";
-import type { FlowSettings } from "../core/task.ts";
-import { checkName, namedFile } from "./agent-config.ts";
-import type { FlowTable } from "./agent-section.ts";
-import type { NamedFile } from "./named-files.ts";
-import { originBelow, type Settings } from "./settings.ts";
+import type { FlowSettings } from "../core/runs/task.ts";
+import { checkName, namedFile } from "./agents/agent-config.ts";
+import type { FlowTable } from "./agents/agent-section.ts";
+import type { NamedFile } from "./agents/named-files.ts";
+import { originBelow, type Settings } from "./settings/settings.ts";
 
 /** A flow that the settings compose: another flow with agents and options set. */
 export type ComposedFlow = {

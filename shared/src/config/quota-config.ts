@@ -1,4 +1,4 @@
-import type { QuotaConfig } from "../core/quota.ts";
+import type { QuotaConfig } from "../core/runs/quota.ts";
 import type { Sections } from "./sections.ts";
 
 /** What `[limits.principal]` and `[limits.principals.NAME]` say. */

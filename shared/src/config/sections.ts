@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { databaseKinds } from "../tools/data/servers/database-server.ts";
+import { authSection } from "./access/auth-section.ts";
 import {
   address,
   agentsSection,
@@ -9,10 +10,9 @@ import {
   credentialsSection,
   flowsSection,
   publicAddress,
-} from "./agent-section.ts";
-import { authSection } from "./auth-section.ts";
-import { engineSection } from "./engine-section.ts";
-import { llmSection } from "./llm-section.ts";
+} from "./agents/agent-section.ts";
+import { llmSection } from "./llm/llm-section.ts";
+import { engineSection } from "./storage/engine-section.ts";
 import { browserSection, egressSection, searchSection, secretSection } from "./web-sections.ts";
 
 const text = z.string().min(1);

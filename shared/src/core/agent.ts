@@ -1,4 +1,4 @@
-import type { Observation, Tool } from "./tool.ts";
+import type { Observation, Tool } from "./tools/tool.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** One thing an agent can do, as listed on its card (A2A 1.0 section 4.4.5). */

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import type { AgentEntry, Skill } from "./agent.ts";
-import type { AskOutcome } from "./ask-outcome.ts";
-import { bodyFault } from "./bodies.ts";
-import type { FlowEvent } from "./events.ts";
+import type { AskOutcome } from "./events/ask-outcome.ts";
+import type { FlowEvent } from "./events/events.ts";
 import type { Json } from "./json.ts";
 import type { Part, PeerArtifact } from "./message.ts";
-import type { Run } from "./run.ts";
+import { bodyFault } from "./runs/bodies.ts";
+import type { Run } from "./runs/run.ts";
+import type { AgentInput, FlowSettings } from "./runs/task.ts";
 import { nameFault, refuseSpec, titleOf } from "./spec.ts";
-import type { AgentInput, FlowSettings } from "./task.ts";
 import type { StoredFile } from "./workspace.ts";
 
 /** A question to the model whose answer has a schema. */

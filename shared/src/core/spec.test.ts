@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineAgent } from "../agent/define-agent.ts";
-import { defineTool } from "./define-tool.ts";
 import { defineFlow } from "./flow.ts";
+import { defineTool } from "./tools/define-tool.ts";
 
 const agent = { name: "a", description: "", instructions: "", tools: [] };
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Json } from "./json.ts";
-import { sha256Of } from "./sha256.ts";
+import { sha256Of } from "./text/sha256.ts";
 
 /**
  * Where a run belongs in its caller's trace, in the W3C's words: the caller's `traceparent`, and

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { EventOf, ReadEvent } from "./events.ts";
+import type { EventOf, ReadEvent } from "./events/events.ts";
 import { addUsage, countEvent, noCount, type TaskUsage, usageOf, usageOfAnswers } from "./usage.ts";
 
 const call = (inputTokens: number, outputTokens: number, costUsd: number | null) =>

@@ -1,4 +1,4 @@
-import type { ReadEvent } from "./events.ts";
+import type { ReadEvent } from "./events/events.ts";
 import type { Usage } from "./model.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { FollowItem, Following, StoredEvent } from "../core/engine.ts";
+import type { FollowItem, Following, StoredEvent } from "../core/runs/engine.ts";
 import type { Live } from "./live.ts";
 
 /** A page of a run's log: what follows a place in it. */

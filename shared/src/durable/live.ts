@@ -1,5 +1,5 @@
-import type { FollowItem } from "../core/engine.ts";
-import type { RunEvent } from "../core/run.ts";
+import type { FollowItem } from "../core/runs/engine.ts";
+import type { RunEvent } from "../core/runs/run.ts";
 
 /** How many progress items are kept for a reader; older ones are dropped. */
 const progressKept = 1000;

@@ -1,5 +1,5 @@
-import { bodiesOf, newestBody, versionMissing } from "../core/bodies.ts";
-import type { RunDefinition } from "../core/run.ts";
+import { bodiesOf, newestBody, versionMissing } from "../core/runs/bodies.ts";
+import type { RunDefinition } from "../core/runs/run.ts";
 
 /**
  * What a process can execute, in the form in which it tells its store: that gives a run only to

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { AskOutcome } from "../core/ask-outcome.ts";
+import type { AskOutcome } from "../core/events/ask-outcome.ts";
 import type { AskMessage, AskOptions, Flow } from "../core/flow.ts";
 import type { Json } from "../core/json.ts";
 import { writtenObject } from "../models/arguments.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Model, ModelRequest } from "../core/model.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/runs/run.ts";
 import { noUsage } from "../core/usage.ts";
 import { ModelAway } from "../models/model-failure.ts";
 import { estimateTokens } from "../models/tokens.ts";

@@ -2,7 +2,7 @@ import { type RecordedReply, recordReply } from "../agent/model-call/call-model.
 import { type ModelPauses, retryingStep } from "../agent/model-call/retrying-step.ts";
 import { type Account, roomForAnswer } from "../agent/model-call/spending.ts";
 import type { Model, ModelRequest } from "../core/model.ts";
-import type { Run, StepContext } from "../core/run.ts";
+import type { Run, StepContext } from "../core/runs/run.ts";
 import { usageOfAnswers } from "../core/usage.ts";
 import { estimateTokens } from "../models/tokens.ts";
 import { type FlowState, spend, workedMs } from "./flow-state.ts";

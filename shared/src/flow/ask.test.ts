@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AskOutcome } from "../core/ask-outcome.ts";
+import type { AskOutcome } from "../core/events/ask-outcome.ts";
 import { isFinal, outcomeText } from "./ask.ts";
 
 const failed = (code: string): Pick<AskOutcome, "state" | "error"> =>

@@ -1,11 +1,11 @@
 import { askAgent } from "../a2a/ask/ask-agent.ts";
 import type { Peers } from "../a2a/ask/peers.ts";
 import type { AgentEntry, Agents } from "../core/agent.ts";
-import type { AskOutcome } from "../core/ask-outcome.ts";
 import { type ErrorCode, errorCodes } from "../core/errors.ts";
-import type { FlowEvent } from "../core/events.ts";
+import type { AskOutcome } from "../core/events/ask-outcome.ts";
+import type { FlowEvent } from "../core/events/events.ts";
 import type { AskMessage, AskOptions } from "../core/flow.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/runs/run.ts";
 import { openWeb } from "../core/taken-in.ts";
 import { agentByName, isAddress, namedAgent } from "./find-agent.ts";
 import { type FlowState, spend } from "./flow-state.ts";

@@ -1,7 +1,7 @@
 import { cancelOpen } from "../a2a/ask/cancel-remote-tasks.ts";
 import type { Excerpt, Flow, Writing } from "../core/flow.ts";
 import type { Part, PeerArtifact } from "../core/message.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/runs/run.ts";
 import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
 import { type AskDeps, ask } from "./ask.ts";
 import { askModel, type ModelDeps } from "./ask-model.ts";

@@ -1,11 +1,11 @@
 import type * as z from "zod";
 import type { RecordedReply } from "../agent/model-call/call-model.ts";
 import { AppError } from "../core/errors.ts";
-import type { JournalEvent } from "../core/events.ts";
+import type { JournalEvent } from "../core/events/events.ts";
 import type { Decision, Writing } from "../core/flow.ts";
 import type { ModelMessage, ToolSpec } from "../core/model.ts";
-import type { Run } from "../core/run.ts";
-import { inputSchemaOf, parseInput } from "../core/tool-input.ts";
+import type { Run } from "../core/runs/run.ts";
+import { inputSchemaOf, parseInput } from "../core/tools/tool-input.ts";
 import { parseArguments } from "../models/arguments.ts";
 import { askModel, type ModelDeps } from "./ask-model.ts";
 import { cut } from "./cut.ts";

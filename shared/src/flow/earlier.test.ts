@@ -2,9 +2,9 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine, ListFilter, RunRecord } from "../core/engine.ts";
 import type { Part } from "../core/message.ts";
-import type { Run, RunEvent } from "../core/run.ts";
+import type { Engine, ListFilter, RunRecord } from "../core/runs/engine.ts";
+import type { Run, RunEvent } from "../core/runs/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { earlierTasks } from "./earlier.ts";
 

@@ -1,8 +1,8 @@
-import type { Engine, RunRecord } from "../core/engine.ts";
-import { readEvent } from "../core/read-event.ts";
-import type { Run } from "../core/run.ts";
+import { readEvent } from "../core/events/read-event.ts";
+import type { Engine, RunRecord } from "../core/runs/engine.ts";
+import type { Run } from "../core/runs/run.ts";
+import type { AgentInput, AgentOutput } from "../core/runs/task.ts";
 import { foreignTask, type TakenIn } from "../core/taken-in.ts";
-import type { AgentInput, AgentOutput } from "../core/task.ts";
 import type { StoredFile } from "../core/workspace.ts";
 
 /** The conversation with a flow so far: its tasks as text, and the files of the newest. */

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { bodyOf } from "../core/bodies.ts";
 import { defineFlow, type FlowDefinition } from "../core/flow.ts";
-import type { Run } from "../core/run.ts";
+import { bodyOf } from "../core/runs/bodies.ts";
+import type { Run } from "../core/runs/run.ts";
 import { flowForTest } from "../testing/flow.ts";
 import { flowRun } from "./flow-run.ts";
 

@@ -4,7 +4,7 @@ import { AppError } from "../core/errors.ts";
 import type { FlowDefinition } from "../core/flow.ts";
 import type { Json } from "../core/json.ts";
 import type { Part, UserMessage } from "../core/message.ts";
-import { type AgentInput, type FlowSettings, flowSettings, flowSettingsKey } from "../core/task.ts";
+import { type AgentInput, type FlowSettings, flowSettings, flowSettingsKey } from "../core/runs/task.ts";
 
 /** What a caller asks of a flow. */
 export type FlowRequest = {

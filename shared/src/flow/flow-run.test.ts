@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { AppError } from "../core/errors.ts";
-import type { ReadEvent } from "../core/events.ts";
+import type { ReadEvent } from "../core/events/events.ts";
 import { defineFlow, type Flow, type FlowResult } from "../core/flow.ts";
-import type { AgentInput, AgentOutput } from "../core/task.ts";
+import type { AgentInput, AgentOutput } from "../core/runs/task.ts";
 import { flowEvents, flowForTest } from "../testing/flow.ts";
 
 /** A flow whose body is given. */

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { cancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { hasPrice } from "../agent/model-call/spending.ts";
-import { newestBody } from "../core/bodies.ts";
 import { AppError } from "../core/errors.ts";
-import type { JournalEvent } from "../core/events.ts";
+import type { JournalEvent } from "../core/events/events.ts";
 import type { Flow, FlowDefinition, FlowResult } from "../core/flow.ts";
 import type { Json } from "../core/json.ts";
-import type { Run, RunBody, RunDefinition, StepContext } from "../core/run.ts";
-import type { AgentInput, AgentOutput } from "../core/task.ts";
+import { newestBody } from "../core/runs/bodies.ts";
+import type { Run, RunBody, RunDefinition, StepContext } from "../core/runs/run.ts";
+import type { AgentInput, AgentOutput } from "../core/runs/task.ts";
 import { writtenObject } from "../models/arguments.ts";
 import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
 import { earlierTasks } from "./earlier.ts";

@@ -1,9 +1,9 @@
 import type { AgentEntry } from "../core/agent.ts";
 import type { Json } from "../core/json.ts";
 import type { Part } from "../core/message.ts";
-import type { StepContext } from "../core/run.ts";
+import type { StepContext } from "../core/runs/run.ts";
+import { type AgentInput, takenInAtStart } from "../core/runs/task.ts";
 import { sourcesIn } from "../core/taken-in.ts";
-import { type AgentInput, takenInAtStart } from "../core/task.ts";
 import { addUsage, noUsage, type TaskUsage } from "../core/usage.ts";
 import type { Earlier } from "./earlier.ts";
 import type { FlowRequest } from "./flow-request.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Json } from "../core/json.ts";
 import { messageSignal, type Part } from "../core/message.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/runs/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { machineClock } from "../durable/sqlite/machine-clock.ts";
 import { scratch } from "../testing/durable/scratch.ts";

@@ -1,8 +1,8 @@
-import type { EventOf } from "../core/events.ts";
+import type { EventOf } from "../core/events/events.ts";
 import { messageSignal, type Part, type UserMessage } from "../core/message.ts";
-import { askPerson } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/runs/run.ts";
 import { sourcesIn } from "../core/taken-in.ts";
+import { askPerson } from "../core/tools/question.ts";
 import type { FlowState } from "./flow-state.ts";
 
 /** What the caller has said to the running flow since the last call. */

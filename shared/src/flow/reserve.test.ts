@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/runs/run.ts";
 import { noUsage } from "../core/usage.ts";
 import { type Begun, newState } from "./flow-state.ts";
 import { release, reserve } from "./reserve.ts";

@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
-import type { Run, StepContext } from "../core/run.ts";
-import type { AgentInput } from "../core/task.ts";
+import type { Run, StepContext } from "../core/runs/run.ts";
+import type { AgentInput } from "../core/runs/task.ts";
 import { type FlowState, type Share, workedMs } from "./flow-state.ts";
 
 /** What one ask may use: its budget, and the deadline after which it is abandoned. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Hono } from "hono";
 import { ScopeError } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
-import { QuotaError } from "../core/quota.ts";
+import { QuotaError } from "../core/runs/quota.ts";
 import { auditRefusals, challengeOf, protectedResource } from "./challenge.ts";
 
 const unauthorized = new AppError("unauthorized", "Who are you?");

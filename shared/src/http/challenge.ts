@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import { Hono } from "hono";
 import { ScopeError, scopes } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
-import { QuotaError } from "../core/quota.ts";
+import { QuotaError } from "../core/runs/quota.ts";
 
 /**
  * The header that tells a refused caller what it lacks: credentials, a scope (RFC 6750), or time

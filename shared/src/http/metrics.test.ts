@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../core/runs/engine.ts";
 import { createMetrics } from "./metrics.ts";
 
 /** An engine that has as many runs of a kind and status as the lengths of both names say. */

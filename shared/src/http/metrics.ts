@@ -1,5 +1,5 @@
-import { type Engine, runStatuses } from "../core/engine.ts";
 import type { MetricFamily, MetricSample } from "../core/metric.ts";
+import { type Engine, runStatuses } from "../core/runs/engine.ts";
 import type { TaskUsage } from "../core/usage.ts";
 
 /** Counts a server's responses, and reports them with the state of its runs. */

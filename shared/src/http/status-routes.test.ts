@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { callerNamed, type Scope } from "../core/caller.ts";
-import type { EngineHealth } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
+import type { EngineHealth } from "../core/runs/engine.ts";
 import { statusApp } from "./status-routes.ts";
 
 function appWith(storage: EngineHealth, granted: readonly Scope[] = [], facts = {}, unready?: () => string[]) {

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { type Identify, requireScope } from "../core/caller.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../core/runs/engine.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** What the status routes report. */

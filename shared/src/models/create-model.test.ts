@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import type { AppError } from "../core/errors.ts";
 import type { Model, ModelEvent, ModelRequest } from "../core/model.ts";
-import { reply } from "../testing/reply.ts";
-import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../testing/scripted-model.ts";
+import { reply } from "../testing/models/reply.ts";
+import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../testing/models/scripted-model.ts";
 import type { Clock } from "./clock.ts";
 import { modelConfigSchema } from "./config.ts";
 import { createModel, type ModelOptions } from "./create-model.ts";

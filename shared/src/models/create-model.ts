@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { ImageRule, Model, ModelEvent, ModelRequest } from "../core/model.ts";
-import { sha256Of } from "../core/sha256.ts";
+import { sha256Of } from "../core/text/sha256.ts";
 import { traced } from "../core/trace.ts";
 import { plainName, type Traits, traitsOf, withoutRefused } from "./capabilities.ts";
 import type { AttemptResult, AttemptScope } from "./chat/attempt.ts";

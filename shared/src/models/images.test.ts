@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ImagePart, ModelMessage } from "../core/model.ts";
-import { reply } from "../testing/reply.ts";
-import { startScriptedModel } from "../testing/scripted-model.ts";
+import { reply } from "../testing/models/reply.ts";
+import { startScriptedModel } from "../testing/models/scripted-model.ts";
 import { modelConfigSchema } from "./config.ts";
 import { createModel } from "./create-model.ts";
 import { createImageFit, imageRuleOf, imageTokens, type ShrinkImage, seenSize, sizeOf } from "./images.ts";

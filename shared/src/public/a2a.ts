@@ -12,6 +12,6 @@ export type { OutgoingMessage } from "../a2a/client/outgoing-message.ts";
 export { artifactParts, type JournalEntry, messageText, type TaskUpdate } from "../a2a/client/task-update.ts";
 export { metadataKeys } from "../a2a/extensions.ts";
 export type { HitlResponse } from "../a2a/hitl.ts";
-export type { Progress } from "../core/progress.ts";
-export type { AgentInput } from "../core/task.ts";
+export type { Progress } from "../core/events/progress.ts";
+export type { AgentInput } from "../core/runs/task.ts";
 export type { TaskUsage } from "../core/usage.ts";

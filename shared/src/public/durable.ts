@@ -1,7 +1,9 @@
 /** Durable runs without agents: ordinary functions that outlive their process. */
 
-export type { Conversations, FolderOf, HeldConversation } from "../core/conversations.ts";
-export type { Log } from "../core/engine.ts";
+export type { JournalEvent, ReadEvent, ReadFlowEvent, UnknownEvent } from "../core/events/events.ts";
+export { readEvent } from "../core/events/read-event.ts";
+export type { Conversations, FolderOf, HeldConversation } from "../core/runs/conversations.ts";
+export type { Log } from "../core/runs/engine.ts";
 export {
   type EndedRun,
   type Engine,
@@ -14,12 +16,10 @@ export {
   type StartRequest,
   type StoredEvent,
   terminalStatuses,
-} from "../core/engine.ts";
-export type { JournalEvent, ReadEvent, ReadFlowEvent, UnknownEvent } from "../core/events.ts";
-export type { Conversation, Deletion, DeletionRequest, ExpiredPage, Housekeeping } from "../core/housekeeping.ts";
-export type { Quota, QuotaUse } from "../core/quota.ts";
-export { readEvent } from "../core/read-event.ts";
-export type { Effect, Run, RunBody, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
+} from "../core/runs/engine.ts";
+export type { Conversation, Deletion, DeletionRequest, ExpiredPage, Housekeeping } from "../core/runs/housekeeping.ts";
+export type { Quota, QuotaUse } from "../core/runs/quota.ts";
+export type { Effect, Run, RunBody, RunDefinition, RunEvent, StepContext } from "../core/runs/run.ts";
 export {
   createPostgresEngine,
   migratePostgres,
@@ -27,7 +27,7 @@ export {
 } from "../durable/postgres/postgres-engine.ts";
 export type { RestateEndpointOptions } from "../durable/restate/restate-endpoint.ts";
 export { createRestateEngine, type RestateEngineOptions } from "../durable/restate/restate-engine.ts";
-export type { CrashPoint } from "../durable/sqlite/crash-point.ts";
+export type { CrashPoint } from "../durable/sqlite/disk/crash-point.ts";
+export type { SyncFile } from "../durable/sqlite/disk/file-sync.ts";
 export { createEmbeddedEngine, type EmbeddedEngineOptions } from "../durable/sqlite/embedded-engine.ts";
-export type { SyncFile } from "../durable/sqlite/file-sync.ts";
 export type { MachineClock } from "../durable/sqlite/machine-clock.ts";

@@ -1,8 +1,7 @@
 /** What you write a flow with. */
 export { type AgentEntry, agentText } from "../core/agent.ts";
-export type { AskOutcome, AskState, Exchange, Fault, QuestionKind } from "../core/ask-outcome.ts";
-export type { FlowEvent } from "../core/events.ts";
-export { namedFiles } from "../core/files-in-text.ts";
+export type { AskOutcome, AskState, Exchange, Fault, QuestionKind } from "../core/events/ask-outcome.ts";
+export type { FlowEvent } from "../core/events/events.ts";
 export {
   type AskMessage,
   type AskOptions,
@@ -16,7 +15,8 @@ export {
   type FlowResult,
   type Writing,
 } from "../core/flow.ts";
-export { type AgentInput, type FlowSettings, flowSettings } from "../core/task.ts";
+export { type AgentInput, type FlowSettings, flowSettings } from "../core/runs/task.ts";
+export { namedFiles } from "../core/text/files-in-text.ts";
 export type { TaskUsage } from "../core/usage.ts";
 export { isFinal, outcomeText } from "../flow/ask.ts";
 export { type AnswerForm, askInForm, type FormedAnswer } from "../flow/ask-in-form.ts";

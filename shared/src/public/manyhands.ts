@@ -10,14 +10,14 @@ export type {
   ToldResult,
   ToolsListed,
 } from "../core/agent.ts";
-export { defineTool } from "../core/define-tool.ts";
 export { AppError, type ErrorCode } from "../core/errors.ts";
 export type { Json } from "../core/json.ts";
 export type { Metadata, Part, PeerArtifact, UserMessage } from "../core/message.ts";
 export type { ImagePart, JsonSchema } from "../core/model.ts";
-export type { Reach } from "../core/reach.ts";
-export type { Effect, Run, RunEvent, StepContext } from "../core/run.ts";
+export type { Effect, Run, RunEvent, StepContext } from "../core/runs/run.ts";
 export type { TakenIn } from "../core/taken-in.ts";
+export { defineTool } from "../core/tools/define-tool.ts";
+export type { Reach } from "../core/tools/reach.ts";
 export type {
   DurableContext,
   Inquiry,
@@ -30,7 +30,7 @@ export type {
   ToolContext,
   ToolRequest,
   ToolResult,
-} from "../core/tool.ts";
+} from "../core/tools/tool.ts";
 export type { Trace } from "../core/trace.ts";
 export type { StoredFile, Workspace } from "../core/workspace.ts";
 export type { Agent, AgentSource, Offers } from "../server/agent-source.ts";

@@ -11,7 +11,7 @@ export {
   type ScriptedModel,
   type ScriptedReply,
   startScriptedModel,
-} from "../testing/scripted-model.ts";
+} from "../testing/models/scripted-model.ts";
 export { type StartedAgent, startAgentForTest } from "../testing/start-agent.ts";
 export { type TestedTask, type TestTask, testAgent } from "../testing/test-agent.ts";
 export { contextForTest } from "../testing/tool-context.ts";

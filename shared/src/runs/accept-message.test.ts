@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Engine, RunRecord, StartRequest } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 import type { IncomingMessage, IncomingPart } from "../core/message.ts";
-import { sha256Of } from "../core/sha256.ts";
+import type { Engine, RunRecord, StartRequest } from "../core/runs/engine.ts";
+import { sha256Of } from "../core/text/sha256.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
-import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../machine/workspace/artifacts/artifact-store.ts";
 import { scratch } from "../testing/durable/scratch.ts";
 import { continueRun, runOfMessage, type Sender, startRun } from "./accept-message.ts";
 import { createProjectionCache } from "./projection-cache.ts";

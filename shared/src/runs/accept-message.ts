@@ -1,6 +1,5 @@
-import { type Engine, type RunRecord, terminalStatuses } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
-import type { JournalEvent } from "../core/events.ts";
+import type { JournalEvent } from "../core/events/events.ts";
 import type { Json } from "../core/json.ts";
 import {
   type IncomingMessage,
@@ -9,10 +8,11 @@ import {
   type Part,
   type UserMessage,
 } from "../core/message.ts";
-import type { Quota } from "../core/quota.ts";
-import type { RunEvent } from "../core/run.ts";
-import { sha256Of } from "../core/sha256.ts";
-import { type AgentInput, type FlowSettings, flowSettingsKey } from "../core/task.ts";
+import { type Engine, type RunRecord, terminalStatuses } from "../core/runs/engine.ts";
+import type { Quota } from "../core/runs/quota.ts";
+import type { RunEvent } from "../core/runs/run.ts";
+import { type AgentInput, type FlowSettings, flowSettingsKey } from "../core/runs/task.ts";
+import { sha256Of } from "../core/text/sha256.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { ownRun } from "./own-run.ts";
 import { applyEvent, emptyProjection } from "./projection.ts";

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
-import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../machine/workspace/artifacts/artifact-store.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 
 const word = "Xylophagous";

@@ -1,8 +1,8 @@
-import { type Engine, type RunRecord, terminalStatuses } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
-import { type ForgetInput, forgetKind, type RemoteOutcome, type RemoteTaskName } from "../core/forgetting.ts";
-import type { Conversation, Deletion, HomeFiles } from "../core/housekeeping.ts";
-import { readEvent } from "../core/read-event.ts";
+import { readEvent } from "../core/events/read-event.ts";
+import { type Engine, type RunRecord, terminalStatuses } from "../core/runs/engine.ts";
+import { type ForgetInput, forgetKind, type RemoteOutcome, type RemoteTaskName } from "../core/runs/forgetting.ts";
+import type { Conversation, Deletion, HomeFiles } from "../core/runs/housekeeping.ts";
 
 /** What was deleted: the runs here, and the tasks elsewhere. */
 export type Deleted = { readonly deleted: readonly string[]; readonly elsewhere: readonly RemoteOutcome[] };

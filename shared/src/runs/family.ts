@@ -1,5 +1,5 @@
-import type { Engine, RunRecord } from "../core/engine.ts";
-import { readEvent } from "../core/read-event.ts";
+import { readEvent } from "../core/events/read-event.ts";
+import type { Engine, RunRecord } from "../core/runs/engine.ts";
 
 /** Runs of a family at most: what a run asked for, and what those asked for. */
 const mostRuns = 500;

@@ -1,5 +1,5 @@
-import type { Engine, FollowItem, RunRecord, StoredEvent } from "../core/engine.ts";
-import { readEvent } from "../core/read-event.ts";
+import { readEvent } from "../core/events/read-event.ts";
+import type { Engine, FollowItem, RunRecord, StoredEvent } from "../core/runs/engine.ts";
 
 /** An agent that a run asked: the ask, and the task that it accepted. */
 export type AcceptedAsk = {

@@ -1,5 +1,5 @@
-import type { Engine, ListFilter, RunRecord, StoredEvent } from "../core/engine.ts";
-import { cursorAfter } from "../core/list-cursor.ts";
+import type { Engine, ListFilter, RunRecord, StoredEvent } from "../core/runs/engine.ts";
+import { cursorAfter } from "../core/runs/list-cursor.ts";
 import { projectedUsage } from "./projection.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
 import { type RunView, statusOf } from "./run-view.ts";

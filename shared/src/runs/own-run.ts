@@ -1,5 +1,5 @@
-import type { Engine, RunRecord } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
+import type { Engine, RunRecord } from "../core/runs/engine.ts";
 
 /** Whose run it has to be, of which kind, and what its caller calls it. */
 type OwnRun = { readonly principal: string; readonly kind?: string; readonly called?: "run" | "task" };

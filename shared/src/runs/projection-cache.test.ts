@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { RunRecord, StoredEvent } from "../core/engine.ts";
+import type { RunRecord, StoredEvent } from "../core/runs/engine.ts";
 import { createProjectionCache } from "./projection-cache.ts";
 
 function log(length: number) {

@@ -1,4 +1,4 @@
-import type { Engine, RunRecord } from "../core/engine.ts";
+import type { Engine, RunRecord } from "../core/runs/engine.ts";
 import { applyEvent, emptyProjection, type TaskProjection } from "./projection.ts";
 
 /** Projections of runs, cached so that reading a task again reads only its newer events. */

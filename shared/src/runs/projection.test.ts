@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { RunEvent } from "../core/run.ts";
+import type { RunEvent } from "../core/runs/run.ts";
 import { applyEvent, emptyProjection, type TaskProjection } from "./projection.ts";
 
 const after = (...events: readonly RunEvent[]): TaskProjection =>

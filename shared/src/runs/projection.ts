@@ -1,7 +1,7 @@
-import type { StoredEvent } from "../core/engine.ts";
-import type { EventOf, ReadEvent, RunEnded } from "../core/events.ts";
+import type { EventOf, ReadEvent, RunEnded } from "../core/events/events.ts";
+import { readEvent } from "../core/events/read-event.ts";
 import type { Part } from "../core/message.ts";
-import { readEvent } from "../core/read-event.ts";
+import type { StoredEvent } from "../core/runs/engine.ts";
 import { countEvent, noCount, type TaskUsage, type UsageCount, usageOf } from "../core/usage.ts";
 import { statusText } from "./status-text.ts";
 

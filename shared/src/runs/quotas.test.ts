@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
-import { QuotaError } from "../core/quota.ts";
+import { QuotaError } from "../core/runs/quota.ts";
 import { createQuotas } from "./quotas.ts";
 
 test("a principal's own limits stand in for everybody's one by one, and the operator has only its own", async () => {

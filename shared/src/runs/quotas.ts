@@ -1,5 +1,5 @@
 import { type Caller, localCaller } from "../core/caller.ts";
-import { type Quota, type QuotaConfig, QuotaError } from "../core/quota.ts";
+import { type Quota, type QuotaConfig, QuotaError } from "../core/runs/quota.ts";
 
 /** Holds principals to their limits. */
 export interface Quotas {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Engine, ListFilter, RunRecord, StoredEvent } from "../core/engine.ts";
+import type { Engine, ListFilter, RunRecord, StoredEvent } from "../core/runs/engine.ts";
 import type { RunFilter } from "./list-runs.ts";
 import { createProjectionCache } from "./projection-cache.ts";
 import { createQuotas } from "./quotas.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { RunRecord } from "../core/engine.ts";
-import type { RunEvent } from "../core/run.ts";
+import type { RunRecord } from "../core/runs/engine.ts";
+import type { RunEvent } from "../core/runs/run.ts";
 import { applyEvent, emptyProjection, type TaskProjection } from "./projection.ts";
 import { runView, statusOf } from "./run-view.ts";
 

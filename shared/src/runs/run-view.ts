@@ -1,8 +1,8 @@
-import type { RunRecord } from "../core/engine.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { Part } from "../core/message.ts";
-import type { AgentInput } from "../core/task.ts";
+import type { RunRecord } from "../core/runs/engine.ts";
+import type { AgentInput } from "../core/runs/task.ts";
 import type { TaskUsage } from "../core/usage.ts";
 import { type HistoryEntry, type ProjectedArtifact, projectedUsage, type TaskProjection } from "./projection.ts";
 

@@ -3,7 +3,7 @@ import { AppError } from "../core/errors.ts";
 import type { FlowExample } from "../core/flow.ts";
 import type { UserMessage } from "../core/message.ts";
 import type { JsonSchema } from "../core/model.ts";
-import type { FlowSettings } from "../core/task.ts";
+import type { FlowSettings } from "../core/runs/task.ts";
 
 /** What a caller of the gateway can start, through any adapter: a flow or an agent. */
 export type Runnable = {

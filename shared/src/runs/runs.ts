@@ -1,8 +1,8 @@
-import type { Engine, RunRecord } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
 import type { IncomingMessage } from "../core/message.ts";
-import type { AgentInput } from "../core/task.ts";
-import { isAnswerSchema } from "../core/tool-input.ts";
+import type { Engine, RunRecord } from "../core/runs/engine.ts";
+import type { AgentInput } from "../core/runs/task.ts";
+import { isAnswerSchema } from "../core/tools/tool-input.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { continueRun, startRun } from "./accept-message.ts";
 import { listRuns, type RunFilter, type RunPage } from "./list-runs.ts";

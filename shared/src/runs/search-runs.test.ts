@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Engine, ListFilter } from "../core/engine.ts";
+import type { Engine, ListFilter } from "../core/runs/engine.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { scratch } from "../testing/durable/scratch.ts";
 import { listRuns } from "./list-runs.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Engine, FollowItem, Following, RunRecord } from "../core/engine.ts";
-import type { RunEvent } from "../core/run.ts";
+import type { Engine, FollowItem, Following, RunRecord } from "../core/runs/engine.ts";
+import type { RunEvent } from "../core/runs/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { scratch } from "../testing/durable/scratch.ts";
 import { createProjectionCache } from "./projection-cache.ts";

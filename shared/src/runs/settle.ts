@@ -1,4 +1,4 @@
-import { type Engine, type FollowItem, type RunRecord, terminalStatuses } from "../core/engine.ts";
+import { type Engine, type FollowItem, type RunRecord, terminalStatuses } from "../core/runs/engine.ts";
 import { applyEvent, emptyProjection, type TaskProjection } from "./projection.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
 

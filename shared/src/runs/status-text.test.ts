@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ReadEvent } from "../core/events.ts";
+import type { ReadEvent } from "../core/events/events.ts";
 import { statusLines, statusText } from "./status-text.ts";
 
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null, source: "provider" } as const;

@@ -1,5 +1,5 @@
 import { askHumanName, terminateName } from "../core/agent.ts";
-import type { EventOf, ReadEvent } from "../core/events.ts";
+import type { EventOf, ReadEvent } from "../core/events/events.ts";
 
 const longest = 300;
 

@@ -1,6 +1,6 @@
-import { type Engine, runStatuses, terminalStatuses } from "../core/engine.ts";
 import { AppError } from "../core/errors.ts";
-import type { HomeFiles } from "../core/housekeeping.ts";
+import { type Engine, runStatuses, terminalStatuses } from "../core/runs/engine.ts";
+import type { HomeFiles } from "../core/runs/housekeeping.ts";
 
 /** How long what has ended is kept, in milliseconds; undefined: for ever. */
 export type Retention = {

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { loadConfig } from "../config/config.ts";
 import { callerNamed, localCaller } from "../core/caller.ts";
-import { silentLog } from "../core/engine.ts";
+import { silentLog } from "../core/runs/engine.ts";
 import { serve } from "../http/serve.ts";
 import { openSocketOwner } from "../http/socket-owner.ts";
 import { guardOf, openAuthentication, openLocalUsers } from "./access.ts";
-import { openShared } from "./open-shared.ts";
+import { openShared } from "./storage/open-shared.ts";
 
 const linux = process.platform === "linux";
 const self = process.geteuid?.() ?? 0;

@@ -8,7 +8,7 @@ import type { ReportRefusal } from "../http/challenge.ts";
 import type { Guard } from "../http/serve.ts";
 import { openSocketOwner, type SocketOwner } from "../http/socket-owner.ts";
 import { createQuotas, type Quotas } from "../runs/quotas.ts";
-import type { Shared } from "./open-shared.ts";
+import type { Shared } from "./storage/open-shared.ts";
 
 /** How a server authenticates its callers, and what they may use. */
 export type Authentication = {

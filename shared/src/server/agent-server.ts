@@ -7,13 +7,13 @@ import { type AgentApp, type AgentAppDeps, agentApp } from "../a2a/server/agent-
 import { openHomeKeys } from "../a2a/signing/home-keys.ts";
 import { agentBodies } from "../agent/agent-bodies.ts";
 import { releaseFrom, releasingEngine } from "../agent/release-tools.ts";
-import type { AgentConfig } from "../config/agent-config.ts";
+import type { AgentConfig } from "../config/agents/agent-config.ts";
 import { agentNamed, type Config } from "../config/config.ts";
-import { engineText } from "../config/engine-config.ts";
-import { loadedBodies } from "../core/bodies.ts";
-import type { Engine } from "../core/engine.ts";
-import { lazily } from "../core/lazy.ts";
-import type { RunDefinition } from "../core/run.ts";
+import { engineText } from "../config/storage/engine-config.ts";
+import { lazily } from "../core/async/lazy.ts";
+import { loadedBodies } from "../core/runs/bodies.ts";
+import type { Engine } from "../core/runs/engine.ts";
+import type { RunDefinition } from "../core/runs/run.ts";
 import { serve } from "../http/serve.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { createDeletions } from "../runs/deletions.ts";
@@ -21,21 +21,21 @@ import { openAuthentication, openLocalUsers } from "./access.ts";
 import type { AgentSource } from "./agent-source.ts";
 import { approvalBy } from "./approval.ts";
 import { configuredAgent } from "./configured-agent.ts";
-import { browserMissing } from "./find-browser.ts";
-import { mcpApp, showMountKey } from "./mcp-app.ts";
-import { openArtifacts } from "./open-artifacts.ts";
-import { openEngine } from "./open-engine.ts";
-import { openGrpc } from "./open-grpc.ts";
-import type { Machine } from "./open-machine.ts";
-import { checkServers, openMcp } from "./open-mcp.ts";
+import { browserMissing } from "./machine/find-browser.ts";
+import type { Machine } from "./machine/open-machine.ts";
+import { openHomeFiles, openWorkspaces } from "./machine/open-workspaces.ts";
 import { openModel } from "./open-model.ts";
-import { isSaid, limitsOf, openShared } from "./open-shared.ts";
 import { openSkills } from "./open-skills.ts";
 import { openTelemetry } from "./open-telemetry.ts";
-import { openWebhooks } from "./open-webhooks.ts";
-import { openHomeFiles, openWorkspaces } from "./open-workspaces.ts";
+import { mcpApp, showMountKey } from "./protocols/mcp-app.ts";
+import { openGrpc } from "./protocols/open-grpc.ts";
+import { checkServers, openMcp } from "./protocols/open-mcp.ts";
+import { openWebhooks } from "./protocols/open-webhooks.ts";
 import { publicUrlOf, type ServerOptions } from "./run-server.ts";
-import { startSweeping } from "./sweeping.ts";
+import { openArtifacts } from "./storage/open-artifacts.ts";
+import { openEngine } from "./storage/open-engine.ts";
+import { isSaid, limitsOf, openShared } from "./storage/open-shared.ts";
+import { startSweeping } from "./storage/sweeping.ts";
 
 /**
  * An agent as a process: its name, and its source, which may depend on what this machine offers.
@@ -55,13 +55,13 @@ type Start = {
 export async function startAgentServer(spec: AgentServerSpec, start: Start): Promise<void> {
   const { config, logger, machine, options } = start;
   const { name } = spec;
-  const { server } = config;
   const agentConfig = agentNamed(config, name);
   const parts = await openParts(spec, start);
   const { engine, artifacts, mcp, asking, agent, openHere: openWorkspace, tasks } = parts;
   // The MCP server is an eighth of the code to load, and most agents never use it.
   const adapter = agentConfig.serveMcp ? await import("../mcp/server/mcp-adapter.ts") : undefined;
-  const ownTools = agentConfig.serveMcp || options.mcpStdio ? await import("./open-served-tools.ts") : undefined;
+  const ownTools =
+    agentConfig.serveMcp || options.mcpStdio ? await import("./protocols/open-served-tools.ts") : undefined;
   // Tools that are called without a task, or that may lack something people should know of.
   const opened = ownTools !== undefined || config.desktop.enabled ? await tasks.get() : undefined;
   const report = (bug: unknown) => logger.error({ err: bug }, "unexpected failure");
@@ -108,7 +108,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     webhooks,
     ...access,
     report,
-    hostname: server.host,
+    hostname: config.server.host,
   });
   const task = parts.workspaces.storing(loadedBodies(name, agentBodies, async () => (await tasks.get()).run));
   engine.work(asking === undefined ? [task] : workOf(task, asking.peers));
@@ -200,7 +200,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const [keys] = await Promise.all([openHomeKeys(shared.signing), ...opening]);
   const { tools: chosen, delegates } = agentConfig;
   // An agent that asks no others loads nothing for it.
-  const peering = delegates.length > 0 ? await import("./open-peers.ts") : undefined;
+  const peering = delegates.length > 0 ? await import("./protocols/open-peers.ts") : undefined;
   const admit = peering && (await peering.admission(config, keys));
   const asking = peering?.openPeers(delegates, config, { engine, artifacts, ...(admit && { admit }) });
   const missing = await browserMissing(config);

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from "../core/agent.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Tool } from "../core/tools/tool.ts";
 import type { ToolFamily } from "../tools/family.ts";
 
 /**

@@ -1,10 +1,10 @@
+import { instructed } from "../config/agents/instructions.ts";
 import { agentNamed, type Config } from "../config/config.ts";
-import { instructed } from "../config/instructions.ts";
-import { leftOut } from "../config/tool-profile.ts";
+import { leftOut } from "../config/llm/tool-profile.ts";
 import { isFamily } from "../tools/family.ts";
 import { type Agent, type AgentSource, agentOf } from "./agent-source.ts";
-import { offersOf } from "./offers.ts";
-import type { Machine } from "./open-machine.ts";
+import { offersOf } from "./machine/offers.ts";
+import type { Machine } from "./machine/open-machine.ts";
 
 /** An agent as the settings want it, and the families for which its model's window has no room. */
 export type ConfiguredAgent = { readonly agent: Agent; readonly without: ReadonlySet<string> };

@@ -1,6 +1,6 @@
 import type { AgentDefinition, MoreTools } from "../core/agent.ts";
-import { createKeyedQueue } from "../core/keyed-queue.ts";
-import type { Tool } from "../core/tool.ts";
+import { createKeyedQueue } from "../core/async/keyed-queue.ts";
+import type { Tool } from "../core/tools/tool.ts";
 import type { Egress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { codeTools } from "../tools/code/code-tools.ts";

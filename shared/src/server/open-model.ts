@@ -1,4 +1,4 @@
-import { lazily } from "../core/lazy.ts";
+import { lazily } from "../core/async/lazy.ts";
 import type { Model } from "../core/model.ts";
 import type { ModelConfig } from "../models/config.ts";
 import { createModel, type ModelOptions } from "../models/create-model.ts";

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { MoreTools } from "../core/agent.ts";
 import { createSkillLibrary, type SkillLibrary } from "../skills/skill-library.ts";
 import { type ChosenSkills, withSkills } from "../skills/use-skill.ts";
-import type { Shared } from "./open-shared.ts";
+import type { Shared } from "./storage/open-shared.ts";
 
 /** The skills of a system: those we ship, of its home and beside its settings. */
 export function openSkillLibrary(

@@ -2,12 +2,12 @@ import { type AgentDeps, agentRun } from "../agent/agent-run.ts";
 import type { Config } from "../config/config.ts";
 import type { AgentDefinition, MoreTools } from "../core/agent.ts";
 import type { LivePages } from "../core/live-page.ts";
-import type { RunDefinition } from "../core/run.ts";
-import type { Tool } from "../core/tool.ts";
+import type { RunDefinition } from "../core/runs/run.ts";
+import type { Tool } from "../core/tools/tool.ts";
 import { toolFetch } from "../machine/egress/tool-fetch.ts";
 import type { Agent } from "./agent-source.ts";
+import type { Machine } from "./machine/open-machine.ts";
 import { guardedMore, openAgent } from "./open-agent.ts";
-import type { Machine } from "./open-machine.ts";
 import { openToolbox } from "./toolbox.ts";
 
 /** What an agent's tasks are made of. */

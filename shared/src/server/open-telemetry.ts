@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { mapBodies } from "../core/bodies.ts";
-import type { Engine, Log } from "../core/engine.ts";
 import type { MetricFamily } from "../core/metric.ts";
-import type { RunDefinition } from "../core/run.ts";
+import { mapBodies } from "../core/runs/bodies.ts";
+import type { Engine, Log } from "../core/runs/engine.ts";
+import type { RunDefinition } from "../core/runs/run.ts";
 import { currentTrace, ownTrace, withinTrace } from "../core/trace.ts";
 import type { Operation } from "../telemetry/run-spans.ts";
 import { createWorkMetrics } from "../telemetry/work-metrics.ts";

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bareEnvironment } from "../testing/bare-environment.ts";
+import { bareEnvironment } from "../testing/machine/bare-environment.ts";
 import { openLog, publicUrlOf } from "./run-server.ts";
 
 const settings = { port: 4100, publicUrl: "https://team.example" };

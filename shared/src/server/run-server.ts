@@ -4,9 +4,9 @@ import type { Logger } from "pino";
 import pino from "pino";
 import { type Config, loadConfig } from "../config/config.ts";
 import { AppError, errnoOf } from "../core/errors.ts";
-import { escapeUnseen } from "../core/sanitize.ts";
+import { escapeUnseen } from "../core/text/sanitize.ts";
 import { currentTrace, readTrace } from "../core/trace.ts";
-import { type CrashPoint, crashPointText } from "../durable/sqlite/crash-point.ts";
+import { type CrashPoint, crashPointText } from "../durable/sqlite/disk/crash-point.ts";
 
 /** How a server is started, apart from its configuration. */
 export type ServerOptions = {

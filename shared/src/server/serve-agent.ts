@@ -19,7 +19,7 @@ export async function serveAgent(source: AgentSource): Promise<void> {
     return endStart("agent", error instanceof AppError ? error : new AppError("config_invalid", String(error)));
   }
   const start: Parameters<typeof runServer>[1] = async (config, logger, options) => {
-    const { openMachine } = await import("./open-machine.ts");
+    const { openMachine } = await import("./machine/open-machine.ts");
     const machine = await openMachine(`${config.home}/workspaces`, config.sandbox);
     const { startAgentServer } = await import("./agent-server.ts");
     await startAgentServer({ name: options.name, source }, { config, logger, machine, options });

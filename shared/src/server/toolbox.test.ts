@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { loadConfig } from "../config/config.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { riskContextForTest } from "../testing/tool-context.ts";
-import { openMachine } from "./open-machine.ts";
+import { openMachine } from "./machine/open-machine.ts";
 import { openToolbox } from "./toolbox.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-toolbox-"));

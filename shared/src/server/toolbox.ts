@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { LivePages } from "../core/live-page.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
 import { createHolds } from "../machine/browser/live/holds.ts";
 import { createLivePages } from "../machine/browser/live/live-pages.ts";
@@ -15,8 +15,8 @@ import { lookingInTurn, takingTurns } from "../tools/browser/take-turns.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
 import { createDatabaseServers } from "../tools/data/servers/database-servers.ts";
 import type { Observe } from "../tools/family.ts";
+import { createSnapshotStates } from "../tools/observation/elements/snapshot-state.ts";
 import { observe } from "../tools/observation/observe.ts";
-import { createSnapshotStates } from "../tools/observation/snapshot-state.ts";
 import { createRobots } from "../tools/page/robots.ts";
 import { createPythonInterpreters, pythonExecute } from "../tools/python/python-execute.ts";
 import { createGuard } from "../tools/risk/guard.ts";
@@ -25,10 +25,10 @@ import { openEngines } from "../tools/web/search/open-engines.ts";
 import { searchAll } from "../tools/web/search/search-all.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
 import { webSearch } from "../tools/web/web-search.ts";
+import { openBrowser } from "./machine/open-browser.ts";
+import { openDesktop } from "./machine/open-desktop.ts";
+import type { Machine } from "./machine/open-machine.ts";
 import type { MachineParts, OpenedBrowsing } from "./open-agent.ts";
-import { openBrowser } from "./open-browser.ts";
-import { openDesktop } from "./open-desktop.ts";
-import type { Machine } from "./open-machine.ts";
 
 /** The longest time limit that a model may set for a call. */
 const longestTimeoutSeconds = 600;

@@ -1,7 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
-import { sha256Of } from "../core/sha256.ts";
+import { sha256Of } from "../core/text/sha256.ts";
 import { entriesOf, type HeldFolder, holdFolder, type Owner } from "../machine/workspace/held-folder.ts";
 import { openRegular } from "../machine/workspace/workspace-file.ts";
 import { readSkillText, type SkillText } from "./skill-text.ts";

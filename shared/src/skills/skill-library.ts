@@ -1,7 +1,7 @@
 import { readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError, unlessMissing } from "../core/errors.ts";
-import type { KeptText } from "../core/kept-text.ts";
+import type { KeptText } from "../core/text/kept-text.ts";
 import { nameLike } from "./name-like.ts";
 import { readSkillFolder, type SkillFolder } from "./skill-folder.ts";
 import { createSkillPins } from "./skill-pins.ts";

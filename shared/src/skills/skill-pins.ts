@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../core/errors.ts";
-import type { KeptText } from "../core/kept-text.ts";
+import type { KeptText } from "../core/text/kept-text.ts";
 
 /** By skill: the hash of everything in it when a person approved it. */
 const pinsSchema = z.record(z.string(), z.string());

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../core/errors.ts";
-import { sanitize, sanitizeLine } from "../core/sanitize.ts";
+import { sanitize, sanitizeLine } from "../core/text/sanitize.ts";
 
 /** What a skill's `SKILL.md` says. */
 export type SkillText = {

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { MoreTools } from "../core/agent.ts";
-import { keptFile } from "../machine/workspace/kept-file.ts";
+import { keptFile } from "../machine/workspace/own-files/kept-file.ts";
+import { workspaceForTest } from "../testing/machine/workspace.ts";
 import { contextForTest } from "../testing/tool-context.ts";
-import { workspaceForTest } from "../testing/workspace.ts";
 import { createSkillLibrary, type SkillLibrary } from "./skill-library.ts";
 import { useSkillName, withSkills } from "./use-skill.ts";
 

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
-import type { Engine, Log, RunRecord } from "../core/engine.ts";
-import { readJson, writeJson } from "../machine/workspace/json-file.ts";
+import type { Engine, Log, RunRecord } from "../core/runs/engine.ts";
+import { readJson, writeJson } from "../machine/workspace/own-files/json-file.ts";
 import type { SpanExporter } from "./otlp-exporter.ts";
 import { type Operation, type RunSpans, runSpans, type Span } from "./run-spans.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { RunRecord } from "../core/engine.ts";
-import type { RunEvent } from "../core/run.ts";
+import type { RunRecord } from "../core/runs/engine.ts";
+import type { RunEvent } from "../core/runs/run.ts";
 import { spanId } from "../core/trace.ts";
 import { runSpans } from "./run-spans.ts";
 

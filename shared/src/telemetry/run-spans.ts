@@ -1,7 +1,7 @@
-import type { RunRecord, StoredEvent } from "../core/engine.ts";
-import type { EventOf, ReadEvent } from "../core/events.ts";
+import type { EventOf, ReadEvent } from "../core/events/events.ts";
+import { readEvent } from "../core/events/read-event.ts";
 import type { Usage } from "../core/model.ts";
-import { readEvent } from "../core/read-event.ts";
+import type { RunRecord, StoredEvent } from "../core/runs/engine.ts";
 import { callerTrace, ownTrace, readTrace, spanId } from "../core/trace.ts";
 
 type Attributes = { readonly [name: string]: string | number | boolean };

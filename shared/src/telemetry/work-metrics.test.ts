@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
-import type { Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
+import type { Run, RunDefinition, RunEvent, StepContext } from "../core/runs/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { until } from "../testing/durable/until.ts";
 import { createWorkMetrics } from "./work-metrics.ts";

@@ -1,10 +1,10 @@
-import { mapBodies } from "../core/bodies.ts";
 import { AppError } from "../core/errors.ts";
+import { readEvent } from "../core/events/read-event.ts";
 import type { Json } from "../core/json.ts";
 import type { MetricFamily, MetricSample } from "../core/metric.ts";
 import type { Usage } from "../core/model.ts";
-import { readEvent } from "../core/read-event.ts";
-import type { Run, RunDefinition, RunEvent, StepContext } from "../core/run.ts";
+import { mapBodies } from "../core/runs/bodies.ts";
+import type { Run, RunDefinition, RunEvent, StepContext } from "../core/runs/run.ts";
 
 /** Counts what the runs of this process do, from its start. */
 export type WorkMetrics = {

@@ -4,25 +4,25 @@ import { join } from "node:path";
 import { cancelChildrenRun, engineCancellingChildren } from "../a2a/ask/cancel-children.ts";
 import { createPeers } from "../a2a/ask/peers.ts";
 import type { AgentEntry, Agents } from "../core/agent.ts";
-import type { Engine, RunRecord } from "../core/engine.ts";
-import type { ReadEvent } from "../core/events.ts";
+import { createKeyedQueue } from "../core/async/keyed-queue.ts";
+import type { ReadEvent } from "../core/events/events.ts";
+import { readEvent } from "../core/events/read-event.ts";
 import type { FlowDefinition } from "../core/flow.ts";
-import { createKeyedQueue } from "../core/keyed-queue.ts";
 import { messageSignal, type Part } from "../core/message.ts";
-import { readEvent } from "../core/read-event.ts";
-import { type AgentInput, type AgentOutput, type FlowSettings, settingsMetadata } from "../core/task.ts";
+import type { Engine, RunRecord } from "../core/runs/engine.ts";
+import { type AgentInput, type AgentOutput, type FlowSettings, settingsMetadata } from "../core/runs/task.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { flowRun } from "../flow/flow-run.ts";
 import type { FlowLimits } from "../flow/flow-state.ts";
-import { createArtifactStore } from "../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../machine/workspace/artifacts/artifact-store.ts";
 import { modelConfigSchema } from "../models/config.ts";
 import { createModel } from "../models/create-model.ts";
 import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { type AgentServerForTest, agentServerForTest } from "./a2a/agent-server.ts";
-import { type ModelScript, type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "./models/scripted-model.ts";
 
 /** A flow on a real engine, with real agents on real ports. `await using` removes it all. */
 export type FlowForTest = AsyncDisposable & {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { askHuman, files } from "manyhands/tools";
 import * as z from "zod";
 import { defineAgent } from "../agent/define-agent.ts";
-import { defineTool } from "../core/define-tool.ts";
+import { defineTool } from "../core/tools/define-tool.ts";
 import { testAgent } from "./test-agent.ts";
 
 const weather = defineTool({

@@ -1,13 +1,13 @@
-import { type RunRecord, terminalStatuses } from "../core/engine.ts";
-import type { ReadEvent } from "../core/events.ts";
+import type { ReadEvent } from "../core/events/events.ts";
 import type { Json } from "../core/json.ts";
-import type { AgentOutput } from "../core/task.ts";
-import type { ToolContext } from "../core/tool.ts";
+import { type RunRecord, terminalStatuses } from "../core/runs/engine.ts";
+import type { AgentOutput } from "../core/runs/task.ts";
+import type { ToolContext } from "../core/tools/tool.ts";
 import type { ChatRequest } from "../models/chat/chat-protocol.ts";
 import type { AgentSource } from "../server/agent-source.ts";
 import { agentForTest } from "./agent/agent.ts";
 import { openedForTest } from "./agent/opened-agent.ts";
-import type { ModelScript } from "./scripted-model.ts";
+import type { ModelScript } from "./models/scripted-model.ts";
 
 /** A task for an agent under test, and what the agent receives from outside meanwhile. */
 export type TestTask = {

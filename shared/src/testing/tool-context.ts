@@ -1,4 +1,4 @@
-import type { DurableContext, RiskContext, ToolContext } from "../core/tool.ts";
+import type { DurableContext, RiskContext, ToolContext } from "../core/tools/tool.ts";
 import type { Workspace } from "../core/workspace.ts";
 
 /**

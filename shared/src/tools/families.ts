@@ -1,4 +1,4 @@
-import type { Tool } from "../core/tool.ts";
+import type { Tool } from "../core/tools/tool.ts";
 import type { Machine, Observe, ToolFamily } from "./family.ts";
 
 function family(name: string, toolNames: readonly string[], tools: (machine: Machine) => readonly Tool[]): ToolFamily {

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from "../core/agent.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Tool } from "../core/tools/tool.ts";
 
 /** Shows a model what changes while it works, such as the open page: an agent's `look`. */
 export type Observe = NonNullable<AgentDefinition["look"]>;

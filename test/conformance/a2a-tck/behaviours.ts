@@ -1,9 +1,9 @@
 import { AppError } from "manyhands/internal/core/errors";
-import type { JournalEvent } from "manyhands/internal/core/events";
+import type { JournalEvent } from "manyhands/internal/core/events/events";
 import type { Part, UserMessage } from "manyhands/internal/core/message";
-import { askPerson } from "manyhands/internal/core/question";
-import type { Run } from "manyhands/internal/core/run";
-import type { AgentOutput } from "manyhands/internal/core/task";
+import type { Run } from "manyhands/internal/core/runs/run";
+import type { AgentOutput } from "manyhands/internal/core/runs/task";
+import { askPerson } from "manyhands/internal/core/tools/question";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { KitCapabilities } from "./kit-server.ts";
 

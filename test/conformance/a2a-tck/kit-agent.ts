@@ -1,9 +1,9 @@
 import { pushRun } from "manyhands/internal/a2a/push/push-run";
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
 import { cardSecurity } from "manyhands/internal/auth/security";
-import type { JournalEvent } from "manyhands/internal/core/events";
-import type { RunDefinition } from "manyhands/internal/core/run";
-import type { AgentInput } from "manyhands/internal/core/task";
+import type { JournalEvent } from "manyhands/internal/core/events/events";
+import type { RunDefinition } from "manyhands/internal/core/runs/run";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { definition } from "../../a2a/agent-server.ts";
 import { behave } from "./behaviours.ts";
 import { identify, type KitCapabilities, type KitPorts, type KitServer, openPorts, report } from "./kit-server.ts";

@@ -6,12 +6,12 @@ import type { AgentApp } from "manyhands/internal/a2a/server/agent-app";
 import type { CardStyle } from "manyhands/internal/a2a/server/card";
 import { type GrpcOptions, serveGrpc } from "manyhands/internal/a2a/server/grpc/serve-grpc";
 import { localCaller } from "manyhands/internal/core/caller";
-import type { Engine } from "manyhands/internal/core/engine";
 import { AppError } from "manyhands/internal/core/errors";
+import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { serve } from "manyhands/internal/http/serve";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 
 /** A server that a kit tests, at this address. */
 export type KitServer = AsyncDisposable & {

@@ -6,12 +6,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
-import { createKeyedQueue } from "manyhands/internal/core/keyed-queue";
-import type { Tool } from "manyhands/internal/core/tool";
+import { createKeyedQueue } from "manyhands/internal/core/async/keyed-queue";
+import type { Tool } from "manyhands/internal/core/tools/tool";
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
-import { openMcp } from "manyhands/internal/server/open-mcp";
-import { openShared } from "manyhands/internal/server/open-shared";
+import { openMcp } from "manyhands/internal/server/protocols/open-mcp";
+import { openShared } from "manyhands/internal/server/storage/open-shared";
 import * as z from "zod";
 import { contextForTest } from "../../../shared/src/testing/tool-context.ts";
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
+import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 import * as z from "zod";
 import { startReady } from "../../servers/ready-process.ts";
 

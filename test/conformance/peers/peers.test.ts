@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { plan, plannerForTest } from "../../../flows/src/testing/planner.ts";
 import { type GatewayServer, startGatewayServer } from "../../servers/gateway-server.ts";
 import { type AgentServer, startManus } from "../../servers/manus-server.ts";

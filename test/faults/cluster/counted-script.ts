@@ -1,5 +1,5 @@
 import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-protocol";
-import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 
 /**
  * A model that writes one line per turn with `bash`, and knows what it was asked and what was kept.

@@ -1,5 +1,5 @@
 import { closeSync, openSync } from "node:fs";
-import { bareEnvironment } from "manyhands/internal/testing/bare-environment";
+import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 
 /** A part of a cluster that can be ended and started again. */
 export type Part = {

@@ -4,12 +4,12 @@ import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openAuthStore } from "manyhands/internal/auth/auth-store";
-import type { Engine } from "manyhands/internal/core/engine";
-import type { Run } from "manyhands/internal/core/run";
+import type { Engine } from "manyhands/internal/core/runs/engine";
+import type { Run } from "manyhands/internal/core/runs/run";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { createArtifactStore } from "manyhands/internal/machine/workspace/artifact-store";
+import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
-import { authFile } from "manyhands/internal/server/open-shared";
+import { authFile } from "manyhands/internal/server/storage/open-shared";
 import { cliForTest } from "../../testing/cli.ts";
 
 const steps = 8;

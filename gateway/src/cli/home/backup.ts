@@ -3,11 +3,11 @@ import { cp, mkdir, mkdtemp, open, readdir, rename, rm } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError, errnoOf } from "manyhands/internal/core/errors";
 import { version } from "manyhands/internal/core/release";
-import { vacuum } from "manyhands/internal/durable/sqlite/vacuum";
-import { authFile } from "manyhands/internal/server/open-shared";
+import { vacuum } from "manyhands/internal/durable/sqlite/disk/vacuum";
+import { authFile } from "manyhands/internal/server/storage/open-shared";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
-import { withHome } from "../delete-runs.ts";
+import { withHome } from "../runs/delete-runs.ts";
 import { writeTar } from "./tar.ts";
 
 /** What a backup says of itself. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { AppError } from "manyhands/internal/core/errors";
-import { isSound, workersOf } from "manyhands/internal/durable/sqlite/store-check";
+import { isSound, workersOf } from "manyhands/internal/durable/sqlite/disk/store-check";
 import * as z from "zod";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";

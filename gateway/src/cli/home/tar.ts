@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { AppError } from "manyhands/internal/core/errors";
-import { sanitizeLine } from "manyhands/internal/core/sanitize";
+import { sanitizeLine } from "manyhands/internal/core/text/sanitize";
 
 /** What goes into an archive: some entries of a folder. */
 export type TarSource = { readonly folder: string; readonly entries: readonly string[] };

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
-import { openShared } from "manyhands/internal/server/open-shared";
 import { openSkillLibrary } from "manyhands/internal/server/open-skills";
+import { openShared } from "manyhands/internal/server/storage/open-shared";
 import type { ListedSkill, SkillLibrary } from "manyhands/internal/skills/skill-library";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";

@@ -1,4 +1,4 @@
-import type { JournalEvent } from "manyhands/internal/core/events";
+import type { JournalEvent } from "manyhands/internal/core/events/events";
 import type { Part } from "manyhands/internal/core/message";
 
 /** An event that a flow defined for itself: views show its note. */

@@ -15,7 +15,7 @@ import { NotFound } from "./not-found.tsx";
 import { Palette } from "./palette.tsx";
 import { address, go, place } from "./router.ts";
 import { TokenDialog } from "./token-dialog.tsx";
-import { words } from "./words.ts";
+import { words } from "./words/words.ts";
 
 const RunPage = lazyPage(async () => (await import("../pages/run/run-page.tsx")).RunPage);
 const ComparePage = lazyPage(async () => (await import("../pages/compare/compare-page.tsx")).ComparePage);

@@ -1,5 +1,5 @@
 import type { TaskUsage } from "manyhands/internal/core/usage";
-import { language, words } from "./words.ts";
+import { language, words } from "./words/words.ts";
 
 /** How long ago a time was, as people say it. */
 export function ageText(iso: string, now = Date.now()): string {

@@ -1,5 +1,5 @@
 import { Dialog } from "../parts/dialog.tsx";
-import { words } from "./words.ts";
+import { words } from "./words/words.ts";
 
 /** What each key does. */
 export function KeyList({ close }: { close: () => void }) {

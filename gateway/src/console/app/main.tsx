@@ -7,7 +7,7 @@ import { lazyPage } from "./lazy-page.tsx";
 import { type Place, place, startRouter } from "./router.ts";
 import { startStore } from "./store.ts";
 import { startTheme } from "./theme.ts";
-import { language } from "./words.ts";
+import { language } from "./words/words.ts";
 
 language.subscribe((code) => {
   document.documentElement.lang = code;

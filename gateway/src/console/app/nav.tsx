@@ -1,12 +1,12 @@
 import { request } from "../api/client.ts";
-import { Glyph, StateGlyph } from "../parts/glyph.tsx";
-import { Icon, type IconName, Mark } from "../parts/icon.tsx";
+import { Glyph, StateGlyph } from "../parts/icons/glyph.tsx";
+import { Icon, type IconName, Mark } from "../parts/icons/icon.tsx";
 import { complain } from "../parts/toast.tsx";
 import { titleOf } from "./names.ts";
 import { address, place } from "./router.ts";
 import { agentsUp, connected, health, person, recent, rehearses, waiting } from "./store.ts";
 import { toggleTheme } from "./theme.ts";
-import { words } from "./words.ts";
+import { words } from "./words/words.ts";
 
 function Entry({ to, icon, children, count }: { to: string; icon: IconName; children: string; count?: number }) {
   const isHere = (place.value.parts[0] ?? "") === to;

@@ -1,13 +1,13 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { getRuns } from "../api/catalog.ts";
-import { StateGlyph } from "../parts/glyph.tsx";
-import { Icon, type IconName } from "../parts/icon.tsx";
+import { StateGlyph } from "../parts/icons/glyph.tsx";
+import { Icon, type IconName } from "../parts/icons/icon.tsx";
 import { titleOf } from "./names.ts";
 import { address, go } from "./router.ts";
 import { flows, recent } from "./store.ts";
 import { toggleTheme } from "./theme.ts";
-import { words } from "./words.ts";
+import { words } from "./words/words.ts";
 
 const foundCount = 8;
 const pauseMs = 200;

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { Icon, type IconName } from "./icon.tsx";
+import { Icon, type IconName } from "./icons/icon.tsx";
 
 /** How a button looks: `primary` is the one thing to press. */
 export type ButtonLook = "primary" | "plain" | "ghost" | "fail";

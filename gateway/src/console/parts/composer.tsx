@@ -2,9 +2,9 @@ import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 import type { Draft } from "../app/drafts.ts";
 import { sizeText } from "../app/format.ts";
-import { words } from "../app/words.ts";
+import { words } from "../app/words/words.ts";
 import { IconButton } from "./button.tsx";
-import { Icon, type IconName } from "./icon.tsx";
+import { Icon, type IconName } from "./icons/icon.tsx";
 
 /**
  * Where a person writes to agents: a text that grows, files by drop, paste or button, and a bar of

@@ -1,5 +1,5 @@
 import { allowNotifications, notifications } from "../app/attention/notifications.ts";
-import { words } from "../app/words.ts";
+import { words } from "../app/words/words.ts";
 import { complain } from "./toast.tsx";
 
 /** Whether the person is notified; the browser asks only when it is pressed. */

@@ -6,10 +6,10 @@ import { draftOf } from "../app/drafts.ts";
 import { safeText } from "../app/format.ts";
 import { address } from "../app/router.ts";
 import { refreshRuns } from "../app/store.ts";
-import { words } from "../app/words.ts";
+import { words } from "../app/words/words.ts";
 import { Button } from "./button.tsx";
-import { Glyph } from "./glyph.tsx";
-import { Icon } from "./icon.tsx";
+import { Glyph } from "./icons/glyph.tsx";
+import { Icon } from "./icons/icon.tsx";
 import { Markdown } from "./markdown.tsx";
 import { complain, toast } from "./toast.tsx";
 

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { words } from "../app/words.ts";
+import { words } from "../app/words/words.ts";
 import { Button } from "./button.tsx";
 
 type Toast = { readonly id: number; readonly text: string; readonly bad: boolean; readonly undo?: () => void };

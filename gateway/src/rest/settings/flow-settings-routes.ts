@@ -1,4 +1,4 @@
-import { flowSettings as settingsSchema } from "manyhands/internal/core/task";
+import { flowSettings as settingsSchema } from "manyhands/internal/core/runs/task";
 import * as z from "zod";
 import type { FlowSettings } from "../../settings/flow-settings.ts";
 import type { Endpoint } from "../endpoint.ts";

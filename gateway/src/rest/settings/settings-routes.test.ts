@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmod, readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { callerNamed, type Identify } from "manyhands/internal/core/caller";
-import { startScriptedModel } from "manyhands/internal/testing/scripted-model";
+import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { startGateway, type TestGateway } from "../../testing/gateway.ts";
 
 type Json = { readonly [key: string]: unknown };

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { AskOutcome } from "../../core/ask-outcome.ts";
-import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
+import type { AskOutcome } from "../../core/events/ask-outcome.ts";
 import type { Part } from "../../core/message.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import { askerForTest } from "../../testing/a2a/asker.ts";
 import { createStrReplaceEditor } from "../../tools/files/str-replace-editor.ts";

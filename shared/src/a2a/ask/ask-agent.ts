@@ -1,7 +1,7 @@
-import type { AskOutcome, AskState, Exchange, Fault } from "../../core/ask-outcome.ts";
 import { AppError, errorCodes } from "../../core/errors.ts";
-import type { JournalEvent } from "../../core/events.ts";
-import type { Run } from "../../core/run.ts";
+import type { AskOutcome, AskState, Exchange, Fault } from "../../core/events/ask-outcome.ts";
+import type { JournalEvent } from "../../core/events/events.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { withinSpan } from "../../core/trace.ts";
 import type { Ask, AskRequest, RemoteTask, ResolvedAgent } from "./ask.ts";
 import { isOver } from "./ask.ts";

@@ -1,7 +1,7 @@
 import type { Task } from "@a2a-js/sdk";
 import type { Part, UserMessage } from "../../core/message.ts";
+import type { AgentInput, FlowSettings } from "../../core/runs/task.ts";
 import type { TakenIn } from "../../core/taken-in.ts";
-import type { AgentInput, FlowSettings } from "../../core/task.ts";
 import { messageText } from "../client/task-update.ts";
 import { type StateName, stateName } from "../task-state.ts";
 import type { PeerAddress } from "./peers.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AskOutcome } from "../../core/ask-outcome.ts";
+import type { AskOutcome } from "../../core/events/ask-outcome.ts";
 import { type AskerForTest, askerForTest } from "../../testing/a2a/asker.ts";
 import { type BadAgent, badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
 import { until } from "../../testing/durable/until.ts";

@@ -1,10 +1,10 @@
 import type { Message } from "@a2a-js/sdk";
 import * as z from "zod";
-import { approvalCode, askApproval, type ProposedCall } from "../../core/approval.ts";
-import type { EventOf } from "../../core/events.ts";
+import type { EventOf } from "../../core/events/events.ts";
 import { textOf } from "../../core/message.ts";
-import { askPerson } from "../../core/question.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
+import { approvalCode, askApproval, type ProposedCall } from "../../core/tools/approval.ts";
+import { askPerson } from "../../core/tools/question.ts";
 import { hitlExtension } from "../extensions.ts";
 import type { HitlResponse } from "../hitl.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
-import type { Run, StepContext } from "../../core/run.ts";
+import type { Run, StepContext } from "../../core/runs/run.ts";
 import { attempted, expectedFailure, inTime, retryDurably } from "./attempt.ts";
 
 /**

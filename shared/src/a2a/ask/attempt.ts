@@ -1,6 +1,6 @@
-import type { Fault } from "../../core/ask-outcome.ts";
 import { AppError, errorCodes } from "../../core/errors.ts";
-import type { Run, StepContext } from "../../core/run.ts";
+import type { Fault } from "../../core/events/ask-outcome.ts";
+import type { Run, StepContext } from "../../core/runs/run.ts";
 import type { Ask } from "./ask.ts";
 import type { Peers } from "./peers.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AskOutcome } from "../../core/ask-outcome.ts";
+import type { AskOutcome } from "../../core/events/ask-outcome.ts";
 import type { Part } from "../../core/message.ts";
 import { askerForTest } from "../../testing/a2a/asker.ts";
 import {

@@ -1,7 +1,7 @@
-import type { Fault } from "../../core/ask-outcome.ts";
-import type { JournalEvent } from "../../core/events.ts";
-import type { Run, StepContext } from "../../core/run.ts";
-import { sanitizeLine } from "../../core/sanitize.ts";
+import type { Fault } from "../../core/events/ask-outcome.ts";
+import type { JournalEvent } from "../../core/events/events.ts";
+import type { Run, StepContext } from "../../core/runs/run.ts";
+import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { Ask, AskRequest, ResolvedAgent } from "./ask.ts";
 import { type Attempt, attempted, retryDurably } from "./attempt.ts";
 import type { PeerAddress, Peers } from "./peers.ts";

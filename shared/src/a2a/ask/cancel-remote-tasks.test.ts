@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
-import type { RunEvent } from "../../core/run.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 import type { A2aClient } from "../client/client.ts";
 import { cancelChildrenRun } from "./cancel-children.ts";
 import { cancelRemoteTask, type OpenAsk, openAsks } from "./cancel-remote-tasks.ts";

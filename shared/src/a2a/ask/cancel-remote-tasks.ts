@@ -1,8 +1,8 @@
 import type { Task } from "@a2a-js/sdk";
 import { AppError } from "../../core/errors.ts";
-import type { JournalEvent } from "../../core/events.ts";
-import { readEvent } from "../../core/read-event.ts";
-import type { Run, RunEvent } from "../../core/run.ts";
+import type { JournalEvent } from "../../core/events/events.ts";
+import { readEvent } from "../../core/events/read-event.ts";
+import type { Run, RunEvent } from "../../core/runs/run.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import type { A2aClient } from "../client/client.ts";
 import { taskUsage } from "../task-metadata.ts";

@@ -1,10 +1,10 @@
 import { type Artifact, Role, type Task } from "@a2a-js/sdk";
 import * as z from "zod";
-import type { AskOutcome, Fault } from "../../core/ask-outcome.ts";
 import { type ErrorCode, errorCodes } from "../../core/errors.ts";
+import type { AskOutcome, Fault } from "../../core/events/ask-outcome.ts";
 import type { Json } from "../../core/json.ts";
-import type { Run } from "../../core/run.ts";
-import { sanitizeLine } from "../../core/sanitize.ts";
+import type { Run } from "../../core/runs/run.ts";
+import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { A2aClient } from "../client/client.ts";
 import { messageText } from "../client/task-update.ts";
 import { metadataKeys } from "../extensions.ts";

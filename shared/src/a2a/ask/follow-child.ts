@@ -1,8 +1,8 @@
 import type { Task } from "@a2a-js/sdk";
 import { AppError } from "../../core/errors.ts";
-import type { EventOf } from "../../core/events.ts";
-import { readEvent } from "../../core/read-event.ts";
-import type { Run, StepContext } from "../../core/run.ts";
+import type { EventOf } from "../../core/events/events.ts";
+import { readEvent } from "../../core/events/read-event.ts";
+import type { Run, StepContext } from "../../core/runs/run.ts";
 import type { A2aClient } from "../client/client.ts";
 import { sleep } from "../client/client-retry.ts";
 import type { TaskUpdate } from "../client/task-update.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { forgetRun } from "./forget-run.ts";
 import type { Peers } from "./peers.ts";
 

@@ -1,7 +1,7 @@
 import { AppError } from "../../core/errors.ts";
-import { type ForgetInput, forgetKind, type RemoteOutcome, type RemoteTaskName } from "../../core/forgetting.ts";
 import type { Json } from "../../core/json.ts";
-import type { RunDefinition } from "../../core/run.ts";
+import { type ForgetInput, forgetKind, type RemoteOutcome, type RemoteTaskName } from "../../core/runs/forgetting.ts";
+import type { RunDefinition } from "../../core/runs/run.ts";
 import type { Peers } from "./peers.ts";
 
 /** How long to retry agents that cannot be reached, and the longest pause. Milliseconds. */

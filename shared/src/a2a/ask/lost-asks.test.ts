@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../../core/message.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import { type AskerForTest, askerForTest } from "../../testing/a2a/asker.ts";
 import { badAgentForTest, badTask } from "../../testing/a2a/bad-agent.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { TaskState } from "@a2a-js/sdk";
-import type { RunEvent, StepContext } from "../../core/run.ts";
+import type { RunEvent, StepContext } from "../../core/runs/run.ts";
 import type { TaskUpdate } from "../client/task-update.ts";
 import type { Ask } from "./ask.ts";
 import { childNotes, type ToldLines } from "./notes.ts";

@@ -1,8 +1,8 @@
-import type { JournalEvent, ReadEvent } from "../../core/events.ts";
-import type { PeerWriting, Progress } from "../../core/progress.ts";
-import { readEvent } from "../../core/read-event.ts";
-import type { StepContext } from "../../core/run.ts";
-import { sanitizeLine } from "../../core/sanitize.ts";
+import type { JournalEvent, ReadEvent } from "../../core/events/events.ts";
+import type { PeerWriting, Progress } from "../../core/events/progress.ts";
+import { readEvent } from "../../core/events/read-event.ts";
+import type { StepContext } from "../../core/runs/run.ts";
+import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import type { TaskUpdate } from "../client/task-update.ts";
 import type { Ask } from "./ask.ts";

@@ -1,8 +1,8 @@
 import type { Artifact, Task, Part as WirePart } from "@a2a-js/sdk";
-import type { Fault } from "../../core/ask-outcome.ts";
+import type { Fault } from "../../core/events/ask-outcome.ts";
 import type { Json } from "../../core/json.ts";
 import type { Metadata, Part, PeerArtifact } from "../../core/message.ts";
-import { sanitizeLine } from "../../core/sanitize.ts";
+import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 import { insidePath } from "./take-files.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AskOutcome } from "../../core/ask-outcome.ts";
+import type { AskOutcome } from "../../core/events/ask-outcome.ts";
 import { askerForTest } from "../../testing/a2a/asker.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
 import { budgetExtension, usageExtension } from "../extensions.ts";

@@ -1,5 +1,5 @@
 import { localCaller, principalHeader } from "../../core/caller.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/runs/engine.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { isLoopback } from "../../http/loopback-guard.ts";
 import type { A2aClient } from "../client/client.ts";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { AppError } from "../../core/errors.ts";
-import { sameSecret } from "../../core/same-secret.ts";
+import { sameSecret } from "../../core/text/same-secret.ts";
 import type { A2aClient } from "../client/client.ts";
 import type { KeySets } from "../signing/key-sets.ts";
 import { checkNotification, signatureOf } from "../signing/notification-signature.ts";

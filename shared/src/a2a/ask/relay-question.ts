@@ -1,7 +1,7 @@
-import type { Exchange } from "../../core/ask-outcome.ts";
+import type { Exchange } from "../../core/events/ask-outcome.ts";
 import { messageSignal, type UserMessage } from "../../core/message.ts";
-import { askPerson } from "../../core/question.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
+import { askPerson } from "../../core/tools/question.ts";
 import type { RemoteTask } from "./ask.ts";
 import { answerInForm } from "./asked-in-form.ts";
 import type { Attempt } from "./attempt.ts";

@@ -1,8 +1,8 @@
 import type { Part as WirePart } from "@a2a-js/sdk";
 import { AppError } from "../../core/errors.ts";
-import type { JournalEvent } from "../../core/events.ts";
+import type { JournalEvent } from "../../core/events/events.ts";
 import type { Part } from "../../core/message.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import type { HitlResponse } from "../hitl.ts";
 import { withFittingType } from "../media-types.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Task } from "@a2a-js/sdk";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
-import { sha256Of } from "../../core/sha256.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import type { Peers } from "./peers.ts";
 import { hasFiles, insidePath, takeFiles } from "./take-files.ts";
 

@@ -1,7 +1,7 @@
 import type { Task, Part as WirePart } from "@a2a-js/sdk";
-import type { Fault } from "../../core/ask-outcome.ts";
 import { AppError } from "../../core/errors.ts";
-import { sanitizeLine } from "../../core/sanitize.ts";
+import type { Fault } from "../../core/events/ask-outcome.ts";
+import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 import { retrying } from "../client/client-retry.ts";
 import { isSameServer } from "../client/server-address.ts";

@@ -1,4 +1,4 @@
-import { lazily } from "../../core/lazy.ts";
+import { lazily } from "../../core/async/lazy.ts";
 import type { Fetch } from "./client-fetch.ts";
 import { readCredentialFile, readSecret, type Secret } from "./secret.ts";
 import { isSameServer } from "./server-address.ts";

@@ -1,6 +1,6 @@
 import { Role, type SendMessageRequest, type Part as WirePart } from "@a2a-js/sdk";
+import { type AgentInput, type FlowSettings, settingsMetadata } from "../../core/runs/task.ts";
 import { foreignTask, mostSources, type TakenIn } from "../../core/taken-in.ts";
-import { type AgentInput, type FlowSettings, settingsMetadata } from "../../core/task.ts";
 import { hitlExtension, metadataKeys, mostGiven } from "../extensions.ts";
 import type { HitlResponse } from "../hitl.ts";
 import { textPart } from "../wire-part.ts";

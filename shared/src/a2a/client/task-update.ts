@@ -1,8 +1,8 @@
 import { type Artifact, type Message, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import * as z from "zod";
+import { type Progress, progressSchema } from "../../core/events/progress.ts";
 import type { Part } from "../../core/message.ts";
-import { type Progress, progressSchema } from "../../core/progress.ts";
-import type { RunEvent } from "../../core/run.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import { metadataKeys } from "../extensions.ts";
 import { fileFacts, taskUsage } from "../task-metadata.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import type { Engine } from "../../core/engine.ts";
-import { readEvent } from "../../core/read-event.ts";
+import { readEvent } from "../../core/events/read-event.ts";
+import type { Engine } from "../../core/runs/engine.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
-import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
 import { type AgentForTest, agentForTest } from "../../testing/agent/agent.ts";

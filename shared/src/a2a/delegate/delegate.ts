@@ -1,11 +1,11 @@
 import * as z from "zod";
-import type { AskOutcome, Exchange } from "../../core/ask-outcome.ts";
 import { AppError } from "../../core/errors.ts";
+import type { AskOutcome, Exchange } from "../../core/events/ask-outcome.ts";
 import { inWords, type Part } from "../../core/message.ts";
-import { reachOfAny } from "../../core/reach.ts";
 import { openWeb } from "../../core/taken-in.ts";
-import { type DurableContext, failure, type Tool, type ToolResult } from "../../core/tool.ts";
-import { inputSchemaOf, parseInput } from "../../core/tool-input.ts";
+import { reachOfAny } from "../../core/tools/reach.ts";
+import { type DurableContext, failure, type Tool, type ToolResult } from "../../core/tools/tool.ts";
+import { inputSchemaOf, parseInput } from "../../core/tools/tool-input.ts";
 import { addressesNamedIn } from "../../tools/risk/named-hosts.ts";
 import type { AskRequest } from "../ask/ask.ts";
 import { askAgent } from "../ask/ask-agent.ts";

@@ -1,6 +1,6 @@
 import type { AgentCard } from "@a2a-js/sdk";
 import { AppError } from "../../core/errors.ts";
-import { sanitizeLine } from "../../core/sanitize.ts";
+import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { PeerAddress, Peers } from "../ask/peers.ts";
 import { sleep } from "../client/client-retry.ts";
 

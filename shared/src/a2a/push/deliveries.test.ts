@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Engine, ListFilter, RunRecord, StartRequest } from "../../core/engine.ts";
+import type { Engine, ListFilter, RunRecord, StartRequest } from "../../core/runs/engine.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { gaveUp } from "./push-run.ts";
 

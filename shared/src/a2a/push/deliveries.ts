@@ -1,7 +1,7 @@
 import * as z from "zod";
-import type { Engine, RunRecord } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import type { Engine, RunRecord } from "../../core/runs/engine.ts";
 import { gaveUp, type PushInput } from "./push-run.ts";
 
 /** The notifications of one receiver about one task. Times are milliseconds since 1970. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { RunEvent } from "../../core/run.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 import { applyEvent, emptyProjection, type TaskProjection } from "../../runs/projection.ts";
 import { eventNotification, signedNotification, taskNotification } from "./notification.ts";
 import { type PushConfig, pushConfig, pushConfigView } from "./push-config.ts";

@@ -1,6 +1,6 @@
 import { A2A_CONTENT_TYPE, A2A_VERSION_HEADER, StreamResponse } from "@a2a-js/sdk";
 import { V03PushNotificationSerializer } from "@a2a-js/sdk/compat/v0_3/server";
-import type { StoredEvent } from "../../core/engine.ts";
+import type { StoredEvent } from "../../core/runs/engine.ts";
 import type { TaskProjection } from "../../runs/projection.ts";
 import type { KeyRing } from "../signing/home-keys.ts";
 import { signatureHeader, signNotification } from "../signing/notification-signature.ts";

@@ -1,5 +1,5 @@
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
-import { sha256Of } from "../../core/sha256.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import type { ProtocolVersion } from "../version.ts";
 
 /** A receiver of a task's notifications; `wire` is the protocol version of the notifications. */

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import type { Engine, FollowItem, RunRecord } from "../../core/engine.ts";
-import type { Run, RunEvent } from "../../core/run.ts";
+import type { Engine, FollowItem, RunRecord } from "../../core/runs/engine.ts";
+import type { Run, RunEvent } from "../../core/runs/run.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { until } from "../../testing/durable/until.ts";

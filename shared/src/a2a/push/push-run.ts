@@ -1,6 +1,6 @@
-import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Run, RunDefinition } from "../../core/run.ts";
+import { type Engine, type Log, silentLog } from "../../core/runs/engine.ts";
+import type { Run, RunDefinition } from "../../core/runs/run.ts";
 import { applyEvent, emptyProjection, type TaskProjection } from "../../runs/projection.ts";
 import { createProjectionCache } from "../../runs/projection-cache.ts";
 import type { HomeKeys } from "../signing/home-keys.ts";

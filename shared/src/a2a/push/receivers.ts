@@ -1,8 +1,8 @@
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { TaskNotFoundError } from "@a2a-js/sdk/errors";
-import { type Engine, type RunRecord, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import { type Engine, type RunRecord, terminalStatuses } from "../../core/runs/engine.ts";
 import type { ProtocolVersion } from "../version.ts";
 import { FieldViolationsError } from "../wire-error.ts";
 import { type PushConfig, pushConfig, pushConfigView } from "./push-config.ts";

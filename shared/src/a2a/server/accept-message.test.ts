@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { SendMessageRequest } from "@a2a-js/sdk";
-import type { Engine, RunRecord, StartRequest } from "../../core/engine.ts";
 import type { Part } from "../../core/message.ts";
-import { sha256Of } from "../../core/sha256.ts";
+import type { Engine, RunRecord, StartRequest } from "../../core/runs/engine.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { FieldViolationsError } from "../wire-error.ts";
 import { acceptMessage } from "./accept-message.ts";

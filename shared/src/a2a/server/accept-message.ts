@@ -1,8 +1,8 @@
 import type { Message, SendMessageRequest, Part as WirePart } from "@a2a-js/sdk";
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
-import type { RunRecord } from "../../core/engine.ts";
 import type { Json } from "../../core/json.ts";
 import type { IncomingMessage, IncomingPart } from "../../core/message.ts";
+import type { RunRecord } from "../../core/runs/engine.ts";
 import type { Trace } from "../../core/trace.ts";
 import { continueRun, type Sender, startRun } from "../../runs/accept-message.ts";
 import { checkMediaTypes, wantsData } from "../media-types.ts";

@@ -6,7 +6,7 @@ import { chromium } from "playwright";
 import { callerNamed } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import { findChromium } from "../../machine/browser-process/find-chromium.ts";
-import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { artifactApp } from "./artifact-route.ts";
 import { restFailure } from "./rest.ts";
 

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { type Identify, requireScope } from "../../core/caller.ts";
-import type { Engine } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import type { Engine } from "../../core/runs/engine.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { AppFailure } from "../wire-error.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Task } from "@a2a-js/sdk";
-import type { RunRecord } from "../../core/engine.ts";
+import type { RunRecord } from "../../core/runs/engine.ts";
 import { bareReply } from "./bare-reply.ts";
 
 const reply = (over: Partial<RunRecord>, artifacts = 1) =>

@@ -1,6 +1,6 @@
 import { type Message, Role, type Task } from "@a2a-js/sdk";
-import type { RunRecord } from "../../core/engine.ts";
-import type { AgentOutput } from "../../core/task.ts";
+import type { RunRecord } from "../../core/runs/engine.ts";
+import type { AgentOutput } from "../../core/runs/task.ts";
 
 /**
  * The message that a mere reply is to who waits for it; undefined for any other task. It names no

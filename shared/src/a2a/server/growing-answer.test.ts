@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { RunEvent } from "../../core/run.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 import { type Draft, growingAnswer } from "./growing-answer.ts";
 
 const delta = (text: string, at?: number, isAnswer?: boolean): RunEvent => ({

@@ -1,8 +1,8 @@
 import type { StreamResponse } from "@a2a-js/sdk";
-import type { StoredEvent } from "../../core/engine.ts";
-import type { PeerWriting, Progress } from "../../core/progress.ts";
-import { readEvent } from "../../core/read-event.ts";
-import type { RunEvent } from "../../core/run.ts";
+import type { PeerWriting, Progress } from "../../core/events/progress.ts";
+import { readEvent } from "../../core/events/read-event.ts";
+import type { StoredEvent } from "../../core/runs/engine.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 import type { TaskIdentity } from "../task-view.ts";
 import { textPart } from "../wire-part.ts";
 

@@ -1,6 +1,6 @@
 import type { Message } from "@a2a-js/sdk";
-import { terminalStatuses } from "../../core/engine.ts";
 import type { IncomingMessage } from "../../core/message.ts";
+import { terminalStatuses } from "../../core/runs/engine.ts";
 import type { Sender } from "../../runs/accept-message.ts";
 import { hitlExtension } from "../extensions.ts";
 import { hitlRequest, hitlResponse, mismatch, wordsOf } from "../hitl.ts";

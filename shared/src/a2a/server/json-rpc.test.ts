@@ -3,7 +3,7 @@ import { type StreamResponse, Task } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { callerNamed } from "../../core/caller.ts";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
-import { QuotaError } from "../../core/quota.ts";
+import { QuotaError } from "../../core/runs/quota.ts";
 import { cardOf } from "../../testing/a2a/card.ts";
 import { FieldViolationsError, toA2AError } from "../wire-error.ts";
 import { callFacts, noteFailure } from "./call-context.ts";

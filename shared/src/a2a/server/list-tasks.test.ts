@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ListTasksRequest } from "@a2a-js/sdk";
-import type { Engine, ListFilter, RunRecord, RunStatus } from "../../core/engine.ts";
+import type { Engine, ListFilter, RunRecord, RunStatus } from "../../core/runs/engine.ts";
 import { emptyProjection, type TaskProjection } from "../../runs/projection.ts";
 import { hitlExtension } from "../extensions.ts";
 import { listTasks } from "./list-tasks.ts";

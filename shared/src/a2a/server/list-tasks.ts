@@ -1,5 +1,5 @@
 import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from "@a2a-js/sdk";
-import type { ListFilter, RunRecord } from "../../core/engine.ts";
+import type { ListFilter, RunRecord } from "../../core/runs/engine.ts";
 import { taskState } from "../task-state.ts";
 import { taskView } from "../task-view.ts";
 import type { TaskDeps } from "./task-access.ts";

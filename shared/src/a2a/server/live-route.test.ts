@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { callerNamed } from "../../core/caller.ts";
-import type { RunRecord } from "../../core/engine.ts";
 import type { LiveOrder, LivePage } from "../../core/live-page.ts";
+import type { RunRecord } from "../../core/runs/engine.ts";
 import { liveApp } from "./live-route.ts";
 
 /** The page of ann's task `t`; `sam` may only read. */

@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import { type Caller, type Identify, requireScope, type Scope } from "../../core/caller.ts";
 import { checkInput } from "../../core/check-input.ts";
-import { type Engine, type RunRecord, terminalStatuses } from "../../core/engine.ts";
 import { AppError, errorCodes, publicError } from "../../core/errors.ts";
 import { type LivePage, liveOrder } from "../../core/live-page.ts";
+import { type Engine, type RunRecord, terminalStatuses } from "../../core/runs/engine.ts";
 import { parseJsonBytes } from "../../http/json-text.ts";
 import { bodyOf } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";

@@ -2,8 +2,8 @@ import type { AgentCard, SendMessageRequest, StreamResponse, Task } from "@a2a-j
 import { TaskNotCancelableError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { type Caller, requireScope, type Scope } from "../../core/caller.ts";
-import { type RunRecord, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { type RunRecord, terminalStatuses } from "../../core/runs/engine.ts";
 import { runOfMessage } from "../../runs/accept-message.ts";
 import type { Deleted, Deletions } from "../../runs/deletions.ts";
 import type { Quotas } from "../../runs/quotas.ts";

@@ -1,4 +1,4 @@
-import type { RunRecord } from "../../core/engine.ts";
+import type { RunRecord } from "../../core/runs/engine.ts";
 import type { Intake } from "../../runs/accept-message.ts";
 import { ownRun } from "../../runs/own-run.ts";
 import type { ProjectionCache } from "../../runs/projection-cache.ts";

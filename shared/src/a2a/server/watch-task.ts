@@ -1,5 +1,5 @@
 import type { StreamResponse } from "@a2a-js/sdk";
-import type { FollowItem, RunRecord } from "../../core/engine.ts";
+import type { FollowItem, RunRecord } from "../../core/runs/engine.ts";
 import { applyEvent, type TaskProjection } from "../../runs/projection.ts";
 import { eventUpdate, progressUpdate } from "../stream-update.ts";
 import { isTerminal, taskState } from "../task-state.ts";

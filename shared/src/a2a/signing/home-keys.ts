@@ -3,8 +3,8 @@ import { join } from "node:path";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { jsonOf } from "../../core/json.ts";
-import { type KeptText, madeOnce } from "../../core/kept-text.ts";
-import { keptFile } from "../../machine/workspace/kept-file.ts";
+import { type KeptText, madeOnce } from "../../core/text/kept-text.ts";
+import { keptFile } from "../../machine/workspace/own-files/kept-file.ts";
 import { isValidNow, type PublicKey } from "./public-key.ts";
 
 /** The algorithms of a home's keys. */

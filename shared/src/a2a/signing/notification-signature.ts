@@ -2,7 +2,7 @@ import { decodeProtectedHeader } from "jose/decode/protected_header";
 import { SignJWT } from "jose/jwt/sign";
 import { jwtVerify } from "jose/jwt/verify";
 import { AppError } from "../../core/errors.ts";
-import { sha256Of } from "../../core/sha256.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import type { KeyRing } from "./home-keys.ts";
 import type { KeySets } from "./key-sets.ts";
 import { keySetPath, signatureAlgorithms } from "./public-key.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
-import type { EventOf } from "../../core/events.ts";
-import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import type { EventOf } from "../../core/events/events.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 
 const png = { type: "image", mediaType: "image/png", data: "aGk=" } as const;

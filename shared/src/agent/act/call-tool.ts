@@ -1,9 +1,16 @@
 import type { Limits } from "../../core/agent.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Model, ToolCall, Usage } from "../../core/model.ts";
-import type { Run, StepContext } from "../../core/run.ts";
+import type { Run, StepContext } from "../../core/runs/run.ts";
 import { sourcesOf } from "../../core/taken-in.ts";
-import { failure, noWeb, type PersonAnswer, type Tool, type ToolFetch, type ToolResult } from "../../core/tool.ts";
+import {
+  failure,
+  noWeb,
+  type PersonAnswer,
+  type Tool,
+  type ToolFetch,
+  type ToolResult,
+} from "../../core/tools/tool.ts";
 import { withinSpan } from "../../core/trace.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
 import { answerInquiries, type PendingSpending } from "../model-call/answer-inquiries.ts";

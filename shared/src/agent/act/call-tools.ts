@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../../core/agent.ts";
-import { askPerson } from "../../core/question.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
+import { askPerson } from "../../core/tools/question.ts";
 import { spend } from "../model-call/spending.ts";
 import { addMessage } from "../task/add-message.ts";
 import type { AgentState } from "../task/agent-state.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import type { Part } from "../../core/message.ts";
-import type { DurableContext, Tool, ToolResult } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { DurableContext, Tool, ToolResult } from "../../core/tools/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 
 /** A tool that waits durably, and notes what it may use of its task. */

@@ -1,8 +1,8 @@
 import type { Part } from "../../core/message.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { sourcesIn } from "../../core/taken-in.ts";
-import type { DurableContext } from "../../core/tool.ts";
-import { storeFile } from "../../machine/workspace/artifact-store.ts";
+import type { DurableContext } from "../../core/tools/tool.ts";
+import { storeFile } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { openSubBudget } from "../model-call/spending.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import { placeFiles, type ReceiveDeps } from "../task/receive.ts";

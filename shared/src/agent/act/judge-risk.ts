@@ -1,6 +1,6 @@
-import type { Run } from "../../core/run.ts";
-import { betweenMarks } from "../../core/sanitize.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Run } from "../../core/runs/run.ts";
+import { betweenMarks } from "../../core/text/sanitize.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import { userWords } from "../task/user-words.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { MoreTools } from "../../core/agent.ts";
-import { defineTool } from "../../core/define-tool.ts";
-import type { Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 
 const tool = (name: string, answer: string, effect: "pure" | "once" = "pure") =>

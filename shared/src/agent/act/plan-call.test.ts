@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { planCall, readCall } from "./plan-call.ts";
 
 type Way = "allow" | "ask" | "deny";

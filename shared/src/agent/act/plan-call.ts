@@ -1,5 +1,5 @@
 import type { ToolCall } from "../../core/model.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { type ParsedArguments, parseArguments } from "../../models/arguments.ts";
 import type { PlannedCall } from "../task/loop.ts";
 import { permissionFor } from "./task-permission.ts";

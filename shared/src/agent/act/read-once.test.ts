@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { askHuman } from "../../tools/human/ask-human.ts";
 import { readCall } from "./plan-call.ts";

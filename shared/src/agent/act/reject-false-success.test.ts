@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import { failure } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import { failure } from "../../core/tools/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { createChatCompletion } from "../../tools/human/create-chat-completion.ts";
 import { terminate } from "../../tools/human/terminate.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import type { Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { type AgentForTest, agentForTest } from "../../testing/agent/agent.ts";
 import { sameClick, sameFile, sameHosts } from "../../tools/risk/same-kind.ts";
 import { readCall } from "./plan-call.ts";

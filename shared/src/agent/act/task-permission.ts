@@ -1,5 +1,5 @@
 import type { ToolCall } from "../../core/model.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { ParsedArguments } from "../../models/arguments.ts";
 
 /** The risk of a call that could not be judged. */

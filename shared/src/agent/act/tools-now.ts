@@ -1,6 +1,6 @@
 import type { AgentDefinition, ToolsListed } from "../../core/agent.ts";
 import type { Part } from "../../core/message.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { AgentState, TaskMessage } from "../task/agent-state.ts";
 
 /** The tools an agent can call now, and those its model is offered. */

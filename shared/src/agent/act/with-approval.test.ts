@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { approvalCode } from "../../core/approval.ts";
-import { defineTool } from "../../core/define-tool.ts";
-import type { Tool } from "../../core/tool.ts";
+import { approvalCode } from "../../core/tools/approval.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { type AgentForTest, agentForTest } from "../../testing/agent/agent.ts";
 
 function action() {

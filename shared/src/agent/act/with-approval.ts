@@ -1,4 +1,4 @@
-import { approvalCode, askApproval } from "../../core/approval.ts";
+import { approvalCode, askApproval } from "../../core/tools/approval.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";

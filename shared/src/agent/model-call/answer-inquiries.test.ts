@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import type { ReadEvent } from "../../core/events.ts";
+import type { ReadEvent } from "../../core/events/events.ts";
 import type { Model, ModelEvent, Usage } from "../../core/model.ts";
-import type { Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { answerInquiries } from "./answer-inquiries.ts";
 

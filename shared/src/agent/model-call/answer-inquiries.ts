@@ -1,6 +1,6 @@
 import type { Model, ModelRequest, Usage } from "../../core/model.ts";
-import type { StepContext } from "../../core/run.ts";
-import type { Inquiry } from "../../core/tool.ts";
+import type { StepContext } from "../../core/runs/run.ts";
+import type { Inquiry } from "../../core/tools/tool.ts";
 import { usageOfAnswers } from "../../core/usage.ts";
 import { estimateTokens } from "../../models/tokens.ts";
 import { type CalledModel, callModel } from "./call-model.ts";

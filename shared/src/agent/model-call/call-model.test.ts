@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
-import type { JournalEvent } from "../../core/events.ts";
+import type { JournalEvent } from "../../core/events/events.ts";
+import type { Progress } from "../../core/events/progress.ts";
 import type { Model, ModelEvent, Usage } from "../../core/model.ts";
-import type { Progress } from "../../core/progress.ts";
-import type { StepContext } from "../../core/run.ts";
+import type { StepContext } from "../../core/runs/run.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
-import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../../testing/scripted-model.ts";
+import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../../testing/models/scripted-model.ts";
 import { callModel, recordReply } from "./call-model.ts";
 
 const running: ScriptedModel[] = [];

@@ -1,8 +1,8 @@
 import { AppError } from "../../core/errors.ts";
-import type { JournalEvent } from "../../core/events.ts";
+import type { JournalEvent } from "../../core/events/events.ts";
+import type { Progress } from "../../core/events/progress.ts";
 import type { Model, ModelReply, ModelRequest, Usage } from "../../core/model.ts";
-import type { Progress } from "../../core/progress.ts";
-import type { StepContext } from "../../core/run.ts";
+import type { StepContext } from "../../core/runs/run.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 import type { SeenObservation } from "../task/agent-state.ts";
 import { type Account, timeLimit, workDeadline } from "./spending.ts";

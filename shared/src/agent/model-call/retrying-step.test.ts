@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { ReadEvent } from "../../core/events.ts";
-import type { Run } from "../../core/run.ts";
+import type { ReadEvent } from "../../core/events/events.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { ModelAway } from "../../models/model-failure.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
-import type { ScriptedReply } from "../../testing/scripted-model.ts";
+import type { ScriptedReply } from "../../testing/models/scripted-model.ts";
 import { retryingStep } from "./retrying-step.ts";
 
 const modelPauses = { firstMs: 30, longestMs: 60 };

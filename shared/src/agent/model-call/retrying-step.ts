@@ -1,6 +1,6 @@
-import type { JournalEvent } from "../../core/events.ts";
+import type { JournalEvent } from "../../core/events/events.ts";
 import type { Json } from "../../core/json.ts";
-import type { Run, StepContext } from "../../core/run.ts";
+import type { Run, StepContext } from "../../core/runs/run.ts";
 import { ModelAway } from "../../models/model-failure.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Shown } from "../../core/tool.ts";
+import type { Shown } from "../../core/tools/tool.ts";
 import type { AgentState, TaskMessage, View, Views } from "./agent-state.ts";
 import { wholeIn } from "./bound-text.ts";
 

@@ -2,8 +2,8 @@ import type { Limits } from "../../core/agent.ts";
 import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
 import type { ModelMessage, ToolCall } from "../../core/model.ts";
-import type { Run } from "../../core/run.ts";
-import type { Observation, Shown } from "../../core/tool.ts";
+import type { Run } from "../../core/runs/run.ts";
+import type { Observation, Shown } from "../../core/tools/tool.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 
 /**

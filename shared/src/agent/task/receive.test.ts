@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../../core/message.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import type { StoredFile } from "../../core/workspace.ts";
-import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { unchangedSinceBaseline } from "../../machine/workspace/baseline.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { gateForTest } from "../../testing/agent/gate-tool.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { askHuman } from "../../tools/human/ask-human.ts";
 import { terminate } from "../../tools/human/terminate.ts";
 import type { AgentState } from "./agent-state.ts";

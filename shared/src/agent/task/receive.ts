@@ -1,7 +1,7 @@
 import { basename, extname, join } from "node:path";
 import { AppError } from "../../core/errors.ts";
 import { messageSignal, type Part, type UserMessage } from "../../core/message.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { sourcesIn, type TakenIn } from "../../core/taken-in.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
 import { recordBaseline } from "../../machine/workspace/baseline.ts";

@@ -1,4 +1,4 @@
-import { filesToMake } from "../../core/files-in-text.ts";
+import { filesToMake } from "../../core/text/files-in-text.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { listFiles } from "../../machine/workspace/list-files.ts";
 import type { AgentState } from "./agent-state.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { AgentDefinition } from "../../core/agent.ts";
-import { defineTool } from "../../core/define-tool.ts";
 import type { Model, ModelEvent, ModelRequest, ToolCall } from "../../core/model.ts";
-import type { Observation, Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Observation, Tool } from "../../core/tools/tool.ts";
 import type { AgentState, TaskMessage } from "../task/agent-state.ts";
 import { askModel, fixedTokens, waitingOf } from "./ask-model.ts";
 

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../../core/agent.ts";
 import type { Model, ModelMessage, ModelRequest, ToolCall, ToolSpec } from "../../core/model.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
 import { estimateTokens } from "../../models/tokens.ts";
 import { judgeRisk, type RiskPolicy } from "../act/judge-risk.ts";

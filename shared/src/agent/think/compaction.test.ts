@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
 import { type ChatRequest, chatText } from "../../models/chat/chat-protocol.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { gateForTest } from "../../testing/agent/gate-tool.ts";

@@ -1,7 +1,7 @@
 import { AppError } from "../../core/errors.ts";
 import type { ModelRequest } from "../../core/model.ts";
-import type { StepContext } from "../../core/run.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { StepContext } from "../../core/runs/run.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { windowNamed } from "../../models/chat/overflow.ts";
 import { ModelAway } from "../../models/model-failure.ts";
 import { estimateTokens } from "../../models/tokens.ts";

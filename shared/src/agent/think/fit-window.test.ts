@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
-import type { JournalEvent } from "../../core/events.ts";
+import type { JournalEvent } from "../../core/events/events.ts";
 import type { Model, ModelEvent, ModelRequest } from "../../core/model.ts";
 import type { AgentState, TaskMessage } from "../task/agent-state.ts";
 import { fitWindow } from "./compaction.ts";

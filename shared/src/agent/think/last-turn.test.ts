@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { AgentDefinition } from "../../core/agent.ts";
-import { defineTool } from "../../core/define-tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
 import { type ChatRequest, chatText } from "../../models/chat/chat-protocol.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { terminate } from "../../tools/human/terminate.ts";

@@ -1,7 +1,7 @@
 import type { AgentDefinition } from "../../core/agent.ts";
+import { abortable } from "../../core/async/within.ts";
 import type { Model } from "../../core/model.ts";
-import type { Observation } from "../../core/tool.ts";
-import { abortable } from "../../core/within.ts";
+import type { Observation } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { estimateText } from "../../models/tokens.ts";
 import type { AgentState } from "../task/agent-state.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
 import type { ChatRequest } from "../../models/chat/chat-protocol.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { createStrReplaceEditor } from "../../tools/files/str-replace-editor.ts";

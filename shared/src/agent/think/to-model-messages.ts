@@ -1,6 +1,6 @@
-import { isAgentNotes, mostNotesBytes, presentAgentNotes } from "../../core/agent-notes.ts";
 import type { Part } from "../../core/message.ts";
 import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../../core/model.ts";
+import { isAgentNotes, mostNotesBytes, presentAgentNotes } from "../../core/text/agent-notes.ts";
 import type { ArtifactStore, StoredFile } from "../../core/workspace.ts";
 import type { SeenObservation, TaskMessage, View } from "../task/agent-state.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
 import type { TaskMessage } from "../task/agent-state.ts";
 import { filesHeading, listing, transcript } from "./transcript.ts";
 

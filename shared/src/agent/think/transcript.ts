@@ -1,5 +1,5 @@
 import type { ToolCall } from "../../core/model.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { parseArguments } from "../../models/arguments.ts";
 import { estimateText } from "../../models/tokens.ts";

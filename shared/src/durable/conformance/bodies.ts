@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Engine } from "../../core/engine.ts";
-import type { RunBody, RunDefinition } from "../../core/run.ts";
+import type { Engine } from "../../core/runs/engine.ts";
+import type { RunBody, RunDefinition } from "../../core/runs/run.ts";
 import { type Cases, codeOf, start, until, untilAny } from "./cases.ts";
 
 /** A body that waits between two steps, whose names tell its version. */

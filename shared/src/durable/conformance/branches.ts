@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { type Cases, codeOf, start, until } from "./cases.ts";
 
 /** How `all` and `race` end, and what happens to the other branches. */

@@ -1,7 +1,7 @@
-import type { Engine, FollowItem, RunRecord, RunStatus } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
+import type { Engine, FollowItem, RunRecord, RunStatus } from "../../core/runs/engine.ts";
+import type { Run, RunDefinition, RunEvent } from "../../core/runs/run.ts";
 
 /** One store under test; every `open` returns another engine over it, like another process's. */
 export type ConformanceStore = {

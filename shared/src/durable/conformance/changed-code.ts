@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../core/json.ts";
-import type { Run, RunDefinition } from "../../core/run.ts";
+import type { Run, RunDefinition } from "../../core/runs/run.ts";
 import { body, type Cases, codeOf, start, until, untilAny } from "./cases.ts";
 
 type Body = (run: Run) => Promise<Json>;

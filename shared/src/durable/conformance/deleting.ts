@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/runs/engine.ts";
 import { type Cases, codeOf, collect, request, start, until, withinMs } from "./cases.ts";
 
 const hashOf = (letter: string) => letter.repeat(64);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { FollowItem } from "../../core/engine.ts";
+import type { FollowItem } from "../../core/runs/engine.ts";
 import { body, type Cases, collect, start, until, withinMs } from "./cases.ts";
 
 /** Reading the log from any point and then live. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { QuotaError } from "../../core/quota.ts";
+import { QuotaError } from "../../core/runs/quota.ts";
 import { type Cases, codeOf, request, until } from "./cases.ts";
 
 const usage = { inputTokens: 7, cachedInputTokens: 0, outputTokens: 3, costUsd: 0.5, source: "provider" } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ListFilter } from "../../core/engine.ts";
+import type { ListFilter } from "../../core/runs/engine.ts";
 import { type Cases, codeOf, request, start, until } from "./cases.ts";
 
 /** Lists of runs. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { Effect, Run } from "../../core/run.ts";
+import type { Effect, Run } from "../../core/runs/run.ts";
 import { type Cases, start, until } from "./cases.ts";
 
 /** Steps whose process died before their result was recorded. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { type Cases, start, until, withinMs } from "./cases.ts";
 
 /** Several workers over one store. */

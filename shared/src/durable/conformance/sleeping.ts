@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { type Cases, start, until } from "./cases.ts";
 
 /** Sleeps, short ones in memory and long ones parked. */

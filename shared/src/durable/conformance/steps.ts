@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { StepContext } from "../../core/run.ts";
+import type { StepContext } from "../../core/runs/run.ts";
 import { body, type Cases, collect, start, until } from "./cases.ts";
 
 /** What a step records and returns. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/runs/engine.ts";
 import { body, type Cases, codeOf, start, until } from "./cases.ts";
 
 /** Runs that wait for the events of other runs. */

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import type { Engine } from "../../core/engine.ts";
-import type { Run } from "../../core/run.ts";
+import type { Engine } from "../../core/runs/engine.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine, type EmbeddedEngineOptions } from "../sqlite/embedded-engine.ts";

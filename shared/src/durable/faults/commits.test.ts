@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/runs/engine.ts";
 import { errand, errandEvents, errandOutput, errandUsage } from "../../testing/durable/errand.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { spawnWorker } from "../../testing/durable/spawn-worker.ts";

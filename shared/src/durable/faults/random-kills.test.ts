@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Engine } from "../../core/engine.ts";
 import type { Json } from "../../core/json.ts";
+import type { Engine } from "../../core/runs/engine.ts";
 import { programs } from "../../testing/durable/arbitrary-program.ts";
 import { errandEvents, errandOutput } from "../../testing/durable/errand.ts";
 import { operationsOf, payloadOf, simulate } from "../../testing/durable/program.ts";

@@ -1,9 +1,9 @@
-import type { Engine } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import { checkQuota, type QuotaUse } from "../../core/quota.ts";
+import type { Engine } from "../../core/runs/engine.ts";
+import { checkQuota, type QuotaUse } from "../../core/runs/quota.ts";
 import { type Database, stateOf } from "./database.ts";
-import type { Dispatcher } from "./dispatcher.ts";
+import type { Dispatcher } from "./dispatch/dispatcher.ts";
 import { type RunRow, recordOf } from "./run-row.ts";
 import { toldEvents } from "./told-events.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { silentLog } from "../../core/engine.ts";
+import { silentLog } from "../../core/runs/engine.ts";
 import {
   noPostgres,
   type PostgresProcess,

@@ -1,8 +1,8 @@
-import type { Conversations, FolderOf, HeldConversation } from "../../core/conversations.ts";
-import type { Log } from "../../core/engine.ts";
+import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Conversation } from "../../core/housekeeping.ts";
-import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import type { Conversations, FolderOf, HeldConversation } from "../../core/runs/conversations.ts";
+import type { Log } from "../../core/runs/engine.ts";
+import type { Conversation } from "../../core/runs/housekeeping.ts";
 import type { Database } from "./database.ts";
 import type { RunRow } from "./run-row.ts";
 

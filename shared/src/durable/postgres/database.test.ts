@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { silentLog } from "../../core/engine.ts";
+import { silentLog } from "../../core/runs/engine.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
 import { Database } from "./database.ts";
 

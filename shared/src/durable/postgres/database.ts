@@ -1,7 +1,7 @@
 import { SQL } from "bun";
-import type { EngineHealth, Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import type { EngineHealth, Log } from "../../core/runs/engine.ts";
 import { StoreUnavailable } from "../replay/run-store.ts";
 
 /** Where the runs are. */

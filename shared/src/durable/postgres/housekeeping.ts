@@ -1,7 +1,7 @@
 import * as z from "zod";
-import type { Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Deletion, Housekeeping } from "../../core/housekeeping.ts";
+import type { Log } from "../../core/runs/engine.ts";
+import type { Deletion, Housekeeping } from "../../core/runs/housekeeping.ts";
 import { type Database, stateOf } from "./database.ts";
 import type { News } from "./news.ts";
 import { createScrubber } from "./scrubbing.ts";

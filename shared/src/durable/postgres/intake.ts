@@ -1,10 +1,10 @@
-import { type Engine, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import { type Engine, terminalStatuses } from "../../core/runs/engine.ts";
 import { accepting, assertStorable } from "./accepting.ts";
 import type { Database } from "./database.ts";
-import type { Dispatcher } from "./dispatcher.ts";
-import type { Executor } from "./executor.ts";
+import type { Dispatcher } from "./dispatch/dispatcher.ts";
+import type { Executor } from "./dispatch/executor.ts";
 import type { News } from "./news.ts";
 import { toldEvents } from "./told-events.ts";
 

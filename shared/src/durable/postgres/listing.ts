@@ -1,5 +1,5 @@
-import type { Engine, ListFilter } from "../../core/engine.ts";
-import { cursorAfter, placeOf } from "../../core/list-cursor.ts";
+import type { Engine, ListFilter } from "../../core/runs/engine.ts";
+import { cursorAfter, placeOf } from "../../core/runs/list-cursor.ts";
 import type { Database } from "./database.ts";
 import { type RunRow, recordOf } from "./run-row.ts";
 import { candidates } from "./word-index.ts";

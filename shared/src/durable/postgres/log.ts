@@ -1,5 +1,5 @@
-import { type RunStatus, type StoredEvent, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { type RunStatus, type StoredEvent, terminalStatuses } from "../../core/runs/engine.ts";
 import type { LogPage, RunLog } from "../follow.ts";
 import type { Database } from "./database.ts";
 import type { News } from "./news.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Log } from "../../core/engine.ts";
+import type { Log } from "../../core/runs/engine.ts";
 import type { Live } from "../live.ts";
 import type { Database } from "./database.ts";
 import { type Followed, followedSchema } from "./shared-progress.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, createServer } from "node:net";
-import type { Engine } from "../../core/engine.ts";
-import type { Run } from "../../core/run.ts";
+import type { Engine } from "../../core/runs/engine.ts";
+import type { Run } from "../../core/runs/run.ts";
 import {
   noPostgres,
   type PostgresProcess,

@@ -1,14 +1,14 @@
-import { type Engine, type Log, silentLog } from "../../core/engine.ts";
+import { type Engine, type Log, silentLog } from "../../core/runs/engine.ts";
 import { changes, follow } from "../follow.ts";
 import { Live } from "../live.ts";
 import { HeldConversations } from "./conversations.ts";
 import { Database } from "./database.ts";
 import { DatabaseClock } from "./database-clock.ts";
-import type { Dispatcher, DispatcherDeps } from "./dispatcher.ts";
-import { Executor } from "./executor.ts";
+import type { Dispatcher, DispatcherDeps } from "./dispatch/dispatcher.ts";
+import { Executor } from "./dispatch/executor.ts";
+import { LeaseDispatcher } from "./dispatch/lease-dispatcher.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { intake } from "./intake.ts";
-import { LeaseDispatcher } from "./lease-dispatcher.ts";
 import { logOf } from "./log.ts";
 import { News } from "./news.ts";
 import { reading } from "./reading.ts";

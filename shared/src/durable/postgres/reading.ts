@@ -1,4 +1,4 @@
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/runs/engine.ts";
 import type { Database } from "./database.ts";
 import { list } from "./listing.ts";
 import { eventsOf } from "./log.ts";

@@ -1,4 +1,4 @@
-import type { RunRecord, RunStatus } from "../../core/engine.ts";
+import type { RunRecord, RunStatus } from "../../core/runs/engine.ts";
 
 /** A row of `run_rows`, as JSON or as the driver returns it, with bigints as text. */
 export type RunRow = {

@@ -1,5 +1,5 @@
-import type { Log } from "../../core/engine.ts";
-import type { Housekeeping } from "../../core/housekeeping.ts";
+import type { Log } from "../../core/runs/engine.ts";
+import type { Housekeeping } from "../../core/runs/housekeeping.ts";
 import type { Database } from "./database.ts";
 
 const growing = ["journal", "events", "signals", "runs"];

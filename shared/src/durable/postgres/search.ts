@@ -1,7 +1,7 @@
-import type { StoredEvent } from "../../core/engine.ts";
-import { eventText, hasWords, likeWord } from "../../core/event-text.ts";
-import { readEvent } from "../../core/read-event.ts";
-import { gramsOfWords } from "../../core/search-grams.ts";
+import { eventText, hasWords, likeWord } from "../../core/events/event-text.ts";
+import { readEvent } from "../../core/events/read-event.ts";
+import type { StoredEvent } from "../../core/runs/engine.ts";
+import { gramsOfWords } from "../../core/runs/search-grams.ts";
 import type { Database } from "./database.ts";
 
 type FoundRow = {

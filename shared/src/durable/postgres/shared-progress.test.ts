@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { FollowItem } from "../../core/engine.ts";
-import type { Run, RunDefinition } from "../../core/run.ts";
+import type { FollowItem } from "../../core/runs/engine.ts";
+import type { Run, RunDefinition } from "../../core/runs/run.ts";
 import {
   noPostgres,
   type PostgresProcess,

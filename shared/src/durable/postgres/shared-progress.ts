@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { RunEvent } from "../../core/run.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 import type { Live } from "../live.ts";
 import type { Database } from "./database.ts";
 

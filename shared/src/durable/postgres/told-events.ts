@@ -1,6 +1,6 @@
-import { filesOf } from "../../core/event-files.ts";
-import { readEvent } from "../../core/read-event.ts";
-import type { RunEvent } from "../../core/run.ts";
+import { filesOf } from "../../core/events/event-files.ts";
+import { readEvent } from "../../core/events/read-event.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 import { countEvent, noCount, usageOf } from "../../core/usage.ts";
 
 /** Events as the schema's functions take them: with the files and the usage that they tell of. */

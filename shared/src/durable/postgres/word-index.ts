@@ -1,6 +1,6 @@
-import { eventText } from "../../core/event-text.ts";
-import { readEvent } from "../../core/read-event.ts";
-import { addGrams, gramsOfWords } from "../../core/search-grams.ts";
+import { eventText } from "../../core/events/event-text.ts";
+import { readEvent } from "../../core/events/read-event.ts";
+import { addGrams, gramsOfWords } from "../../core/runs/search-grams.ts";
 import type { Database } from "./database.ts";
 
 /** Runs entered in one call, and events read at once. */

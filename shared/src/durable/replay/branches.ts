@@ -1,5 +1,5 @@
 import { publicError } from "../../core/errors.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { aborts, never } from "./aborts.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import { nonDeterministic } from "./journal.ts";

@@ -1,5 +1,5 @@
-import type { Log } from "../../core/engine.ts";
-import type { Run, RunEvent } from "../../core/run.ts";
+import type { Log } from "../../core/runs/engine.ts";
+import type { Run, RunEvent } from "../../core/runs/run.ts";
 import type { Journal } from "./journal.ts";
 import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
 import type { Scope } from "./scope.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { silentLog } from "../../core/engine.ts";
 import type { Json } from "../../core/json.ts";
+import { silentLog } from "../../core/runs/engine.ts";
 import { programs } from "../../testing/durable/arbitrary-program.ts";
 import { emptyState, MemoryRunStore, type RunState } from "../../testing/durable/memory-run-store.ts";
 import {

@@ -1,6 +1,6 @@
 import { AppError, publicError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { Run, RunDefinition, RunEvent } from "../../core/run.ts";
+import type { Run, RunDefinition, RunEvent } from "../../core/runs/run.ts";
 import { traceOfRun, withinTrace } from "../../core/trace.ts";
 import { aborts, never } from "./aborts.ts";
 import type { ExecutionContext, ExecutionOptions } from "./execution-context.ts";

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { RunEvent } from "../../core/run.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 
 /** The verbs that are numbered in the journal. */
 export type OperationKind = "step" | "sleep" | "signal" | "poll" | "all" | "race" | "emit";

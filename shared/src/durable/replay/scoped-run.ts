@@ -1,5 +1,5 @@
 import type { Json } from "../../core/json.ts";
-import type { Run, RunEvent } from "../../core/run.ts";
+import type { Run, RunEvent } from "../../core/runs/run.ts";
 import { never } from "./aborts.ts";
 import { runAll, runRace } from "./branches.ts";
 import type { ExecutionContext } from "./execution-context.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { silentLog } from "../../core/engine.ts";
-import type { Run } from "../../core/run.ts";
+import { silentLog } from "../../core/runs/engine.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
 import { Execution } from "./execution.ts";
 import { Journal } from "./journal.ts";

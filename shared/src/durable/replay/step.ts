@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { Effect, RunEvent, StepContext } from "../../core/run.ts";
+import type { Effect, RunEvent, StepContext } from "../../core/runs/run.ts";
 import { never } from "./aborts.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import { type JournalRow, type RecordedError, StoreUnavailable } from "./run-store.ts";

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../core/run.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 import type { ExecutionContext, Waits } from "./execution-context.ts";
 import { nonDeterministic } from "./journal.ts";
 import type { JournalRow, Parking, WaitAnswer } from "./run-store.ts";

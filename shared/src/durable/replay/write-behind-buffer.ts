@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../core/run.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 
 /**
  * How many records a body may be ahead of the store; a body that only computes must let the store

@@ -1,4 +1,4 @@
-import type { Log } from "../../core/engine.ts";
+import type { Log } from "../../core/runs/engine.ts";
 
 /** A request to begin a life of a run. */
 export type Drive = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, createServer } from "node:net";
-import type { Engine } from "../../core/engine.ts";
-import type { RunDefinition } from "../../core/run.ts";
+import type { Engine } from "../../core/runs/engine.ts";
+import type { RunDefinition } from "../../core/runs/run.ts";
 import { freePort } from "../../http/free-port.ts";
 import {
   noPostgres,

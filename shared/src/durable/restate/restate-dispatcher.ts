@@ -1,7 +1,7 @@
 import { AppError } from "../../core/errors.ts";
-import type { Dispatcher, DispatcherDeps } from "../postgres/dispatcher.ts";
-import { claimOf, type Pool, roomOf } from "../postgres/executor.ts";
-import { Presence } from "../postgres/presence.ts";
+import type { Dispatcher, DispatcherDeps } from "../postgres/dispatch/dispatcher.ts";
+import { claimOf, type Pool, roomOf } from "../postgres/dispatch/executor.ts";
+import { Presence } from "../postgres/dispatch/presence.ts";
 import type { RunRow } from "../postgres/run-row.ts";
 import type { Ingress } from "./ingress.ts";
 import type { DrivenWorker, RestateEndpoint } from "./restate-endpoint.ts";

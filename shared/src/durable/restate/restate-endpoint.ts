@@ -1,8 +1,8 @@
 import type { createServer, Http2Server, ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { ObjectContext } from "@restatedev/restate-sdk";
-import type { Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import type { Log } from "../../core/runs/engine.ts";
 
 /** Where Restate and this process reach each other. */
 export type RestateEndpointOptions = {

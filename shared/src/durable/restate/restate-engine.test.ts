@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from "bun:test";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/runs/engine.ts";
 import {
   noPostgres,
   type PostgresProcess,

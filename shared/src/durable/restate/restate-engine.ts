@@ -1,4 +1,4 @@
-import { type Engine, silentLog } from "../../core/engine.ts";
+import { type Engine, silentLog } from "../../core/runs/engine.ts";
 import { engineOn, type PostgresEngineOptions } from "../postgres/postgres-engine.ts";
 import { Ingress } from "./ingress.ts";
 import { RestateDispatcher } from "./restate-dispatcher.ts";

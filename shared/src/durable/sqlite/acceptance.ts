@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../core/run.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 import { type Ending, type JournalRow, LeaseLost } from "../replay/run-store.ts";
 
 /** What a run did before it was stored: its records in order, and how it ended, if it has. */

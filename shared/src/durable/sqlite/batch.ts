@@ -1,5 +1,5 @@
-import type { Connection } from "./connection.ts";
-import { storageFailure } from "./storage-error.ts";
+import type { Connection } from "./disk/connection.ts";
+import { storageFailure } from "./disk/storage-error.ts";
 import type { Tables } from "./tables/tables.ts";
 
 /** How long the entries of one transaction may take, so that everything else gets its turn too. */

@@ -1,9 +1,9 @@
-import { type Engine, type Log, silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { type Engine, type Log, silentLog } from "../../core/runs/engine.ts";
 import { changes, follow } from "../follow.ts";
 import { Live } from "../live.ts";
-import type { CrashPoint } from "./crash-point.ts";
-import type { SyncFile } from "./file-sync.ts";
+import type { CrashPoint } from "./disk/crash-point.ts";
+import type { SyncFile } from "./disk/file-sync.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { indexWords } from "./index-words.ts";
 import { admit, intake } from "./intake.ts";
@@ -13,7 +13,7 @@ import { RunClock } from "./run-clock.ts";
 import { search } from "./search.ts";
 import { recordOf } from "./tables/runs-table.ts";
 import { Watch } from "./watch.ts";
-import { Worker } from "./worker.ts";
+import { Worker } from "./workers/worker.ts";
 import { Writer } from "./writer.ts";
 
 /** Where an embedded engine stores its runs, and its times in milliseconds. */

@@ -1,11 +1,11 @@
 import { stat } from "node:fs/promises";
-import { type Log, terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Conversation, Deletion, DeletionRequest, Housekeeping } from "../../core/housekeeping.ts";
+import { type Log, terminalStatuses } from "../../core/runs/engine.ts";
+import type { Conversation, Deletion, DeletionRequest, Housekeeping } from "../../core/runs/housekeeping.ts";
 import type { Live } from "../live.ts";
+import { vacuum } from "./disk/vacuum.ts";
 import type { RunRow } from "./tables/runs-table.ts";
 import type { Tables } from "./tables/tables.ts";
-import { vacuum } from "./vacuum.ts";
 import type { Writer } from "./writer.ts";
 
 /** What deleting and copying needs; `path` is the store's. */

@@ -1,4 +1,4 @@
-import { addGrams } from "../../core/search-grams.ts";
+import { addGrams } from "../../core/runs/search-grams.ts";
 import type { Writer } from "./writer.ts";
 
 /** Runs entered in one transaction, and events read before others have their turn. */

@@ -1,20 +1,20 @@
+import { AppError } from "../../core/errors.ts";
 import {
   type Engine,
   type RunRecord,
   type StartRequest,
   type StoredEvent,
   terminalStatuses,
-} from "../../core/engine.ts";
-import { AppError } from "../../core/errors.ts";
-import { checkQuota, isLimited } from "../../core/quota.ts";
+} from "../../core/runs/engine.ts";
+import { checkQuota, isLimited } from "../../core/runs/quota.ts";
 import type { Live } from "../live.ts";
 import { Acceptance, type Beginning } from "./acceptance.ts";
-import { claimOf } from "./claim.ts";
-import { endedEvent, endRun, resultOf } from "./endings.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
 import { type RunRow, recordOf } from "./tables/runs-table.ts";
 import type { Tables } from "./tables/tables.ts";
-import type { Seat, Worker } from "./worker.ts";
+import { claimOf } from "./workers/claim.ts";
+import { endedEvent, endRun, resultOf } from "./workers/endings.ts";
+import type { Seat, Worker } from "./workers/worker.ts";
 import type { Writer } from "./writer.ts";
 
 /** What changing runs from outside needs. */

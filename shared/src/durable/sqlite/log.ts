@@ -1,5 +1,5 @@
-import { terminalStatuses } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { terminalStatuses } from "../../core/runs/engine.ts";
 import type { RunLog } from "../follow.ts";
 import type { Watch } from "./watch.ts";
 import type { Writer } from "./writer.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "../../core/engine.ts";
+import type { Log } from "../../core/runs/engine.ts";
 import type { MachineClock } from "./machine-clock.ts";
 
 /** One moment on both clocks, in milliseconds: `wall` to show people, `steady` to schedule by. */

@@ -1,4 +1,4 @@
-import type { StoredEvent } from "../../core/engine.ts";
+import type { StoredEvent } from "../../core/runs/engine.ts";
 import type { Writer } from "./writer.ts";
 
 /** Engine.search. */

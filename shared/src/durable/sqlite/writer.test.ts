@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { silentLog } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { silentLog } from "../../core/runs/engine.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import type { Tables } from "./tables/tables.ts";
 import { Writer } from "./writer.ts";

@@ -1,13 +1,13 @@
-import type { EngineHealth, Log } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import type { EngineHealth, Log } from "../../core/runs/engine.ts";
 import { type Entry, runBatch } from "./batch.ts";
-import { Checkpoints } from "./checkpoints.ts";
-import { type Connection, openConnection } from "./connection.ts";
-import { type CrashPoint, crash } from "./crash-point.ts";
-import { DiskSync } from "./disk-sync.ts";
-import type { SyncFile } from "./file-sync.ts";
-import { isBusy, storageFailure } from "./storage-error.ts";
-import { busyPatienceMs, firstRetryMs, StorageWatch } from "./storage-watch.ts";
+import { Checkpoints } from "./disk/checkpoints.ts";
+import { type Connection, openConnection } from "./disk/connection.ts";
+import { type CrashPoint, crash } from "./disk/crash-point.ts";
+import { DiskSync } from "./disk/disk-sync.ts";
+import type { SyncFile } from "./disk/file-sync.ts";
+import { isBusy, storageFailure } from "./disk/storage-error.ts";
+import { busyPatienceMs, firstRetryMs, StorageWatch } from "./disk/storage-watch.ts";
 import type { Tables } from "./tables/tables.ts";
 
 /** How long a patient write waits for another write to share its commit. */

@@ -1,5 +1,5 @@
+import { abortable } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
-import { abortable } from "../../core/within.ts";
 
 /**
  * The outcome of work that the browser should have finished well within the time; rejects with

@@ -1,8 +1,8 @@
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Browser } from "playwright";
+import { within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
-import { within } from "../../core/within.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
 import { endProcessesOf } from "./server-folder.ts";
 import type { BrowserSettings } from "./settings.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright";
+import { within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
-import { within } from "../../core/within.ts";
 import type { ActOptions } from "./browser.ts";
 import type { Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright";
+import { within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
-import { within } from "../../core/within.ts";
 import { answered } from "../browser-process/answered.ts";
 import { actOn } from "./act.ts";
 import type { ActOptions, Browsing } from "./browser.ts";

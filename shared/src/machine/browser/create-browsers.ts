@@ -1,4 +1,4 @@
-import { abortable, within } from "../../core/within.ts";
+import { abortable, within } from "../../core/async/within.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
 import type { BrowserHost } from "./browser.ts";

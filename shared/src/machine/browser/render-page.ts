@@ -1,5 +1,5 @@
+import { abortable, within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
-import { abortable, within } from "../../core/within.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
 import type { ActOptions, RenderedPage, RenderOptions } from "./browser.ts";
 import { type KeptBrowsing, openBrowsing } from "./browsing.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { downloadName, numbered, saveDownload } from "./save-download.ts";
 
 test("a link in a download's place is not followed, and downloads with one name do not collide", async () => {

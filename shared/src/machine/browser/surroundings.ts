@@ -1,5 +1,5 @@
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
-import { within } from "../../core/within.ts";
+import { within } from "../../core/async/within.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { RunningBrowser } from "../browser-process/running-browser.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 
 import { join, resolve } from "node:path";
 import { errnoOf } from "../../core/errors.ts";
 import { version } from "../../core/release.ts";
-import { sha256Of } from "../../core/sha256.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import { isWithin, readMounts } from "../kernel/mount-table.ts";
 import { sandboxPath } from "../process/environment.ts";
 

@@ -1,5 +1,5 @@
+import { lazily } from "../../core/async/lazy.ts";
 import { AppError } from "../../core/errors.ts";
-import { lazily } from "../../core/lazy.ts";
 import { unprivilegedUser } from "../process/step-down.ts";
 import type { Sandbox, SandboxProfile, SandboxTier } from "../sandbox/sandbox.ts";
 

@@ -1,7 +1,7 @@
 import { lstat, mkdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
 import { AppError, unlessMissing } from "../../core/errors.ts";
-import { createKeyedQueue } from "../../core/keyed-queue.ts";
 import { readProcessTable, sendSignal, tasksOf } from "../kernel/process-table.ts";
 import { joinGroupArgv } from "../memory/control-group.ts";
 import { carried } from "../process/environment.ts";

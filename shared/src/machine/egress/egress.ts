@@ -1,4 +1,4 @@
-import { lazily } from "../../core/lazy.ts";
+import { lazily } from "../../core/async/lazy.ts";
 import type { EgressOptions, EgressRequest, EgressResponse } from "./fetch-within.ts";
 import type { EgressPolicy } from "./policy.ts";
 

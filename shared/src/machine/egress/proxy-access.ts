@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { AppError } from "../../core/errors.ts";
-import { sameSecret } from "../../core/same-secret.ts";
+import { sameSecret } from "../../core/text/same-secret.ts";
 
 /**
  * One request to the proxy: `target` is a URL, or `host:port` of a tunnel. `refused` is the reason

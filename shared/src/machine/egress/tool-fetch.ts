@@ -1,4 +1,4 @@
-import { noWeb, type ToolFetch } from "../../core/tool.ts";
+import { noWeb, type ToolFetch } from "../../core/tools/tool.ts";
 import type { Egress } from "./egress.ts";
 
 const usualTimeoutMs = 30_000;

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { chmod, readdir, rm, truncate, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Of } from "../../core/sha256.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { baselinesOf, recordBaseline, unchangedSinceBaseline } from "./baseline.ts";
 import { keptContent } from "./kept-content.ts";
 import { listFiles } from "./list-files.ts";
-import { removeStale } from "./remove-stale.ts";
+import { removeStale } from "./own-files/remove-stale.ts";
 
 async function scene() {
   const place = await workspaceForTest();

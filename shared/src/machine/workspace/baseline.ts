@@ -2,10 +2,10 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { AppError, unlessMissing } from "../../core/errors.ts";
-import { sha256Of } from "../../core/sha256.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { readJson, writeJson } from "./json-file.ts";
 import { keepContent } from "./kept-content.ts";
+import { readJson, writeJson } from "./own-files/json-file.ts";
 import { openFile } from "./workspace-file.ts";
 
 /** Content larger than this many bytes is recorded by its hash alone. */

@@ -2,7 +2,7 @@ import { expect, spyOn, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createArtifactStore } from "./artifact-store.ts";
+import { createArtifactStore } from "./artifacts/artifact-store.ts";
 import { createHomeFiles } from "./home-files.ts";
 import { openWorkspace } from "./open-workspace.ts";
 

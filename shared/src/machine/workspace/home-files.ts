@@ -2,7 +2,7 @@ import { mkdirSync, renameSync } from "node:fs";
 import { chmod, lstat, readdir, rename, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf, unlessMissing } from "../../core/errors.ts";
-import type { HomeFiles } from "../../core/housekeeping.ts";
+import type { HomeFiles } from "../../core/runs/housekeeping.ts";
 import type { KeptArtifacts } from "../../core/workspace.ts";
 import { workspaceKey } from "./open-workspace.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { keepContent, keepOnly, keptContent } from "./kept-content.ts";
 
 const hashOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");

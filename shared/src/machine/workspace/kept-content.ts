@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../../core/errors.ts";
-import { sha256Of } from "../../core/sha256.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import type { Workspace } from "../../core/workspace.ts";
 
 /**

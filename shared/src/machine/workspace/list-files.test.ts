@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { changedFiles, listFiles, removedFiles } from "./list-files.ts";
 
 test("a listing has files in natural order, without our own, caches and the targets of symlinks", async () => {

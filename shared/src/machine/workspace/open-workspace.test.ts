@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chmod, link, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { openWorkspace } from "./open-workspace.ts";
 
 const nobody = { uid: 65534, gid: 65534 };

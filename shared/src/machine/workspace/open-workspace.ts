@@ -2,11 +2,11 @@ import { constants } from "node:fs";
 import { chmod, chown, type FileHandle, mkdir, open, readdir, realpath, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, errnoOf } from "../../core/errors.ts";
-import { sha256Of } from "../../core/sha256.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { confinedPath } from "./confined-path.ts";
 import { giveTo, holdFolder, type Owner } from "./held-folder.ts";
-import { removeStale } from "./remove-stale.ts";
+import { removeStale } from "./own-files/remove-stale.ts";
 import { putFile } from "./save-file.ts";
 import { ownerOf, workspacePathOf } from "./workspace-file.ts";
 

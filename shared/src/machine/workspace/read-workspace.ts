@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, unlessMissing } from "../../core/errors.ts";
-import type { Conversation } from "../../core/housekeeping.ts";
+import type { Conversation } from "../../core/runs/housekeeping.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { confinedPath } from "./confined-path.ts";
 import { type Listing, listFiles } from "./list-files.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chown, mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { saveFile } from "./save-file.ts";
 
 let scene: Awaited<ReturnType<typeof workspaceForTest>>;

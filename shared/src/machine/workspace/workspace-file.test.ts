@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chown, link, mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { holdFolder } from "./held-folder.ts";
 import { saveFile } from "./save-file.ts";
 import { kindOf, openFile } from "./workspace-file.ts";

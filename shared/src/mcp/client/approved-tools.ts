@@ -1,6 +1,6 @@
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
-import { failure, type Tool } from "../../core/tool.ts";
+import { failure, type Tool } from "../../core/tools/tool.ts";
 import type { Connection } from "./connection/connection.ts";
 import { mountTool } from "./mount-tool.ts";
 import type { Pins } from "./pins.ts";

@@ -1,8 +1,8 @@
 import { expect, jest, test } from "bun:test";
 import type { Client } from "@modelcontextprotocol/client";
-import type { Inquiry, ToolContext } from "../../core/tool.ts";
+import type { Inquiry, ToolContext } from "../../core/tools/tool.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { callServer } from "./call-server.ts";
 import type { CallListener, Connection } from "./connection/connection.ts";
 import { type CallOutcome, createSuspendedCalls } from "./suspended-calls.ts";

@@ -1,7 +1,7 @@
 import type { Client, Tool as Definition, ElicitRequest, Progress } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { ToolContext } from "../../core/tool.ts";
+import type { ToolContext } from "../../core/tools/tool.ts";
 import { outgoingTrace } from "../../core/trace.ts";
 import { pause } from "./connection/back-off.ts";
 import type { Connection } from "./connection/connection.ts";

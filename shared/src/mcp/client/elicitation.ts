@@ -1,6 +1,6 @@
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
 import * as z from "zod";
-import { sanitize, sanitizeLine } from "../../core/sanitize.ts";
+import { sanitize, sanitizeLine } from "../../core/text/sanitize.ts";
 
 const field = z.looseObject({
   type: z.string().optional(),

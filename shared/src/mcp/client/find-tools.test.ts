@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import type { ToolContext } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { ToolContext } from "../../core/tools/tool.ts";
 import { findTools, foundTools } from "./find-tools.ts";
 
 const tool = (name: string, description: string) =>

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { ToldResult } from "../../core/agent.ts";
-import { defineTool } from "../../core/define-tool.ts";
-import { sanitizeLine } from "../../core/sanitize.ts";
-import type { Tool } from "../../core/tool.ts";
+import { sanitizeLine } from "../../core/text/sanitize.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 
 /** The tool with which a model finds tools that are not in its prompt. */
 export const findToolsName = "find_tools";

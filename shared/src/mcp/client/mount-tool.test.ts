@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Client, ToolAnnotations } from "@modelcontextprotocol/client";
-import type { RiskContext } from "../../core/tool.ts";
+import type { RiskContext } from "../../core/tools/tool.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import type { Connection } from "./connection/connection.ts";
 import { mountTool } from "./mount-tool.ts";
 import { createSuspendedCalls } from "./suspended-calls.ts";

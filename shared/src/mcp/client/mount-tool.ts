@@ -1,9 +1,9 @@
 import type { Tool as Definition, ToolAnnotations } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { Effect } from "../../core/run.ts";
-import { sanitize } from "../../core/sanitize.ts";
-import { failure, type Tool } from "../../core/tool.ts";
+import type { Effect } from "../../core/runs/run.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { failure, type Tool } from "../../core/tools/tool.ts";
 import { callServer } from "./call-server.ts";
 import type { Connection } from "./connection/connection.ts";
 import { readResource } from "./resource-tools.ts";

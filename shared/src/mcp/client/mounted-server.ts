@@ -1,5 +1,5 @@
 import type { Tool as Definition } from "@modelcontextprotocol/client";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { approvedTools } from "./approved-tools.ts";
 import type { ConnectDeps } from "./connection/connect.ts";
 import { createConnection } from "./connection/connection.ts";

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { keptFile } from "../../machine/workspace/kept-file.ts";
+import { keptFile } from "../../machine/workspace/own-files/kept-file.ts";
 import { createPins } from "./pins.ts";
 import { parseServers } from "./servers/read-servers.ts";
 

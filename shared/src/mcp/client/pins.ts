@@ -1,8 +1,8 @@
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { KeptText } from "../../core/kept-text.ts";
-import { sha256Of } from "../../core/sha256.ts";
+import type { KeptText } from "../../core/text/kept-text.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 
 /** By server: its command or URL when it was approved, and the hash of each tool's definition. */

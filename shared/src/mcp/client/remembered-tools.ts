@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import * as z from "zod";
-import { createKeyedQueue } from "../../core/keyed-queue.ts";
-import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
+import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
+import { readJson, writeJson } from "../../machine/workspace/own-files/json-file.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 
 const remembered = z.strictObject({

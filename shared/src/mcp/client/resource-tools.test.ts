@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import type { Connection } from "./connection/connection.ts";
 import { getPromptTool, readResourceTool } from "./resource-tools.ts";
 import { parseServers } from "./servers/read-servers.ts";

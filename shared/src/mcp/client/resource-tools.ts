@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
-import { sanitizeLine } from "../../core/sanitize.ts";
-import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import { sanitizeLine } from "../../core/text/sanitize.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import type { Connection } from "./connection/connection.ts";
 import { createDeadline } from "./connection/deadline.ts";
 import { mountedName } from "./servers/tool-name.ts";

@@ -1,6 +1,6 @@
 import type { CreateMessageRequest } from "@modelcontextprotocol/client";
-import { sanitize } from "../../core/sanitize.ts";
-import type { Inquiry, ToolContext } from "../../core/tool.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import type { Inquiry, ToolContext } from "../../core/tools/tool.ts";
 
 const mostTokens = 4_000;
 

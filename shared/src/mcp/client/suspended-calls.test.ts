@@ -1,6 +1,6 @@
 import { expect, jest, test } from "bun:test";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { type CallOutcome, createSuspendedCalls, type SuspendedCall } from "./suspended-calls.ts";
 
 /** Work that asks, and returns the person's answer. */

@@ -1,7 +1,7 @@
 import type { CallToolResult, ElicitResult } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { ToolContext } from "../../core/tool.ts";
+import type { ToolContext } from "../../core/tools/tool.ts";
 
 /**
  * The outcome of a call: the server's result, or a question for the person, after whose answer the

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { AppError } from "../../core/errors.ts";
 import { listFiles } from "../../machine/workspace/list-files.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { toResult } from "./to-result.ts";
 
 type Content = Parameters<typeof toResult>[0]["content"];

@@ -1,9 +1,9 @@
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
-import type { Engine, RunRecord } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import { readEvent } from "../../core/events/read-event.ts";
 import type { IncomingPart } from "../../core/message.ts";
-import { readEvent } from "../../core/read-event.ts";
-import { type AgentInput, settingsMetadata } from "../../core/task.ts";
+import type { Engine, RunRecord } from "../../core/runs/engine.ts";
+import { type AgentInput, settingsMetadata } from "../../core/runs/task.ts";
 import type { Trace } from "../../core/trace.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { findRunnable, type Runnables } from "../../runs/runnable.ts";

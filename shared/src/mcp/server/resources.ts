@@ -4,8 +4,8 @@ import type {
   Resource,
   ResourceTemplateType,
 } from "@modelcontextprotocol/server";
-import type { RunRecord } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import type { RunRecord } from "../../core/runs/engine.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { mediaTypeOf } from "../../machine/workspace/media-type.ts";
 import type { FileView, RunView } from "../../runs/run-view.ts";

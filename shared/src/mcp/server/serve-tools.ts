@@ -9,8 +9,8 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import { checkInput } from "../../core/check-input.ts";
-import type { RunRecord } from "../../core/engine.ts";
 import { AppError, publicError } from "../../core/errors.ts";
+import type { RunRecord } from "../../core/runs/engine.ts";
 import { requestTrace, traceFrom } from "../../core/trace.ts";
 import type { RunView } from "../../runs/run-view.ts";
 import { awaitRun, beginRun, type Call, contextNamed } from "./call-run.ts";

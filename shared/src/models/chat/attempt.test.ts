@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ModelMessage, ModelReply, ModelRequest } from "../../core/model.ts";
-import { reply } from "../../testing/reply.ts";
+import { reply } from "../../testing/models/reply.ts";
 import { modelConfigSchema } from "../config.ts";
 import { createModel } from "../create-model.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import OpenAI from "openai";
-import { startScriptedModel } from "../../testing/scripted-model.ts";
+import { startScriptedModel } from "../../testing/models/scripted-model.ts";
 import { startChatServer } from "./chat-server.ts";
 
 const body = { model: "scripted", messages: [{ role: "user" as const, content: "Hello" }] };

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import type { ModelEvent, ModelMessage, ModelRequest } from "../../core/model.ts";
-import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../../testing/scripted-model.ts";
+import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../../testing/models/scripted-model.ts";
 import { modelConfigSchema } from "../config.ts";
 import { createModel } from "../create-model.ts";
 import type { ModelAnswer } from "./answer.ts";

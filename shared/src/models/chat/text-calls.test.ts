@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ModelEvent, ModelRequest } from "../../core/model.ts";
-import { startScriptedModel } from "../../testing/scripted-model.ts";
+import { startScriptedModel } from "../../testing/models/scripted-model.ts";
 import { createModel } from "../create-model.ts";
 import { calledInText, onlyCalls } from "./text-calls.ts";
 

@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Model, ModelMessage, ModelReply, ToolChoice } from "../../core/model.ts";
-import { reply } from "../../testing/reply.ts";
+import { reply } from "../../testing/models/reply.ts";
 import type { ChatServer } from "../chat/chat-server.ts";
 import { createModel } from "../create-model.ts";
 import { ordersReport } from "./orders/orders-report.ts";

@@ -8,20 +8,20 @@ import { defineAgent } from "../../agent/define-agent.ts";
 import type { ModelPauses } from "../../agent/model-call/retrying-step.ts";
 import { releasingEngine } from "../../agent/release-tools.ts";
 import type { AgentDefinition } from "../../core/agent.ts";
+import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
 import { callerNamed, principalHeader } from "../../core/caller.ts";
-import type { Engine, RunRecord } from "../../core/engine.ts";
-import { createKeyedQueue } from "../../core/keyed-queue.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Engine, RunRecord } from "../../core/runs/engine.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { serve } from "../../http/serve.ts";
-import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
 import { createStrReplaceEditor } from "../../tools/files/str-replace-editor.ts";
 import { askHuman } from "../../tools/human/ask-human.ts";
-import { type ModelScript, type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "../models/scripted-model.ts";
 
 /** An agent on a real port, with a scripted model. */
 export type AgentServerForTest = AsyncDisposable & {

@@ -4,13 +4,13 @@ import type { AskRequest } from "../../a2a/ask/ask.ts";
 import { askAgent } from "../../a2a/ask/ask-agent.ts";
 import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../../a2a/ask/cancel-children.ts";
 import { createPeers } from "../../a2a/ask/peers.ts";
-import type { Engine } from "../../core/engine.ts";
 import type { Json } from "../../core/json.ts";
 import { messageSignal } from "../../core/message.ts";
-import type { Run, RunEvent } from "../../core/run.ts";
-import { crashPointText } from "../../durable/sqlite/crash-point.ts";
+import type { Engine } from "../../core/runs/engine.ts";
+import type { Run, RunEvent } from "../../core/runs/run.ts";
+import { crashPointText } from "../../durable/sqlite/disk/crash-point.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
-import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 
 /**
  * Settings of a process that asks. `plain`: it asks once. `cancel`: it also cancels the run as soon

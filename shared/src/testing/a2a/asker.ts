@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cancelChildrenRun, cancellingChildren, engineCancellingChildren } from "../../a2a/ask/cancel-children.ts";
 import { type AskBounds, createPeers, type Peers, type PeersOptions } from "../../a2a/ask/peers.ts";
-import type { Engine, RunRecord } from "../../core/engine.ts";
-import type { ReadEvent } from "../../core/events.ts";
+import type { ReadEvent } from "../../core/events/events.ts";
+import { readEvent } from "../../core/events/read-event.ts";
 import type { Json } from "../../core/json.ts";
 import { messageSignal } from "../../core/message.ts";
-import { readEvent } from "../../core/read-event.ts";
-import type { Run, RunEvent } from "../../core/run.ts";
+import type { Engine, RunRecord } from "../../core/runs/engine.ts";
+import type { Run, RunEvent } from "../../core/runs/run.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
-import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 
 /** Runs that ask other agents, on a real engine in a folder that `await using` removes. */
 export type AskerForTest = AsyncDisposable & {

@@ -8,20 +8,20 @@ import { defineAgent } from "../../agent/define-agent.ts";
 import type { ModelPauses } from "../../agent/model-call/retrying-step.ts";
 import { releasingEngine } from "../../agent/release-tools.ts";
 import type { AgentDefinition } from "../../core/agent.ts";
-import type { Engine, RunRecord } from "../../core/engine.ts";
-import type { ReadEvent } from "../../core/events.ts";
+import type { ReadEvent } from "../../core/events/events.ts";
+import { readEvent } from "../../core/events/read-event.ts";
 import { messageSignal, type Part } from "../../core/message.ts";
-import { readEvent } from "../../core/read-event.ts";
-import type { AgentInput } from "../../core/task.ts";
-import type { Tool, ToolFetch } from "../../core/tool.ts";
+import type { Engine, RunRecord } from "../../core/runs/engine.ts";
+import type { AgentInput } from "../../core/runs/task.ts";
+import type { Tool, ToolFetch } from "../../core/tools/tool.ts";
 import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import type { MachineClock } from "../../durable/sqlite/machine-clock.ts";
-import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
-import { type ModelScript, type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "../models/scripted-model.ts";
 
 type Options = {
   readonly script: ModelScript;

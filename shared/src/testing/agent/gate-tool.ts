@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import type { Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 
 /** A tool `gate` for tests: a call waits until `leave` lets it answer "open". */
 export function gateForTest(): { readonly tool: Tool; readonly entered: Promise<void>; readonly leave: () => void } {

@@ -1,7 +1,7 @@
 import type { AgentDefinition } from "../../core/agent.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { type AgentSource, agentOf } from "../../server/agent-source.ts";
-import { offersOf } from "../../server/offers.ts";
+import { offersOf } from "../../server/machine/offers.ts";
 import { type MachineParts, openAgent } from "../../server/open-agent.ts";
 import type { Databases } from "../../tools/data/database/databases.ts";
 

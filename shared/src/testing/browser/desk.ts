@@ -1,11 +1,11 @@
-import type { Observation, ToolResult } from "../../core/tool.ts";
+import type { Observation, ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import type { BrowserSettings } from "../../machine/browser-process/settings.ts";
 import type { BrowserSearch } from "../../tools/browser/act/web-search.ts";
 import { browserTools } from "../../tools/browser/browser-tools.ts";
+import { createSnapshotStates } from "../../tools/observation/elements/snapshot-state.ts";
 import { observe } from "../../tools/observation/observe.ts";
-import { createSnapshotStates } from "../../tools/observation/snapshot-state.ts";
 import { contextForTest } from "../tool-context.ts";
 import { type Handler, startSite } from "../web/site.ts";
 import { browsersForTest } from "./browsers.ts";

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Tool, ToolResult } from "../../core/tool.ts";
+import type { Tool, ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { createSandbox } from "../../machine/confinement/create-sandbox.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";

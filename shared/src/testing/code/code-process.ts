@@ -1,4 +1,4 @@
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../tool-context.ts";
 
@@ -11,7 +11,7 @@ await tool.call(JSON.parse(input), contextForTest(workspace, { key }));
 /** Imports only the one tool, since many of these processes are started. */
 async function toolNamed(name: string): Promise<Tool> {
   if (name === "apply_patch") {
-    const { createKeyedQueue } = await import("../../core/keyed-queue.ts");
+    const { createKeyedQueue } = await import("../../core/async/keyed-queue.ts");
     return (await import("../../tools/code/patch/apply-patch.ts")).applyPatchTool({ queue: createKeyedQueue() });
   }
   if (name === "unpack") {

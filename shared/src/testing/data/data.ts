@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { createDatabases, type Databases } from "../../tools/data/database/databases.ts";
+import { workspaceForTest } from "../machine/workspace.ts";
 import { contextForTest } from "../tool-context.ts";
-import { workspaceForTest } from "../workspace.ts";
 
 /** A conversation with databases and files. For tests. */
 export type DataScene = {

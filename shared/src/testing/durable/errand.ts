@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { Run, RunDefinition } from "../../core/run.ts";
+import type { Run, RunDefinition } from "../../core/runs/run.ts";
 
 /**
  * A flow that uses every verb and writes a line to a file for every effect, so that effects can be

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../core/run.ts";
+import type { RunEvent } from "../../core/runs/run.ts";
 import type {
   Ending,
   JournalRow,

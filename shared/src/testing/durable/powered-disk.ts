@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { constants, copyFileSync, fdatasync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { SyncFile } from "../../durable/sqlite/file-sync.ts";
+import type { SyncFile } from "../../durable/sqlite/disk/file-sync.ts";
 
 const reallySynced = promisify(fdatasync);
 

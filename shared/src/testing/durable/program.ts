@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { Run, RunDefinition } from "../../core/run.ts";
+import type { Run, RunDefinition } from "../../core/runs/run.ts";
 
 /**
  * A body as data: a tree of durable operations, so that any tree can be executed, killed anywhere,

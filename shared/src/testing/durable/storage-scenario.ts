@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { Engine } from "../../core/engine.ts";
 import { AppError } from "../../core/errors.ts";
+import type { Engine } from "../../core/runs/engine.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { until } from "./until.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { crashPointText } from "../../durable/sqlite/crash-point.ts";
+import { crashPointText } from "../../durable/sqlite/disk/crash-point.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { errand } from "./errand.ts";
 import { programDefinition } from "./program.ts";

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Engine } from "../../core/engine.ts";
-import { silentLog } from "../../core/engine.ts";
-import type { Run } from "../../core/run.ts";
+import type { Engine } from "../../core/runs/engine.ts";
+import { silentLog } from "../../core/runs/engine.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { createPostgresEngine } from "../../durable/postgres/postgres-engine.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
-import { openWorkspaces } from "../../server/open-workspaces.ts";
-import { s3Credentials } from "../s3-server.ts";
+import { openWorkspaces } from "../../server/machine/open-workspaces.ts";
+import { s3Credentials } from "../machine/s3-server.ts";
 
 /** A machine of a test: a home of its own, and what it shares with others. */
 export type HostOptions = { readonly url: string; readonly home: string; readonly endpoint: string };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
-import { createArtifactStore } from "../../machine/workspace/artifact-store.ts";
+import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { createHomeFiles } from "../../machine/workspace/home-files.ts";
 import { createDeletions } from "../../runs/deletions.ts";
 import { sweep } from "../../runs/sweep.ts";

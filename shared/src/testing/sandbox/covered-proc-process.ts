@@ -6,7 +6,7 @@ import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
-import { openMachine } from "../../server/open-machine.ts";
+import { openMachine } from "../../server/machine/open-machine.ts";
 
 const settings = { tier: "auto", memoryBytes: undefined, timeoutMs: undefined, allowDomains: [] } as const;
 const folder = await mkdtemp(join(tmpdir(), "manyhands-covered-"));

@@ -1,4 +1,4 @@
-import type { ToolContext, ToolResult } from "../../core/tool.ts";
+import type { ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import { bashTool, createShellSessions } from "../../tools/shell/bash-tool.ts";
 import type { SessionPool } from "../../tools/shell/session-pool.ts";
 import { type OpenTier, openTier } from "./tiers.ts";

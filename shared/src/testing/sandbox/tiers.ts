@@ -1,7 +1,7 @@
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { ToolContext } from "../../core/tool.ts";
+import type { ToolContext } from "../../core/tools/tool.ts";
 import { createSandbox, type SandboxOptions } from "../../machine/confinement/create-sandbox.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 

@@ -1,10 +1,10 @@
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { Browsers } from "../../machine/browser/browser.ts";
 import { createEgress } from "../../machine/egress/egress.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { webSearchTool } from "../../tools/browser/act/web-search.ts";
 import { cloneRepositoryTool } from "../../tools/code/clone-repository.ts";
-import { createSnapshotStates } from "../../tools/observation/snapshot-state.ts";
+import { createSnapshotStates } from "../../tools/observation/elements/snapshot-state.ts";
 import { createRobots } from "../../tools/page/robots.ts";
 import { webFetch } from "../../tools/web/web-fetch.ts";
 import { webSearch } from "../../tools/web/web-search.ts";

@@ -3,7 +3,7 @@ import { openWeb } from "../../core/taken-in.ts";
 import { createBrowsers } from "../../machine/browser/create-browsers.ts";
 import { browserDefaults } from "../../machine/browser-process/settings.ts";
 import { estimateText } from "../../models/tokens.ts";
-import { createSnapshotStates } from "../observation/snapshot-state.ts";
+import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
 import type { PageTool } from "../risk/page-tool.ts";
 import { browserTools } from "./browser-tools.ts";
 

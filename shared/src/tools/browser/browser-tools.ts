@@ -1,4 +1,4 @@
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { BrowserDeps } from "./act/browser-tool.ts";
 import { captureTools } from "./act/capture.ts";
 import { dialogTool } from "./act/dialog.ts";

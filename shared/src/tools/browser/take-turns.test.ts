@@ -6,8 +6,8 @@ import { browsersForTest } from "../../testing/browser/browsers.ts";
 import { until } from "../../testing/durable/until.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { startSite } from "../../testing/web/site.ts";
+import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
 import { observe } from "../observation/observe.ts";
-import { createSnapshotStates } from "../observation/snapshot-state.ts";
 import { browserTools } from "./browser-tools.ts";
 import { lookingInTurn, takingTurns } from "./take-turns.ts";
 

@@ -1,4 +1,4 @@
-import { failure, type Observation, type Tool } from "../../core/tool.ts";
+import { failure, type Observation, type Tool } from "../../core/tools/tool.ts";
 import type { Holds } from "../../machine/browser/live/holds.ts";
 import type { Observe } from "../family.ts";
 import { isPageTool } from "../risk/page-tool.ts";

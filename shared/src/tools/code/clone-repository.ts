@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Tool, ToolContext } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool, ToolContext } from "../../core/tools/tool.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";

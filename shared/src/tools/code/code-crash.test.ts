@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { bundled } from "../../testing/bundled.ts";

@@ -1,5 +1,5 @@
-import type { KeyedQueue } from "../../core/keyed-queue.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { KeyedQueue } from "../../core/async/keyed-queue.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { createCheckpoints } from "./checkpoints/checkpoint-store.ts";

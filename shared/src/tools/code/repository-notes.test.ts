@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import type { Unpacked } from "./archive/place-entries.ts";
 import { repositoryNotes } from "./repository-notes.ts";
 

@@ -1,6 +1,6 @@
-import { isAgentNotes, mostNotesBytes, presentAgentNotes } from "../../core/agent-notes.ts";
 import { AppError } from "../../core/errors.ts";
-import { sanitizeLine } from "../../core/sanitize.ts";
+import { isAgentNotes, mostNotesBytes, presentAgentNotes } from "../../core/text/agent-notes.ts";
+import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { openFile } from "../../machine/workspace/workspace-file.ts";
 import type { Unpacked } from "./archive/place-entries.ts";

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { openFile } from "../../machine/workspace/workspace-file.ts";
 import type { ExtractLimits } from "./archive/extract-room.ts";

@@ -1,4 +1,4 @@
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { dataVisualization } from "./data-visualization.ts";
 import type { Databases } from "./database/databases.ts";
 import { describeData } from "./describe-data.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
 import { type DataScene, dataScene } from "../../testing/data/data.ts";
 import { dataVisualization } from "./data-visualization.ts";
 import { visualizationPreparation } from "./visualization-preparation.ts";

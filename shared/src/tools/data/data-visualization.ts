@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Tool, ToolContext } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool, ToolContext } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { readJsonFile } from "./charts/chart-file.ts";
 import { markedChart, markedChartItem } from "./charts/marked-chart.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import type { Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { QueryResult } from "./database/database-protocol.ts";
 import type { Databases } from "./database/databases.ts";
 import { cellText, textTable } from "./database/result-text.ts";

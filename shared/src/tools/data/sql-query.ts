@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import type { Effect } from "../../core/run.ts";
-import type { Tool, ToolContext } from "../../core/tool.ts";
+import type { Effect } from "../../core/runs/run.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool, ToolContext } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { QueryResult } from "./database/database-protocol.ts";
 import type { Databases } from "./database/databases.ts";

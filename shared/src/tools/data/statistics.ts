@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Tool, ToolContext } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool, ToolContext } from "../../core/tools/tool.ts";
 import type { Databases } from "./database/databases.ts";
 import { csvText } from "./database/result-text.ts";
 import { quoted, tableOf } from "./database/table-of.ts";

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import type { Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 
 const input = z.strictObject({

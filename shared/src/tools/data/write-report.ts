@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import type { Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { saveFile } from "../../machine/workspace/save-file.ts";
 import { embeddedPage } from "../documents/write/embedded-page.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { defineTool } from "../../core/define-tool.ts";
-import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import type { SessionPool } from "../shell/session-pool.ts";
 import { type ComputerInput, computerInput, needed, pointOf } from "./computer-input.ts";
 import { type DisplayOutput, runOnDisplay } from "./display-calls.ts";

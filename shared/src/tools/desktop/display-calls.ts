@@ -1,5 +1,5 @@
 import { AppError } from "../../core/errors.ts";
-import type { ToolContext } from "../../core/tool.ts";
+import type { ToolContext } from "../../core/tools/tool.ts";
 import type { PooledOutcome, SessionPool } from "../shell/session-pool.ts";
 import { callOf } from "./display-session.ts";
 

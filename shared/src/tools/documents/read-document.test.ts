@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { writeOds } from "hucre/ods";
 import { writeXlsx } from "hucre/xlsx";
 import { bookOf, shape, slidesOf, wordOf, zipOf } from "../../testing/documents.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { pdf } from "../../testing/web/pdf.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { readDocument } from "./read-document.ts";
 
 let place: Awaited<ReturnType<typeof workspaceForTest>>;

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
 import type { ImagePart } from "../../core/model.ts";
-import { betweenMarks, sanitize } from "../../core/sanitize.ts";
-import type { Tool, ToolContext } from "../../core/tool.ts";
+import { betweenMarks, sanitize } from "../../core/text/sanitize.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool, ToolContext } from "../../core/tools/tool.ts";
 import { openFile } from "../../machine/workspace/workspace-file.ts";
 import { showImage } from "../files/shown-image.ts";
 import { imageTypeOf } from "../files/view-image.ts";

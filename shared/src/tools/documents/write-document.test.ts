@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readXlsx } from "hucre/xlsx";
 import type { BrowsersForTest } from "../../testing/browser/browsers.ts";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { readDocument } from "./read-document.ts";
 import { writeDocument } from "./write-document.ts";
 

@@ -1,10 +1,10 @@
 import { extname } from "node:path";
 import { parseCsv } from "hucre/csv";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
 import type { ImagePart } from "../../core/model.ts";
-import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { BrowserHost } from "../../machine/browser/browser.ts";
 import { saveFile } from "../../machine/workspace/save-file.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Of } from "../../core/sha256.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import { workspacePathOf } from "../../machine/workspace/workspace-file.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { applyStaged, currentHash } from "./apply-staged.ts";
 
 test("a staged file takes its place only if what is there is what was read, and is gone afterwards", async () => {

@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bundled } from "../../testing/bundled.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { createStrReplaceEditor } from "./str-replace-editor.ts";
 
 const program = await bundled(join(import.meta.dir, "../../testing/files/editor-process.ts"));

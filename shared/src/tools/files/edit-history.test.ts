@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Of } from "../../core/sha256.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import { workspacePathOf } from "../../machine/workspace/workspace-file.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { openEditHistory } from "./edit-history.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);

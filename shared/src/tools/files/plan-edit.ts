@@ -1,5 +1,5 @@
 import { AppError } from "../../core/errors.ts";
-import { sha256Of } from "../../core/sha256.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Edit, EditHistory } from "./edit-history.ts";
 import { type EditedText, insertText, replaceText } from "./edit-text.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import { AppError } from "../../core/errors.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
 import { openFile } from "../../machine/workspace/workspace-file.ts";
 import { showImage } from "./shown-image.ts";
 import { imageTypeOf } from "./view-image.ts";

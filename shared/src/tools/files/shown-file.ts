@@ -1,5 +1,5 @@
-import { sha256Of } from "../../core/sha256.ts";
-import type { Shown } from "../../core/tool.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
+import type { Shown } from "../../core/tools/tool.ts";
 import type { WorkspacePath } from "../../machine/workspace/workspace-file.ts";
 
 const later = "a later view or create has all of it";

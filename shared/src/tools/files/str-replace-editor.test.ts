@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { chmod, link, mkdir, open, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ToolResult } from "../../core/tool.ts";
+import type { ToolResult } from "../../core/tools/tool.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { createStrReplaceEditor } from "./str-replace-editor.ts";
 
 async function setUp() {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { defineTool } from "../../core/define-tool.ts";
+import { createKeyedQueue, type KeyedQueue } from "../../core/async/keyed-queue.ts";
 import { AppError } from "../../core/errors.ts";
-import { createKeyedQueue, type KeyedQueue } from "../../core/keyed-queue.ts";
-import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import { isProtected } from "../../machine/workspace/protected-names.ts";
 import { kindOf, openFile, type WorkspacePath, workspacePathOf } from "../../machine/workspace/workspace-file.ts";
 import { sameFile } from "../risk/same-kind.ts";

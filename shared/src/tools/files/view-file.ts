@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { AppError } from "../../core/errors.ts";
-import type { ToolResult } from "../../core/tool.ts";
+import type { ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { entriesOf, holdIfThere } from "../../machine/workspace/held-folder.ts";
 import { workspacePathOf } from "../../machine/workspace/workspace-file.ts";

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { AppError } from "../../core/errors.ts";
-import type { ToolResult } from "../../core/tool.ts";
+import type { ToolResult } from "../../core/tools/tool.ts";
 
 const mostImageBytes = 5 * 1024 ** 2;
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
-import type { Run, RunEvent } from "../../core/run.ts";
+import type { Run, RunEvent } from "../../core/runs/run.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest, durableContextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { askHuman } from "./ask-human.ts";
 
 /** The waiting part of a run: the test sends signals, and decides when sleeps end. */

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { askHumanName } from "../../core/agent.ts";
 import { inWords } from "../../core/message.ts";
-import { askPerson } from "../../core/question.ts";
-import { failure, type Tool } from "../../core/tool.ts";
-import { inputSchemaOf, parseInput } from "../../core/tool-input.ts";
+import { askPerson } from "../../core/tools/question.ts";
+import { failure, type Tool } from "../../core/tools/tool.ts";
+import { inputSchemaOf, parseInput } from "../../core/tools/tool-input.ts";
 
 const input = z.strictObject({
   inquire: z.string().min(1),

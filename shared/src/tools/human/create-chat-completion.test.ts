@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { createChatCompletion } from "./create-chat-completion.ts";
 
 test("without a schema the answer is text", async () => {

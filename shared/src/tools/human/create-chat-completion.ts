@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import type { JsonSchema } from "../../core/model.ts";
-import type { Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 
 /**
  * The tool with which an agent gives its final answer in a fixed form and ends its task. `shape` is

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { terminate } from "./terminate.ts";
 
 test("terminate ends the task with its status and summary", async () => {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { terminateName } from "../../core/agent.ts";
-import { defineTool } from "../../core/define-tool.ts";
-import type { Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 
 /**
  * The tool with which an agent ends its task and reports the outcome. Without a summary the agent's

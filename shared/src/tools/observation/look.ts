@@ -2,14 +2,14 @@ import { AppError } from "../../core/errors.ts";
 import type { ActOptions, Browsing, Tab } from "../../machine/browser/browser.ts";
 import { allDocuments, type Document, readDocuments } from "./documents.ts";
 import { drawnItems } from "./drawn-items.ts";
-import { followLoaded } from "./follow-loaded.ts";
-import { followRedrawn } from "./follow-redrawn.ts";
+import { followLoaded } from "./elements/follow-loaded.ts";
+import { followRedrawn } from "./elements/follow-redrawn.ts";
+import type { SeenElement } from "./elements/refs.ts";
+import type { SnapshotState } from "./elements/snapshot-state.ts";
 import { createHider } from "./hider.ts";
 import type { PageMeasure } from "./in-page/measure-page.ts";
 import { type QuietPage, waitForQuiet } from "./in-page/wait-for-quiet.ts";
 import type { Item } from "./item.ts";
-import type { SeenElement } from "./refs.ts";
-import type { SnapshotState } from "./snapshot-state.ts";
 import { type Setting, toItems } from "./to-items.ts";
 
 /** What a look at the active page found. */

@@ -1,14 +1,14 @@
 import type { ImagePart } from "../../core/model.ts";
-import type { Observation } from "../../core/tool.ts";
+import type { Observation } from "../../core/tools/tool.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { estimateText } from "../../models/tokens.ts";
+import { type SnapshotState, type SnapshotStates, untoldNotices } from "./elements/snapshot-state.ts";
 import type { Detail } from "./lines.ts";
 import { lookAt, type PageLook, settle } from "./look.ts";
 import { bodyOf, headerOf, type LookLines, linesOfLook, notesOf } from "./look-text.ts";
 import { briefOf, briefOfChanges } from "./page-brief.ts";
 import { changesText, continues, differenceOf, documentOf, toldWith } from "./page-changes.ts";
 import { photograph } from "./photograph.ts";
-import { type SnapshotState, type SnapshotStates, untoldNotices } from "./snapshot-state.ts";
 import type { ToldPage } from "./told-page.ts";
 
 /** How to make an observation: whether the model accepts images, and how many tokens there are. */

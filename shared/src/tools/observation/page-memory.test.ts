@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import type { Frame } from "playwright";
 import type { Browsing } from "../../machine/browser/browser.ts";
+import { createRefs } from "./elements/refs.ts";
+import { createSnapshotStates, tellNotices, untoldNotices } from "./elements/snapshot-state.ts";
 import type { Item } from "./item.ts";
 import type { PageLook } from "./look.ts";
 import { linesOfLook } from "./look-text.ts";
 import { briefOf, briefOfChanges } from "./page-brief.ts";
 import { changesText, differenceOf, documentOf, toldWith } from "./page-changes.ts";
-import { createRefs } from "./refs.ts";
-import { createSnapshotStates, tellNotices, untoldNotices } from "./snapshot-state.ts";
 
 const blank = { name: "", text: "", states: [], ref: undefined, acts: false, away: 0, url: undefined, children: [] };
 const item = (role: string, more: Partial<Item> = {}): Item => ({ ...blank, role, ...more });

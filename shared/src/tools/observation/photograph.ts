@@ -1,7 +1,7 @@
 import type { Page } from "playwright";
 import type { ImagePart } from "../../core/model.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
-import type { SnapshotState } from "./snapshot-state.ts";
+import type { SnapshotState } from "./elements/snapshot-state.ts";
 
 /** The longest side of an image for a model, in pixels. */
 const mostPixels = 1_280;

@@ -1,4 +1,4 @@
-import { betweenMarks } from "../../core/sanitize.ts";
+import { betweenMarks } from "../../core/text/sanitize.ts";
 
 /** Text of the web between marks that name the page. */
 export function asData(source: string, text: string): string {

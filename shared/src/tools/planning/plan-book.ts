@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
-import { sha256Of } from "../../core/sha256.ts";
-import type { Shown } from "../../core/tool.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
+import type { Shown } from "../../core/tools/tool.ts";
 import { countSteps, createPlan, formatPlan, markStep, type Plan, planSchema, stepStatus, updatePlan } from "./plan.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { createPlanning, readPlans } from "./planning.ts";
 
 const made = { command: "create", plan_id: "p1", title: "Trip", steps: ["Book", "Pack", "Go"] };

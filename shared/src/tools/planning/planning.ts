@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import { createKeyedQueue } from "../../core/keyed-queue.ts";
-import { sha256Of } from "../../core/sha256.ts";
-import type { Tool } from "../../core/tool.ts";
+import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { readJson, writeJson } from "../../machine/workspace/json-file.ts";
+import { readJson, writeJson } from "../../machine/workspace/own-files/json-file.ts";
 import { carryOut, emptyBook, type PlanBook, planBookSchema, planCommand } from "./plan-book.ts";
 
 /**

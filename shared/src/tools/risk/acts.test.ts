@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Browsing } from "../../machine/browser/browser.ts";
-import { createSnapshotStates } from "../observation/snapshot-state.ts";
+import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
 import { judgeClickAt, judgeDialog, judgeDrag, judgeKeys, judgePointing, type Situation } from "./acts.ts";
 import { createSentBook } from "./sent-book.ts";
 

@@ -1,5 +1,5 @@
 import type { Browsing } from "../../machine/browser/browser.ts";
-import type { SnapshotState } from "../observation/snapshot-state.ts";
+import type { SnapshotState } from "../observation/elements/snapshot-state.ts";
 import { hasConsequence, tellsConsequence } from "./consequence.ts";
 import {
   type ActionTarget,

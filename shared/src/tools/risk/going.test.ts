@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
-import type { RiskContext, Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { RiskContext, Tool } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
 import { webToolsForTest } from "../../testing/web/web-tools.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
-import { createSnapshotStates } from "../observation/snapshot-state.ts";
+import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
 import { judgeGoing, judgePrices } from "./going.ts";
 import { createGuard } from "./guard.ts";
 import type { Scope } from "./scope.ts";

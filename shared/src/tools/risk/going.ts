@@ -1,4 +1,4 @@
-import type { Reach } from "../../core/reach.ts";
+import type { Reach } from "../../core/tools/reach.ts";
 import type { Judgement } from "./acts.ts";
 import type { ScopeToJudge } from "./judge-action.ts";
 import { quoted } from "./judge-action.ts";

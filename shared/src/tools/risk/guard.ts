@@ -1,5 +1,5 @@
 import { sourcesOf } from "../../core/taken-in.ts";
-import { failure, type RiskContext, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import { failure, type RiskContext, type Tool, type ToolContext, type ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { createJudging, type JudgingDeps, urlsOf } from "./judging.ts";
 import { linksIn, linksOn } from "./links.ts";

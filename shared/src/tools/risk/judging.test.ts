@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { EventEmitter } from "node:events";
-import type { RiskContext, Tool } from "../../core/tool.ts";
+import type { RiskContext, Tool } from "../../core/tools/tool.ts";
 import type { Browsers, Browsing } from "../../machine/browser/browser.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
-import { createSnapshotStates } from "../observation/snapshot-state.ts";
+import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
 import type { Judgement, Situation } from "./acts.ts";
 import type { ActionTarget } from "./judge-action.ts";
 import { createJudging, type JudgingDeps } from "./judging.ts";

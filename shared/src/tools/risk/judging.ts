@@ -1,8 +1,8 @@
 import { holdsPrivate } from "../../core/taken-in.ts";
-import type { RiskContext, Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import type { RiskContext, Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Browsers, Browsing } from "../../machine/browser/browser.ts";
-import type { SnapshotStates } from "../observation/snapshot-state.ts";
+import type { SnapshotStates } from "../observation/elements/snapshot-state.ts";
 import type { Judgement } from "./acts.ts";
 import { addressesOf, judgeGoing, judgePrices } from "./going.ts";
 import { isPageTool } from "./page-tool.ts";

@@ -6,7 +6,7 @@ import type { Page } from "playwright";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
 import { webToolsForTest } from "../../testing/web/web-tools.ts";
-import { createSnapshotStates } from "../observation/snapshot-state.ts";
+import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
 import { createGuard } from "./guard.ts";
 import { isWritten, linksIn, linksOn, withoutScheme } from "./links.ts";
 

@@ -1,4 +1,4 @@
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import type { Judgement, Situation } from "./acts.ts";
 
 /** How a tool works on the open page. */

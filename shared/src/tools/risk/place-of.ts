@@ -1,8 +1,8 @@
 import type { ElementHandle, Frame, JSHandle, Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
-import { findElement } from "../observation/find-element.ts";
-import type { SnapshotState } from "../observation/snapshot-state.ts";
+import { findElement } from "../observation/elements/find-element.ts";
+import type { SnapshotState } from "../observation/elements/snapshot-state.ts";
 import type { ActionTarget, PageAction } from "./judge-action.ts";
 import { readAction, readMarks } from "./read-action.ts";
 

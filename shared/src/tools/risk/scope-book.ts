@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import * as z from "zod";
-import { createKeyedQueue } from "../../core/keyed-queue.ts";
+import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { writeJson } from "../../machine/workspace/json-file.ts";
+import { writeJson } from "../../machine/workspace/own-files/json-file.ts";
 import { isWritten, withoutScheme } from "./links.ts";
 import { entryFor } from "./named-hosts.ts";
 import type { Price, Scope } from "./scope.ts";

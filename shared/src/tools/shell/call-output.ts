@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ToolContext } from "../../core/tool.ts";
+import type { ToolContext } from "../../core/tools/tool.ts";
 import { makeOwnedFolderSync } from "../../machine/process/owned-folder.ts";
 import { createOutputWindow } from "../../machine/sandbox/output-window.ts";
 import type { OutputListener } from "../../machine/sandbox/run-command.ts";

@@ -3,8 +3,8 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Workspace } from "../../core/workspace.ts";
 import type { CallOptions, CallOutcome, Session } from "../../machine/sandbox/session.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { createSessionPool } from "./session-pool.ts";
 
 const finished: CallOutcome = { state: "finished", payload: "0" } as CallOutcome;

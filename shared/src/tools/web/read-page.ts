@@ -1,5 +1,5 @@
 import { AppError } from "../../core/errors.ts";
-import { sanitize } from "../../core/sanitize.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
 import type { BrowserHost } from "../../machine/browser/browser.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
 import { extractDocument } from "../documents/extract-document.ts";

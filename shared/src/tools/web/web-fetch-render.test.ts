@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { createEgress } from "../../machine/egress/egress.ts";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { served, startSite } from "../../testing/web/site.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { createRobots } from "../page/robots.ts";
 import { webFetch } from "./web-fetch.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createEgress } from "../../machine/egress/egress.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { pdf } from "../../testing/web/pdf.ts";
 import { served, startSite } from "../../testing/web/site.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { createRobots } from "../page/robots.ts";
 import { webFetch } from "./web-fetch.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import { openWeb } from "../../core/taken-in.ts";
-import { failure, type Tool, type ToolContext } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import { failure, type Tool, type ToolContext } from "../../core/tools/tool.ts";
 import { asData, headAndTail } from "../page/as-data.ts";
 import { sameHosts } from "../risk/same-kind.ts";
 import { type PageDeps, readPage } from "./read-page.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import { createEgress } from "../../machine/egress/egress.ts";
+import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { served, startSite } from "../../testing/web/site.ts";
-import { workspaceForTest } from "../../testing/workspace.ts";
 import { createRobots } from "../page/robots.ts";
 import type { EngineName, Hit, SearchEngine } from "./search/engine.ts";
 import { normalisedUrl } from "./search/normalised-url.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { defineTool } from "../../core/define-tool.ts";
 import { openWeb } from "../../core/taken-in.ts";
-import type { Tool } from "../../core/tool.ts";
+import { defineTool } from "../../core/tools/define-tool.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { asData, headAndTail } from "../page/as-data.ts";
 import { type PageDeps, readPage } from "./read-page.ts";
 import type { SearchEngine, SearchQuery } from "./search/engine.ts";

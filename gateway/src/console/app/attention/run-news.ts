@@ -3,11 +3,11 @@ import type { RunView } from "manyhands/internal/runs/run-view";
 import { getRun } from "../../api/catalog.ts";
 import type { ChangedRun } from "../../api/changes.ts";
 import { announce } from "../../parts/announcer.tsx";
-import { hasEnded } from "../../parts/glyph.tsx";
+import { hasEnded } from "../../parts/icons/glyph.tsx";
 import { titleOf } from "../names.ts";
 import { place } from "../router.ts";
 import { lastChange, recent, waiting, waitsForPerson } from "../store.ts";
-import { words } from "../words.ts";
+import { words } from "../words/words.ts";
 import { notify } from "./notifications.ts";
 
 /** States by run, as they were told last. */

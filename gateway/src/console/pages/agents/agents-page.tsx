@@ -4,12 +4,12 @@ import { post, remove } from "../../api/client.ts";
 import { ageText, safeText, timeText } from "../../app/format.ts";
 import { address } from "../../app/router.ts";
 import { agents, refreshAgents } from "../../app/store.ts";
-import { words } from "../../app/words.ts";
-import { AgentGlyph } from "../../parts/agent-glyph.tsx";
+import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Glyph } from "../../parts/glyph.tsx";
+import { AgentGlyph } from "../../parts/icons/agent-glyph.tsx";
+import { Glyph } from "../../parts/icons/glyph.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
 
 /** The known agents, their health and how their cards changed. */

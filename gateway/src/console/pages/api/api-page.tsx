@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../../api/client.ts";
 import { address, place, setQuery } from "../../app/router.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { Icon } from "../../parts/icons/icon.tsx";
 import { type OpenApi, type Route, routesOf } from "./document.ts";
 import { TryRoute } from "./try-route.tsx";
 

@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { hasToken } from "../../api/client.ts";
 import { durationText, safeText } from "../../app/format.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { complain, toast } from "../../parts/toast.tsx";

@@ -1,6 +1,6 @@
 import { safeText, shortLine } from "../../app/format.ts";
 import { titleOfName } from "../../app/names.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import type { Draft } from "./composition.ts";
 
 const width = 320;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { agents, flows } from "../../app/store.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { type Draft, type Member, memberFields, newMember } from "./composition.ts";

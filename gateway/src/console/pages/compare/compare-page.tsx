@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { useTitle } from "../../app/attention/tab.ts";
 import { address, go, place, setQuery } from "../../app/router.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { openRunStore } from "../run/run-store.ts";

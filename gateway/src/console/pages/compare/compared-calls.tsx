@@ -1,9 +1,9 @@
 import { durationText, safeText, shortLine } from "../../app/format.ts";
 import { titleOfName } from "../../app/names.ts";
 import { address } from "../../app/router.ts";
-import { words } from "../../app/words.ts";
-import { Glyph } from "../../parts/glyph.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { words } from "../../app/words/words.ts";
+import { Glyph } from "../../parts/icons/glyph.tsx";
+import { Icon } from "../../parts/icons/icon.tsx";
 import { type CallItem, endOf, failureOf, startOf } from "../run/model/items.ts";
 import { hintOf } from "../run/model/rows.ts";
 import type { RunTree } from "../run/model/run-tree.ts";

@@ -1,4 +1,4 @@
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import type { RunStore } from "../run/run-store.ts";
 
 /** The two runs that are compared. */

@@ -5,10 +5,10 @@ import { newKey, post, refusedAs } from "../../api/client.ts";
 import { type Said, saidOf } from "../../api/said.ts";
 import { draftOf } from "../../app/drafts.ts";
 import { refreshRuns } from "../../app/store.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Composer } from "../../parts/composer.tsx";
-import { hasEnded } from "../../parts/glyph.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { hasEnded } from "../../parts/icons/glyph.tsx";
+import { Icon } from "../../parts/icons/icon.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
 
 /**

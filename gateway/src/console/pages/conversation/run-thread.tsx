@@ -1,9 +1,9 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { useRef } from "preact/hooks";
 import { safeText } from "../../app/format.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
-import { Glyph } from "../../parts/glyph.tsx";
+import { Glyph } from "../../parts/icons/glyph.tsx";
 import type { PlanItem } from "./thread.ts";
 import { ThreadView } from "./thread-view.tsx";
 import { useRunEvents } from "./use-run-events.ts";

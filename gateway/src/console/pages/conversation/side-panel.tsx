@@ -1,9 +1,9 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { costText, countText, durationText, safeText, timeText } from "../../app/format.ts";
 import { titleOfName } from "../../app/names.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { FileLinks } from "../../parts/file-links.tsx";
-import { Glyph, hasEnded } from "../../parts/glyph.tsx";
+import { Glyph, hasEnded } from "../../parts/icons/glyph.tsx";
 import type { PlanItem } from "./thread.ts";
 
 const planGlyphs = { not_started: "queued", in_progress: "running", completed: "done", blocked: "failed" } as const;

@@ -1,4 +1,4 @@
-import type { EventOf, JournalEvent } from "manyhands/internal/core/events";
+import type { EventOf, JournalEvent } from "manyhands/internal/core/events/events";
 import type { Part } from "manyhands/internal/core/message";
 import { type FlowSent, isFlowEvent, type StoredEvent, textsIn } from "../../api/events.ts";
 

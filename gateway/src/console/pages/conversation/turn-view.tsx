@@ -2,11 +2,11 @@ import type { RunView } from "manyhands/internal/runs/run-view";
 import { useState } from "preact/hooks";
 import { clockText, durationText, moneyText, safeText, shortLine } from "../../app/format.ts";
 import { address } from "../../app/router.ts";
-import { words } from "../../app/words.ts";
-import { AgentGlyph } from "../../parts/agent-glyph.tsx";
+import { words } from "../../app/words/words.ts";
 import { FileLinks } from "../../parts/file-links.tsx";
-import { Glyph } from "../../parts/glyph.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { AgentGlyph } from "../../parts/icons/agent-glyph.tsx";
+import { Glyph } from "../../parts/icons/glyph.tsx";
+import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import type { Call, Turn, TurnPart } from "./thread.ts";
 

@@ -1,8 +1,8 @@
 import type { TreeEvent } from "../../api/tree-events.ts";
 import { safeText, shortLine } from "../../app/format.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { IconButton } from "../../parts/button.tsx";
-import { Icon, type IconName } from "../../parts/icon.tsx";
+import { Icon, type IconName } from "../../parts/icons/icon.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
 import type { RunStore } from "./run-store.ts";
 import { linkOf, selectEvent } from "./selection.ts";

@@ -2,12 +2,12 @@ import { useState } from "preact/hooks";
 import { isEvent } from "../../api/events.ts";
 import type { TreeEvent } from "../../api/tree-events.ts";
 import { countText, durationText, moneyText } from "../../app/format.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
-import { useFullEvent } from "./full-event.ts";
 import { CodeBlock, prettyJson } from "./render/code-block.tsx";
 import { Pictures } from "./render/pictures.tsx";
+import { useFullEvent } from "./tabs/full-event.ts";
 
 /** A model call: what it read, wrote and cost, and on demand what the journal keeps of it. */
 export function ModelCall({ reply, open = false }: { reply: TreeEvent; open?: boolean }) {

@@ -1,6 +1,6 @@
 import { countText, durationText, moneyText, safeText, shortLine } from "../../app/format.ts";
-import { words } from "../../app/words.ts";
-import { Glyph, hasEnded } from "../../parts/glyph.tsx";
+import { words } from "../../app/words/words.ts";
+import { Glyph, hasEnded } from "../../parts/icons/glyph.tsx";
 import { failureOf, type RunItem } from "./model/items.ts";
 import { type PlanItem, type PlanState, planColumns } from "./model/plan.ts";
 import { callsOf } from "./model/rows.ts";

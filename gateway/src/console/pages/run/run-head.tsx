@@ -5,18 +5,18 @@ import { post } from "../../api/client.ts";
 import { stopRun } from "../../api/stop-run.ts";
 import { countText, safeText, shortLine, timeText } from "../../app/format.ts";
 import { address, go, setQuery } from "../../app/router.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
-import { hasEnded, StateChip } from "../../parts/glyph.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { hasEnded, StateChip } from "../../parts/icons/glyph.tsx";
+import { Icon } from "../../parts/icons/icon.tsx";
 import { Menu, type MenuItem } from "../../parts/menu.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
-import { exportRun } from "./act-on-runs.ts";
-import { ComparePicker } from "./compare-picker.tsx";
-import { DeleteRuns } from "./delete-runs.tsx";
-import { RerunDialog } from "./rerun-dialog.tsx";
+import { exportRun } from "./dialogs/act-on-runs.ts";
+import { ComparePicker } from "./dialogs/compare-picker.tsx";
+import { DeleteRuns } from "./dialogs/delete-runs.tsx";
+import { RerunDialog } from "./dialogs/rerun-dialog.tsx";
+import { ShareDialog } from "./dialogs/share-dialog.tsx";
 import type { RunStore } from "./run-store.ts";
-import { ShareDialog } from "./share-dialog.tsx";
 
 /** The tabs of a run, besides its conversation. */
 export const tabs = ["timeline", "files", "live", "events"] as const;

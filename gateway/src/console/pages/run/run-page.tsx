@@ -3,16 +3,16 @@ import { ProblemError } from "../../api/client.ts";
 import { useTitle } from "../../app/attention/tab.ts";
 import { useKeys } from "../../app/keys.ts";
 import { address, go, place, setQuery } from "../../app/router.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { EventsTab } from "./events-tab.tsx";
-import { FilesTab } from "./files-tab.tsx";
-import { LiveTab } from "./live-tab.tsx";
 import { PlanStrip } from "./plan-strip.tsx";
 import { RunHead, RunTabs, type Tab, tabs } from "./run-head.tsx";
 import { openRunStore, type RunStore } from "./run-store.ts";
-import { Timeline } from "./timeline.tsx";
+import { EventsTab } from "./tabs/events-tab.tsx";
+import { FilesTab } from "./tabs/files-tab.tsx";
+import { LiveTab } from "./tabs/live-tab.tsx";
+import { Timeline } from "./timeline/timeline.tsx";
 
 /** One run: its tree, its calls and its files. `rest` is what follows the id in the address. */
 export function RunPage({ id, rest }: { id: string; rest: readonly string[] }) {

@@ -1,4 +1,4 @@
-import type { IconName } from "../../parts/icon.tsx";
+import type { IconName } from "../../parts/icons/icon.tsx";
 
 /** How the tools of our agents are drawn, by what their names begin with. */
 const byName: readonly (readonly [RegExp, IconName])[] = [

@@ -1,7 +1,7 @@
 import { place, setQuery } from "../../app/router.ts";
 import { agents, flows } from "../../app/store.ts";
-import { words } from "../../app/words.ts";
-import { Icon } from "../../parts/icon.tsx";
+import { words } from "../../app/words/words.ts";
+import { Icon } from "../../parts/icons/icon.tsx";
 import { Menu, type MenuItem } from "../../parts/menu.tsx";
 import { type Filters, filterNames } from "./runs-query.ts";
 

@@ -1,9 +1,9 @@
 import { ageText, durationText, moneyText, safeText, shortLine } from "../../app/format.ts";
 import { address } from "../../app/router.ts";
-import { words } from "../../app/words.ts";
-import { AgentGlyph } from "../../parts/agent-glyph.tsx";
-import { StateGlyph } from "../../parts/glyph.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { words } from "../../app/words/words.ts";
+import { AgentGlyph } from "../../parts/icons/agent-glyph.tsx";
+import { StateGlyph } from "../../parts/icons/glyph.tsx";
+import { Icon } from "../../parts/icons/icon.tsx";
 import type { ListedRun } from "./runs-query.ts";
 
 /** Agents drawn of one run. */

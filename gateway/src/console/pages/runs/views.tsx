@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { address } from "../../app/router.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { toast } from "../../parts/toast.tsx";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import type { Loaded } from "./use-loaded.ts";

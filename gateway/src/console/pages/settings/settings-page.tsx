@@ -4,7 +4,7 @@ import { singleKeys } from "../../app/keys.ts";
 import { address } from "../../app/router.ts";
 import { agents, agentsUp } from "../../app/store.ts";
 import { chooseTheme, type Theme, theme } from "../../app/theme.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { NotificationChoice } from "../../parts/notification-choice.tsx";
 import { LanguageChoice } from "./language-choice.tsx";
 import { ModelSection } from "./model-section.tsx";

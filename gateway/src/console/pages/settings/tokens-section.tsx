@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { post, remove } from "../../api/client.ts";
 import { ageText, timeText } from "../../app/format.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";

@@ -4,18 +4,18 @@ import { useTitle } from "../../app/attention/tab.ts";
 import { safeText, shortLine, timeText } from "../../app/format.ts";
 import { useKeys } from "../../app/keys.ts";
 import { place, setQuery } from "../../app/router.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { FileLinks } from "../../parts/file-links.tsx";
-import { StateChip } from "../../parts/glyph.tsx";
-import { Mark } from "../../parts/icon.tsx";
+import { StateChip } from "../../parts/icons/glyph.tsx";
+import { Mark } from "../../parts/icons/icon.tsx";
 import { Toasts } from "../../parts/toast.tsx";
-import { EventsTab } from "../run/events-tab.tsx";
 import { PlanStrip } from "../run/plan-strip.tsx";
 import { RunTabs, type Tab } from "../run/run-head.tsx";
 import { openRunStore, type RunStore } from "../run/run-store.ts";
-import { Timeline } from "../run/timeline.tsx";
+import { EventsTab } from "../run/tabs/events-tab.tsx";
+import { Timeline } from "../run/timeline/timeline.tsx";
 
 type About = { readonly runId: string; readonly expiresAt: string };
 

@@ -1,6 +1,6 @@
 import { agents, flows } from "../../app/store.ts";
-import { words } from "../../app/words.ts";
-import { Icon } from "../../parts/icon.tsx";
+import { words } from "../../app/words/words.ts";
+import { Icon } from "../../parts/icons/icon.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { OptionFields } from "../../parts/option-fields.tsx";
 import { Popover } from "../../parts/popover.tsx";

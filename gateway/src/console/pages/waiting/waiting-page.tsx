@@ -5,10 +5,10 @@ import { ageText, safeText, timeText } from "../../app/format.ts";
 import { titleOf, titleOfName } from "../../app/names.ts";
 import { address } from "../../app/router.ts";
 import { refreshRuns, waiting } from "../../app/store.ts";
-import { words } from "../../app/words.ts";
+import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { StateGlyph } from "../../parts/glyph.tsx";
+import { StateGlyph } from "../../parts/icons/glyph.tsx";
 import { QuestionCard } from "../../parts/question-card.tsx";
 import { complain } from "../../parts/toast.tsx";
 

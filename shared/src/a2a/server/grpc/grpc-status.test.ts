@@ -3,7 +3,7 @@ import { TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { Metadata, status } from "@grpc/grpc-js";
 import { callerNamed } from "../../../core/caller.ts";
 import { AppError, type ErrorCode } from "../../../core/errors.ts";
-import { QuotaError } from "../../../core/quota.ts";
+import { QuotaError } from "../../../core/runs/quota.ts";
 import { AppFailure, FieldViolationsError } from "../../wire-error.ts";
 import { callFacts } from "../call-context.ts";
 import { beginCall, clientEnd, type GrpcCall } from "./grpc-call.ts";

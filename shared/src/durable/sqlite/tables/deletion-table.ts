@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { terminalStatuses } from "../../../core/engine.ts";
-import type { Conversation } from "../../../core/housekeeping.ts";
+import { terminalStatuses } from "../../../core/runs/engine.ts";
+import type { Conversation } from "../../../core/runs/housekeeping.ts";
 import { askedHere } from "./listing.ts";
 import type { RunRow } from "./runs-table.ts";
 import { askerOf } from "./schema.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
-import type { StoredEvent } from "../../../core/engine.ts";
-import { filesOf } from "../../../core/event-files.ts";
-import type { RunEvent } from "../../../core/run.ts";
+import { filesOf } from "../../../core/events/event-files.ts";
+import type { StoredEvent } from "../../../core/runs/engine.ts";
+import type { RunEvent } from "../../../core/runs/run.ts";
 import type { Moment } from "../run-clock.ts";
 import type { FilesTable } from "./files-table.ts";
 import type { UsageTable } from "./usage-table.ts";

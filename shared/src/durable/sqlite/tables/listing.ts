@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { ListFilter } from "../../../core/engine.ts";
-import { cursorAfter, placeOf } from "../../../core/list-cursor.ts";
+import type { ListFilter } from "../../../core/runs/engine.ts";
+import { cursorAfter, placeOf } from "../../../core/runs/list-cursor.ts";
 import type { RunRow } from "./runs-table.ts";
 import { askerOf } from "./schema.ts";
 

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { RunRecord, RunStatus } from "../../../core/engine.ts";
+import type { RunRecord, RunStatus } from "../../../core/runs/engine.ts";
 
 /** A row of `runs` as SQLite returns it. `n` is the run's key in the other tables. */
 export type RunRow = {

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import type { ListFilter, RunStatus } from "../../../core/engine.ts";
+import type { ListFilter, RunStatus } from "../../../core/runs/engine.ts";
 import { offerOf } from "../../offer.ts";
 import { storedOffer } from "./claims-table.ts";
 import type { Result, RunRow } from "./runs-table.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
-import type { QuotaUse } from "../../../core/quota.ts";
-import { readEvent } from "../../../core/read-event.ts";
-import type { RunEvent } from "../../../core/run.ts";
+import { readEvent } from "../../../core/events/read-event.ts";
+import type { QuotaUse } from "../../../core/runs/quota.ts";
+import type { RunEvent } from "../../../core/runs/run.ts";
 import { countEvent, noCount, usageOf } from "../../../core/usage.ts";
 
 /**

@@ -1,6 +1,6 @@
+import { abortable, within } from "../../../core/async/within.ts";
 import { AppError } from "../../../core/errors.ts";
 import type { PersonInput } from "../../../core/live-page.ts";
-import { abortable, within } from "../../../core/within.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import type { Browsers, Browsing } from "../browser.ts";
 import { coverTyped, performInput } from "./person-input.ts";

@@ -1,6 +1,6 @@
 import type { Frame, Page } from "playwright";
+import { within } from "../../../core/async/within.ts";
 import type { PersonInput } from "../../../core/live-page.ts";
-import { within } from "../../../core/within.ts";
 
 const frameMs = 1_000;
 /** Longer texts are put in at once, without a press for each character. */

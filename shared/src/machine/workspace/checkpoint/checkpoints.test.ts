@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { chmod, link, lstat, mkdir, mkdtemp, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type S3Server, s3Credentials, startS3 } from "../../../testing/s3-server.ts";
-import { openBucket } from "../bucket.ts";
+import { type S3Server, s3Credentials, startS3 } from "../../../testing/machine/s3-server.ts";
+import { openBucket } from "../artifacts/bucket.ts";
 import type { Owner } from "../held-folder.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 

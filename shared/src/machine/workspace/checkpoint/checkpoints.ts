@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, unlessMissing } from "../../../core/errors.ts";
-import type { Bucket } from "../bucket.ts";
+import type { Bucket } from "../artifacts/bucket.ts";
 import type { Owner } from "../held-folder.ts";
-import { readJson, writeJson } from "../json-file.ts";
-import { removeStale } from "../remove-stale.ts";
+import { readJson, writeJson } from "../own-files/json-file.ts";
+import { removeStale } from "../own-files/remove-stale.ts";
 import { type Manifest, type Marker, manifestSchema, markerName, markerSchema } from "./manifest.ts";
 import { packChanges } from "./pack-changes.ts";
 import { restoreInto } from "./restore.ts";

@@ -1,9 +1,9 @@
-import { mapBodies } from "../../../core/bodies.ts";
-import type { Conversations, FolderOf, HeldConversation } from "../../../core/conversations.ts";
-import type { Log } from "../../../core/engine.ts";
+import { createKeyedQueue } from "../../../core/async/keyed-queue.ts";
 import { AppError } from "../../../core/errors.ts";
-import { createKeyedQueue } from "../../../core/keyed-queue.ts";
-import type { Run, RunDefinition } from "../../../core/run.ts";
+import { mapBodies } from "../../../core/runs/bodies.ts";
+import type { Conversations, FolderOf, HeldConversation } from "../../../core/runs/conversations.ts";
+import type { Log } from "../../../core/runs/engine.ts";
+import type { Run, RunDefinition } from "../../../core/runs/run.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { workspaceKey } from "../open-workspace.ts";
 import type { Checkpoints } from "./checkpoints.ts";

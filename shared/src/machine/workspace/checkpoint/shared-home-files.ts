@@ -1,5 +1,5 @@
-import type { Conversations } from "../../../core/conversations.ts";
-import type { HomeFiles } from "../../../core/housekeeping.ts";
+import type { Conversations } from "../../../core/runs/conversations.ts";
+import type { HomeFiles } from "../../../core/runs/housekeeping.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 
 /** Names that are looked up at once. */

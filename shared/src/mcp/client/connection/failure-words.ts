@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { AppError } from "../../../core/errors.ts";
 import { ownCommand } from "../../../core/release.ts";
-import { sanitizeLine } from "../../../core/sanitize.ts";
+import { sanitizeLine } from "../../../core/text/sanitize.ts";
 
 /**
  * A server's failure as an AppError that models and people can read; the server's own text is

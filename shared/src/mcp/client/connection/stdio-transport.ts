@@ -1,6 +1,6 @@
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { AppError } from "../../../core/errors.ts";
-import { sanitize } from "../../../core/sanitize.ts";
+import { sanitize } from "../../../core/text/sanitize.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { SandboxProcess } from "../../../machine/sandbox/sandbox.ts";
 

@@ -1,6 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
-import { sameSecret } from "../../../core/same-secret.ts";
-import { sanitizeLine } from "../../../core/sanitize.ts";
+import { sameSecret } from "../../../core/text/same-secret.ts";
+import { sanitizeLine } from "../../../core/text/sanitize.ts";
 
 /** The parameters of a browser's callback. */
 export type CallbackAnswer = { readonly code: string; readonly iss: string | undefined };

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import * as z from "zod";
 import { localCaller } from "../../../core/caller.ts";
 import { AppError } from "../../../core/errors.ts";
-import type { KeptText } from "../../../core/kept-text.ts";
-import { sealedText } from "../../../core/sealed-text.ts";
+import type { KeptText } from "../../../core/text/kept-text.ts";
+import { sealedText } from "../../../core/text/sealed-text.ts";
 import { ownSecret } from "../../../machine/own-secret.ts";
-import { keptFile } from "../../../machine/workspace/kept-file.ts";
+import { keptFile } from "../../../machine/workspace/own-files/kept-file.ts";
 import type { RemoteServer } from "../servers/server-config.ts";
 
 /** What signing in to a server leaves: tokens, and the client they were issued to. */

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { unlessMissing } from "../../../core/errors.ts";
-import { underLock } from "../../../machine/workspace/file-lock.ts";
-import { replaceFile } from "../../../machine/workspace/replace-file.ts";
+import { underLock } from "../../../machine/workspace/own-files/file-lock.ts";
+import { replaceFile } from "../../../machine/workspace/own-files/replace-file.ts";
 import { parseServers } from "./read-servers.ts";
 
 /** The entries of `mcpServers` by name, as written. */

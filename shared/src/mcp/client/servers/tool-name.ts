@@ -1,4 +1,4 @@
-import { sha256Of } from "../../../core/sha256.ts";
+import { sha256Of } from "../../../core/text/sha256.ts";
 
 /** Most characters that providers accept in a tool's name. */
 const longest = 64;

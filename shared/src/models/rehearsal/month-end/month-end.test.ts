@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ModelMessage, ModelReply, ToolChoice } from "../../../core/model.ts";
-import { reply } from "../../../testing/reply.ts";
+import { reply } from "../../../testing/models/reply.ts";
 import type { ChatServer } from "../../chat/chat-server.ts";
 import { createModel } from "../../create-model.ts";
 import { doing } from "../flow-messages.ts";

@@ -1,13 +1,13 @@
 import type * as z from "zod";
-import { defineTool } from "../../../core/define-tool.ts";
-import type { Reach } from "../../../core/reach.ts";
-import type { Effect } from "../../../core/run.ts";
+import type { Effect } from "../../../core/runs/run.ts";
 import { openWeb } from "../../../core/taken-in.ts";
-import type { ToolContext, ToolResult } from "../../../core/tool.ts";
-import { onInput } from "../../../core/tool-input.ts";
+import { defineTool } from "../../../core/tools/define-tool.ts";
+import type { Reach } from "../../../core/tools/reach.ts";
+import type { ToolContext, ToolResult } from "../../../core/tools/tool.ts";
+import { onInput } from "../../../core/tools/tool-input.ts";
 import type { Browsers, Browsing } from "../../../machine/browser/browser.ts";
 import type { Secrets } from "../../../machine/secrets/secrets.ts";
-import type { SnapshotState, SnapshotStates } from "../../observation/snapshot-state.ts";
+import type { SnapshotState, SnapshotStates } from "../../observation/elements/snapshot-state.ts";
 import type { Judgement, Situation } from "../../risk/acts.ts";
 import type { PageTool } from "../../risk/page-tool.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool, ToolResult } from "../../../core/tool.ts";
+import type { Tool, ToolResult } from "../../../core/tools/tool.ts";
 import { saveFile } from "../../../machine/workspace/save-file.ts";
-import { findElement } from "../../observation/find-element.ts";
+import { findElement } from "../../observation/elements/find-element.ts";
 import { heldUp } from "../../observation/look.ts";
 import { secretShown } from "../secrets/hide-secrets.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";

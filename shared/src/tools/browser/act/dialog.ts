@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool } from "../../../core/tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import { judgeDialog } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { followUp, placeOf } from "./follow-up.ts";

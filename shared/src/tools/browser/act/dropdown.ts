@@ -1,10 +1,10 @@
 import type { Frame } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool } from "../../../core/tool.ts";
-import type { FoundElement } from "../../observation/find-element.ts";
-import { findElement } from "../../observation/find-element.ts";
-import { readOptions } from "../../observation/in-page/read-field.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
+import type { FoundElement } from "../../observation/elements/find-element.ts";
+import { findElement } from "../../observation/elements/find-element.ts";
+import { readOptions } from "../../observation/in-page/outline/read-field.ts";
 import { heldUp } from "../../observation/look.ts";
 import { asData } from "../../page/as-data.ts";
 import { judgePointing } from "../../risk/acts.ts";

@@ -1,11 +1,11 @@
 import type { Page } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool } from "../../../core/tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { mediaTypeOf } from "../../../machine/workspace/media-type.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
-import { readLink } from "../../observation/in-page/read-field.ts";
+import { readLink } from "../../observation/in-page/outline/read-field.ts";
 import { judgeUpload } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { pageAddress, ref } from "./input.ts";

@@ -1,6 +1,6 @@
 import type { Browsing } from "../../../machine/browser/browser.ts";
+import { tellNotices } from "../../observation/elements/snapshot-state.ts";
 import type { Changes } from "../../observation/in-page/watch-changes.ts";
-import { tellNotices } from "../../observation/snapshot-state.ts";
 import { asData, originOf } from "../../page/as-data.ts";
 import type { BrowserCall } from "./browser-tool.ts";
 

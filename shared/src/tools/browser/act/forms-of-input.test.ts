@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright";
 import { AppError } from "../../../core/errors.ts";
-import type { FoundElement } from "../../observation/find-element.ts";
+import type { FoundElement } from "../../observation/elements/find-element.ts";
 import type { BrowserCall } from "./browser-tool.ts";
 import { pageAddress, place, pointOn, ref } from "./input.ts";
 import { goTo } from "./navigate.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool } from "../../../core/tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import { judgeForm, judgeInput, judgeKeys } from "../../risk/acts.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";

@@ -1,6 +1,6 @@
 import type { Frame, Page } from "playwright";
 import { AppError } from "../../../core/errors.ts";
-import { type FoundElement, findElement } from "../../observation/find-element.ts";
+import { type FoundElement, findElement } from "../../observation/elements/find-element.ts";
 import { describeCover } from "../../observation/in-page/describe-cover.ts";
 import { type Changes, endWatch, watchChanges } from "../../observation/in-page/watch-changes.ts";
 import type { BrowserCall } from "./browser-tool.ts";

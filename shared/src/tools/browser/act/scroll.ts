@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool } from "../../../core/tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import { type ScrollResult, scrollElement, scrollWindow } from "../../observation/in-page/scroll.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { refFor } from "./input.ts";

@@ -1,7 +1,7 @@
 import { AppError } from "../../../core/errors.ts";
-import type { FoundElement } from "../../observation/find-element.ts";
-import { endTyping, type FieldOption, readOptions } from "../../observation/in-page/read-field.ts";
-import { fieldFormats } from "../../observation/in-page/states.ts";
+import type { FoundElement } from "../../observation/elements/find-element.ts";
+import { endTyping, type FieldOption, readOptions } from "../../observation/in-page/outline/read-field.ts";
+import { fieldFormats } from "../../observation/in-page/outline/states.ts";
 import { asData } from "../../page/as-data.ts";
 import { actMs } from "./perform.ts";
 

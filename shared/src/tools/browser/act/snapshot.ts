@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool } from "../../../core/tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
+import { tellNotices } from "../../observation/elements/snapshot-state.ts";
 import { itemWith } from "../../observation/item.ts";
 import { linesOf } from "../../observation/lines.ts";
 import { findLines, wholeText } from "../../observation/lines-text.ts";
 import { heldUp, lookAt, type PageLook, settle } from "../../observation/look.ts";
 import { bodyOf, headerOf, linesOfLook, notesOf } from "../../observation/look-text.ts";
-import { tellNotices } from "../../observation/snapshot-state.ts";
 import { asData } from "../../page/as-data.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";

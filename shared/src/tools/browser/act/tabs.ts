@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Tool } from "../../../core/tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import { sameHosts } from "../../risk/same-kind.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { placeOf, shortUrl } from "./follow-up.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool } from "../../../core/tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import { asData } from "../../page/as-data.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { goTo } from "./navigate.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../../core/errors.ts";
-import type { Inquiry } from "../../../core/tool.ts";
+import type { Inquiry } from "../../../core/tools/tool.ts";
 import { askPieces, mergeAnswers } from "./ask-pieces.ts";
 import { piecesOf } from "./pieces.ts";
 

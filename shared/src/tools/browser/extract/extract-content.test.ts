@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AppError } from "../../../core/errors.ts";
-import type { Inquiry } from "../../../core/tool.ts";
+import type { Inquiry } from "../../../core/tools/tool.ts";
 import { type BrowsersForTest, browsersForTest } from "../../../testing/browser/browsers.ts";
 import { contextForTest } from "../../../testing/tool-context.ts";
 import { extractContent } from "./extract-content.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { defineTool } from "../../../core/define-tool.ts";
 import { openWeb } from "../../../core/taken-in.ts";
-import { failure, type ToolContext } from "../../../core/tool.ts";
+import { defineTool } from "../../../core/tools/define-tool.ts";
+import { failure, type ToolContext } from "../../../core/tools/tool.ts";
 import type { Browsers, Browsing } from "../../../machine/browser/browser.ts";
 import { asData } from "../../page/as-data.ts";
 import type { PageTool } from "../../risk/page-tool.ts";

@@ -1,7 +1,7 @@
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../../core/errors.ts";
-import type { ToolContext } from "../../../core/tool.ts";
+import type { ToolContext } from "../../../core/tools/tool.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import type { ArchiveFile } from "./decompress.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sha256Of } from "../../../core/sha256.ts";
+import { sha256Of } from "../../../core/text/sha256.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import { extract } from "./extract.ts";
 import { createRoom } from "./extract-room.ts";

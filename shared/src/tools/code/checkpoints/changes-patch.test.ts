@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Of } from "../../../core/sha256.ts";
+import { sha256Of } from "../../../core/text/sha256.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { recordBaseline } from "../../../machine/workspace/baseline.ts";
 import { type CodePlace, openCodePlace } from "../../../testing/code/code-place.ts";

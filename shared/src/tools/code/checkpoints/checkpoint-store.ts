@@ -1,11 +1,11 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { createKeyedQueue } from "../../../core/async/keyed-queue.ts";
 import { errnoOf } from "../../../core/errors.ts";
-import { createKeyedQueue } from "../../../core/keyed-queue.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { baselinesOf } from "../../../machine/workspace/baseline.ts";
-import { readJson, writeJson } from "../../../machine/workspace/json-file.ts";
 import { keepOnly } from "../../../machine/workspace/kept-content.ts";
+import { readJson, writeJson } from "../../../machine/workspace/own-files/json-file.ts";
 import { type Checkpoint, checkpointSchema, differences } from "./checkpoint.ts";
 import { scanWorkspace } from "./scan-workspace.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdir, rm, stat, symlink, truncate, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { sha256Of } from "../../../core/sha256.ts";
+import { sha256Of } from "../../../core/text/sha256.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { recordBaseline } from "../../../machine/workspace/baseline.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";

@@ -1,6 +1,6 @@
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Of } from "../../../core/sha256.ts";
+import { sha256Of } from "../../../core/text/sha256.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { type Baseline, baselinesOf } from "../../../machine/workspace/baseline.ts";
 import { holdFolder } from "../../../machine/workspace/held-folder.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
-import { sha256Of } from "../../../core/sha256.ts";
+import { sha256Of } from "../../../core/text/sha256.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { keepContent } from "../../../machine/workspace/kept-content.ts";
 import { type Listing, listFiles } from "../../../machine/workspace/list-files.ts";

@@ -1,4 +1,4 @@
-import type { Tool } from "../../../core/tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import type { Checkpoints } from "./checkpoint-store.ts";
 
 const longestAbout = 80;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createKeyedQueue } from "../../../core/keyed-queue.ts";
-import type { Tool } from "../../../core/tool.ts";
+import { createKeyedQueue } from "../../../core/async/keyed-queue.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
 import { createStrReplaceEditor } from "../../files/str-replace-editor.ts";
 import { applyPatchTool } from "../patch/apply-patch.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
-import type { Tool, ToolContext } from "../../../core/tool.ts";
+import type { Tool, ToolContext } from "../../../core/tools/tool.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import { findProblems } from "./find-problems.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdir, readdir, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { createKeyedQueue } from "../../../core/keyed-queue.ts";
+import { createKeyedQueue } from "../../../core/async/keyed-queue.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";

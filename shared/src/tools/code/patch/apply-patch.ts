@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import * as z from "zod";
-import { defineTool } from "../../../core/define-tool.ts";
+import type { KeyedQueue } from "../../../core/async/keyed-queue.ts";
 import { AppError } from "../../../core/errors.ts";
-import type { KeyedQueue } from "../../../core/keyed-queue.ts";
-import type { Tool, ToolContext } from "../../../core/tool.ts";
+import { defineTool } from "../../../core/tools/define-tool.ts";
+import type { Tool, ToolContext } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import type { WorkspacePath } from "../../../machine/workspace/workspace-file.ts";
 import { type Edit, type EditHistory, openEditHistory } from "../../files/edit-history.ts";

@@ -1,8 +1,8 @@
 import { extname } from "node:path";
 import * as z from "zod";
-import { defineTool } from "../../../core/define-tool.ts";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool, ToolContext } from "../../../core/tool.ts";
+import { defineTool } from "../../../core/tools/define-tool.ts";
+import type { Tool, ToolContext } from "../../../core/tools/tool.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import { listCodeFiles, relativePath } from "../search/list-code-files.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { defineTool } from "../../../core/define-tool.ts";
-import type { Tool } from "../../../core/tool.ts";
+import { defineTool } from "../../../core/tools/define-tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { fitsGlob, listCodeFiles, relativePath } from "./list-code-files.ts";
 

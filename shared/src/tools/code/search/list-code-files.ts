@@ -1,5 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
-import type { ToolContext } from "../../../core/tool.ts";
+import type { ToolContext } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { placeholdersAmong } from "../../../machine/sandbox/guarded-names.ts";
 import { runCommand } from "../../../machine/sandbox/run-command.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { defineTool } from "../../../core/define-tool.ts";
-import { failure, type Tool, type ToolContext, type ToolResult } from "../../../core/tool.ts";
+import { defineTool } from "../../../core/tools/define-tool.ts";
+import { failure, type Tool, type ToolContext, type ToolResult } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { runCommand } from "../../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";

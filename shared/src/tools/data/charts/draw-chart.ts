@@ -1,5 +1,5 @@
 import type { ImagePart } from "../../../core/model.ts";
-import type { ToolContext } from "../../../core/tool.ts";
+import type { ToolContext } from "../../../core/tools/tool.ts";
 import { saveFile } from "../../../machine/workspace/save-file.ts";
 import { type ChartFile, saveChart } from "./chart-file.ts";
 import { records } from "./chart-table.ts";

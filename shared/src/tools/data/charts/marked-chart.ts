@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { ToolContext } from "../../../core/tool.ts";
+import type { ToolContext } from "../../../core/tools/tool.ts";
 import { chartBase, chartFile, markedChartBase, readJsonFile } from "./chart-file.ts";
 import { drawChart, type OutputType } from "./draw-chart.ts";
 import type { DrawnChart } from "./new-chart.ts";

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { ImagePart } from "../../../core/model.ts";
-import type { ToolContext } from "../../../core/tool.ts";
+import type { ToolContext } from "../../../core/tools/tool.ts";
 import { kindOf } from "../../../machine/workspace/workspace-file.ts";
 import type { Databases } from "../database/databases.ts";
 import { type Language, sayFinding } from "../insights/say-finding.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
-import type { ToolContext } from "../../../core/tool.ts";
+import type { ToolContext } from "../../../core/tools/tool.ts";
 import type { QueryResult } from "../database/database-protocol.ts";
 import type { Databases } from "../database/databases.ts";
 import { quoted, tableOf } from "../database/table-of.ts";

@@ -1,5 +1,5 @@
+import { createKeyedQueue } from "../../../core/async/keyed-queue.ts";
 import { AppError } from "../../../core/errors.ts";
-import { createKeyedQueue } from "../../../core/keyed-queue.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { admitSql } from "./admit-sql.ts";
 import { type DatabaseProcess, startDatabase } from "./database-process.ts";

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Tool } from "../../../core/tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import { type DataScene, dataScene } from "../../../testing/data/data.ts";
 import { hasMariadb, noMariadb, startMariadb } from "../../../testing/data/mariadb-process.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../../../testing/durable/postgres-process.ts";

@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
+import { createKeyedQueue } from "../../../core/async/keyed-queue.ts";
 import { AppError } from "../../../core/errors.ts";
-import { createKeyedQueue } from "../../../core/keyed-queue.ts";
 import { watchMemory } from "../../../machine/process/memory-watch.ts";
 import { ownScriptArgv } from "../../../machine/process/own-script.ts";
 import { type DatabaseServer, databaseKinds } from "./database-server.ts";

@@ -1,6 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
 import { type DocumentKind, documentKind } from "./document-kind.ts";
-import type { OfficeFile } from "./office-file.ts";
+import type { OfficeFile } from "./office/office-file.ts";
 import type { Reading, ReadOptions } from "./reading.ts";
 import { zipContent } from "./zip-content.ts";
 
@@ -8,13 +8,13 @@ type Reader = (bytes: Uint8Array, options: ReadOptions) => Promise<Reading>;
 
 /** The reader of each kind; its libraries are loaded when it is used. */
 const readers: Readonly<Record<Exclude<DocumentKind, "unknown">, Reader>> = {
-  pdf: async (bytes, { part, scans }) => (await import("./read-pdf.ts")).readPdf(bytes, part, scans),
-  docx: async (bytes) => (await import("./read-word.ts")).readWord(await officeFile(bytes)),
-  pptx: async (bytes, { part }) => (await import("./read-slides.ts")).readSlides(await officeFile(bytes), part),
-  xlsx: async (bytes, { part }) => (await import("./read-workbook.ts")).readWorkbook("xlsx", bytes, part),
-  xlsb: async (bytes, { part }) => (await import("./read-workbook.ts")).readWorkbook("xlsb", bytes, part),
-  xls: async (bytes, { part }) => (await import("./read-workbook.ts")).readWorkbook("xls", bytes, part),
-  ods: async (bytes, { part }) => (await import("./read-workbook.ts")).readWorkbook("ods", bytes, part),
+  pdf: async (bytes, { part, scans }) => (await import("./pdf/read-pdf.ts")).readPdf(bytes, part, scans),
+  docx: async (bytes) => (await import("./office/read-word.ts")).readWord(await officeFile(bytes)),
+  pptx: async (bytes, { part }) => (await import("./office/read-slides.ts")).readSlides(await officeFile(bytes), part),
+  xlsx: async (bytes, { part }) => (await import("./office/read-workbook.ts")).readWorkbook("xlsx", bytes, part),
+  xlsb: async (bytes, { part }) => (await import("./office/read-workbook.ts")).readWorkbook("xlsb", bytes, part),
+  xls: async (bytes, { part }) => (await import("./office/read-workbook.ts")).readWorkbook("xls", bytes, part),
+  ods: async (bytes, { part }) => (await import("./office/read-workbook.ts")).readWorkbook("ods", bytes, part),
   epub: async (bytes, { part }) => (await import("./read-book.ts")).readBook(await officeFile(bytes), part),
   zip: async (bytes, { part }) => (await import("./list-archive.ts")).listArchive(await zipContent(bytes), part),
   mail: async (bytes, { part }) => (await import("./read-mail.ts")).readMail(bytes, part),

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { htmlMarkdown } from "./html-markdown.ts";
 import { counted, numberRange } from "./number-range.ts";
-import { fitsInMemory, type OfficeFile } from "./office-file.ts";
+import { fitsInMemory, type OfficeFile } from "./office/office-file.ts";
 import type { Piece, Reading } from "./reading.ts";
 import { parseXml, xmlAttribute, xmlElements } from "./xml.ts";
 

@@ -1,8 +1,8 @@
 import ExifReader from "exifreader";
 import { imageSize } from "image-size";
 import { oneText } from "./fit-pieces.ts";
+import { recogniseText } from "./pdf/recognise-text.ts";
 import type { Reading, Scans } from "./reading.ts";
-import { recogniseText } from "./recognise-text.ts";
 
 /** What is told of a picture's EXIF data, in this order. */
 const told = [

@@ -2,9 +2,9 @@ import type { PageElement, PageStyle, PageWindow } from "./dom.ts";
 import { isActing, isInside, isPointerRoot, isUnlabelled, whatIs } from "./drawn-element.ts";
 import type { ElementNumbers } from "./element-numbers.ts";
 import { isClipped } from "./is-clipped.ts";
-import type { Names } from "./names.ts";
+import type { Names } from "./outline/names.ts";
+import type { Roles } from "./outline/roles.ts";
 import type { Reader } from "./reader.ts";
-import type { Roles } from "./roles.ts";
 
 declare const window: PageWindow;
 

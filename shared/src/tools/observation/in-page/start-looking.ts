@@ -5,12 +5,12 @@ import { fillSecret, type SecretOrder, type SecretOutcome } from "./fill-secret.
 import { type DrawnElement, findDrawnElements } from "./find-drawn-elements.ts";
 import { findUnseenText } from "./find-unseen-text.ts";
 import { measurePage, type PageMeasure } from "./measure-page.ts";
-import { openNames } from "./names.ts";
-import { outlineOf } from "./outline.ts";
+import { openNames } from "./outline/names.ts";
+import { outlineOf } from "./outline/outline.ts";
+import { openRoles } from "./outline/roles.ts";
+import { openStates } from "./outline/states.ts";
 import { openPalette } from "./palette.ts";
 import { openReader } from "./reader.ts";
-import { openRoles } from "./roles.ts";
-import { openStates } from "./states.ts";
 import { openVisibility } from "./visibility.ts";
 
 /** What a document shows. */

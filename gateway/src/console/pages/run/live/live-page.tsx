@@ -1,7 +1,7 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { PageInput } from "../../../api/live.ts";
 import { safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words.ts";
+import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
 import { LiveScreen } from "./live-screen.tsx";
 import { type LiveStore, openLiveStore } from "./live-store.ts";

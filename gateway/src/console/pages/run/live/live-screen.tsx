@@ -1,6 +1,6 @@
 import type { LiveFrame } from "manyhands/internal/core/live-page";
 import type { PageInput } from "../../../api/live.ts";
-import { words } from "../../../app/words.ts";
+import { words } from "../../../app/words/words.ts";
 
 const named = new Set([
   ...["Enter", "Tab", "Backspace", "Delete", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"],

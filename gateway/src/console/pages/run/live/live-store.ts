@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import type { LiveFrame, LiveState } from "manyhands/internal/core/live-page";
 import { ProblemError } from "../../../api/client.ts";
 import { orderPage, type PageInput, watchPage } from "../../../api/live.ts";
-import { words } from "../../../app/words.ts";
+import { words } from "../../../app/words/words.ts";
 import { announce } from "../../../parts/announcer.tsx";
 import { complain } from "../../../parts/toast.tsx";
 

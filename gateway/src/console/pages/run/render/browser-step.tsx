@@ -2,7 +2,7 @@ import type { StoredFile } from "manyhands/internal/core/workspace";
 import { useEffect, useRef } from "preact/hooks";
 import { isEvent } from "../../../api/events.ts";
 import { safeText, shortLine } from "../../../app/format.ts";
-import { words } from "../../../app/words.ts";
+import { words } from "../../../app/words/words.ts";
 import type { CallItem, RunItem } from "../model/items.ts";
 import { argumentsOf, hintOf, readArguments, resultOf } from "../model/rows.ts";
 import type { RunStore } from "../run-store.ts";

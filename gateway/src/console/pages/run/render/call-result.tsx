@@ -1,4 +1,4 @@
-import { words } from "../../../app/words.ts";
+import { words } from "../../../app/words/words.ts";
 import { Markdown } from "../../../parts/markdown.tsx";
 import { type CallItem, failureOf } from "../model/items.ts";
 import { argumentsOf, readArguments, resultOf } from "../model/rows.ts";

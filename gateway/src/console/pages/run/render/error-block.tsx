@@ -1,6 +1,6 @@
 import { safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words.ts";
-import { Glyph } from "../../../parts/glyph.tsx";
+import { words } from "../../../app/words/words.ts";
+import { Glyph } from "../../../parts/icons/glyph.tsx";
 import { CodeBlock } from "./code-block.tsx";
 
 /** What failed, in a sentence, and all that the model was told about it. */

@@ -2,7 +2,7 @@ import type { StoredFile } from "manyhands/internal/core/workspace";
 import { useEffect, useState } from "preact/hooks";
 import { request } from "../../../api/client.ts";
 import { safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words.ts";
+import { words } from "../../../app/words/words.ts";
 
 /** Types of pictures that cannot contain scripts. */
 const pictureType = /^image\/(?:png|jpeg|gif|webp)$/;

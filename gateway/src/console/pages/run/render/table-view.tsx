@@ -1,5 +1,5 @@
 import { safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words.ts";
+import { words } from "../../../app/words/words.ts";
 import { isFigures } from "./read-table.ts";
 
 /** Rows shown at most. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words.ts";
+import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ansiPieces } from "./ansi.ts";
 

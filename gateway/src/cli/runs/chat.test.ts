@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ShownState, TaskItem } from "../../tasks/task-item.ts";
+import { cliForTest } from "../../testing/cli.ts";
+
+const at = (state: ShownState): TaskItem => ({ kind: "state", taskId: "t1", contextId: "c1", state });
+
+test("a file can be added in mid-conversation and is sent once, even with an answer", async () => {
+  let turn = 0;
+  await using cli = await cliForTest({
+    play: async function* () {
+      yield ++turn === 2 ? at("input-required") : at("completed");
+    },
+    answers: ["one", "/file a.csv", "/file sub/b.txt", "two", "/file a.csv", "yes", "three", "/exit"],
+  });
+  await mkdir(join(cli.cwd, "sub"));
+  await writeFile(join(cli.cwd, "a.csv"), "1,2");
+  await writeFile(join(cli.cwd, "sub/b.txt"), "b");
+  expect(await cli.run("chat")).toBe(0);
+  expect(cli.sent.map(({ text, taskId, files }) => [text, taskId, files?.map(({ name }) => name)])).toEqual([
+    ["one", undefined, []],
+    ["two", undefined, ["a.csv", "b.txt"]],
+    ["yes", "t1", ["a.csv"]],
+    ["three", undefined, []],
+  ]);
+  expect(cli.said()).toContain("a.csv (3 B) is attached to your next message.");
+});
+
+test("an unknown command or a missing file is reported and never sent", async () => {
+  await using cli = await cliForTest({ answers: ["/fiel a.csv", "/file none.csv", "/file", "/help"] });
+  expect(await cli.run("chat")).toBe(0);
+  expect(cli.sent).toEqual([]);
+  expect(cli.said()).toContain("Unknown command /fiel.");
+  expect(cli.said()).toContain("There is no file none.csv.");
+  expect(cli.said()).toContain("Name a file: /file PATH.");
+  expect(cli.said()).toContain("/exit        end, and show how to continue later");
+});
+
+test("a line that starts with a path is not a command", async () => {
+  const play = async function* () {
+    yield at("completed");
+  };
+  await using cli = await cliForTest({ play, answers: ["/etc/hosts names this machine?"] });
+  expect(await cli.run("chat")).toBe(0);
+  expect(cli.sent).toMatchObject([{ text: "/etc/hosts names this machine?" }]);
+});
+
+test("at its end a chat prints the command that continues it; an empty chat prints nothing", async () => {
+  const play = async function* () {
+    yield at("completed");
+  };
+  for (const last of ["/exit", undefined]) {
+    const answers = ["hello", ...(last === undefined ? [] : [last])];
+    await using cli = await cliForTest({ play, answers, env: { SWE_URL: "http://127.0.0.1:1" } });
+    expect(await cli.run("chat", "--flow", "planning")).toBe(0);
+    expect(cli.said()).toEndWith("Continue this conversation with: bun manyhands chat --flow planning --context c1\n");
+  }
+  await using silent = await cliForTest({ answers: ["/exit"] });
+  expect(await silent.run("chat")).toBe(0);
+  expect(silent.said()).not.toContain("Continue this conversation");
+});

@@ -1,0 +1,96 @@
+import type { Config } from "manyhands/internal/config/config";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
+import type { Json } from "manyhands/internal/core/json";
+import { flowNamed, loadFlows } from "../../flows/load-flows.ts";
+import { exampleTeam } from "../../flows/runnables.ts";
+import type { CliContext } from "../../session/context.ts";
+import { openFlow } from "../../session/open-session.ts";
+import type { OutgoingFile, OutgoingMessage } from "../../tasks/agent-client.ts";
+import { exitCodes } from "../../terminal/exit-code.ts";
+import { readSchema, readTask } from "./read-task.ts";
+import { runTask } from "./run.ts";
+
+/** The options of `flow`, as the command line gives them. */
+type FlowOptions = {
+  readonly agents?: readonly string[];
+  readonly option?: readonly (readonly [string, Json])[];
+  readonly example?: boolean;
+  readonly file?: readonly string[];
+  readonly schema?: string;
+  readonly budgetUsd?: number;
+  readonly context?: string;
+  readonly json?: boolean;
+  readonly config?: string;
+};
+
+/**
+ * Lists the flows, or gives one a task and shows it to its end as `run` does; `--example` gives it
+ * its own example task.
+ */
+export async function flowCommand(
+  name: string | undefined,
+  task: string,
+  options: FlowOptions,
+  context: CliContext,
+): Promise<number> {
+  const { terminal } = context;
+  const config = await context.configure(options.config);
+  const flows = await loadFlows(config);
+  if (name === undefined) return listFlows(flows, options, context);
+  const flow = flowNamed(flows, name);
+  for (const note of config.notes) terminal.say(note);
+  const message = options.example ? exampleOf(flow, options, config) : await messageOf(task, options, context);
+  if (options.example) terminal.out(`Task: ${message.text}\n\n`);
+  const session = await openFlow(name, config, context, message.flow?.agents);
+  try {
+    return await runTask(
+      session.client,
+      message,
+      { ...options, flow: name, passing: session.passing },
+      config,
+      context,
+    );
+  } finally {
+    await session.close();
+  }
+}
+
+function listFlows(flows: readonly FlowDefinition[], { json }: FlowOptions, { terminal }: CliContext): number {
+  const listed = flows.map(({ name, title, description }) => ({ name, title, description }));
+  if (json) terminal.out(`${JSON.stringify(listed, undefined, 2)}\n`);
+  else for (const flow of listed) terminal.out(`${flow.name.padEnd(14)}${flow.description}\n`);
+  return exitCodes.ok;
+}
+
+async function messageOf(task: string, options: FlowOptions, context: CliContext): Promise<OutgoingMessage> {
+  const { agents, option = [], context: contextId, budgetUsd } = options;
+  const flow = {
+    ...(agents && { agents }),
+    ...(option.length > 0 && { options: Object.fromEntries(option) }),
+  };
+  const given = await readTask(task, options.file ?? [], context);
+  const outputSchema = await readSchema(options.schema, context.cwd);
+  return { ...given, contextId, budgetUsd, outputSchema, ...(Object.keys(flow).length > 0 && { flow }) };
+}
+
+/** The flow's example, with overrides from the command line. */
+function exampleOf({ example }: FlowDefinition, given: FlowOptions, settings: Pick<Config, "agents">): OutgoingMessage {
+  const { text, files = [] } = example;
+  const agents = given.agents ?? exampleTeam(example, Object.keys(settings.agents));
+  const options = { ...example.options, ...Object.fromEntries(given.option ?? []) };
+  const encoder = new TextEncoder();
+  const flow = { ...(agents && { agents }), ...(Object.keys(options).length > 0 && { options }) };
+  return {
+    text,
+    contextId: given.context,
+    budgetUsd: given.budgetUsd,
+    files: files.map(
+      (file): OutgoingFile => ({
+        name: file.name,
+        mediaType: Bun.file(file.name).type.split(";")[0] ?? "",
+        bytes: encoder.encode(file.text),
+      }),
+    ),
+    ...(Object.keys(flow).length > 0 && { flow }),
+  };
+}

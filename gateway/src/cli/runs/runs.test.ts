@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { cliForTest } from "../../testing/cli.ts";
+
+/** A home with runs of these kinds, one of which was cancelled after it had asked something. */
+async function withRuns(cwd: string, kinds: readonly string[]): Promise<string[]> {
+  await mkdir(join(cwd, ".manyhands"));
+  const engine = createEmbeddedEngine({ path: join(cwd, ".manyhands/runs.db") });
+  const ids: string[] = [];
+  for (const kind of kinds) {
+    const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text: `for ${kind}` }] };
+    const events = [{ type: "message-received", ...message }];
+    const { run } = await engine.start({ kind, input: { message }, principal: "local", contextId: "c", events });
+    ids.push(run.id);
+  }
+  await engine.cancel(ids[0] ?? "");
+  await engine.close();
+  return ids;
+}
+
+test("the runs of a home are listed after one was cancelled, each with its agent", async () => {
+  await using cli = await cliForTest({});
+  // What sees to a cancellation is a run too, and none of these.
+  const recalls = Array.from({ length: 25 }, () => "manus/recall");
+  await withRuns(cli.cwd, ["manus", "agent:swe", "planning", ...recalls]);
+  expect(await cli.run("runs", "list")).toBe(0);
+  expect(cli.said()).toBe("");
+  const rows = cli.out().trimEnd().split("\n");
+  expect(rows.length).toBe(3);
+  expect(cli.out()).toMatch(/^\S+ {2}manus +canceled .*$/m);
+  expect(cli.out()).toMatch(/^\S+ {2}swe +submitted .*$/m);
+  expect(cli.out()).toMatch(/^\S+ {2}planning +submitted .*$/m);
+});
+
+test("a run is answered and cancelled where it is: at the agent, through the gateway, or at the flow", async () => {
+  await using cli = await cliForTest({ env: { SWE_URL: "http://127.0.0.1:1" } });
+  const ids = await withRuns(cli.cwd, ["planning", "agent:swe", "manus"]);
+  for (const id of ids) expect(await cli.run("runs", "cancel", id)).toBe(0);
+  expect(cli.canceled).toEqual(ids);
+  expect(cli.connected.map((url) => new URL(url).pathname)).toEqual(["/a2a/planning", "/a2a/swe", "/"]);
+});

@@ -1,0 +1,76 @@
+import { type Config, firstAgent } from "manyhands/internal/config/config";
+import { ownCommand } from "manyhands/internal/core/release";
+import { isOwnAgent } from "../../session/agent-session.ts";
+import type { CliContext } from "../../session/context.ts";
+import type { Partner } from "../../session/open-session.ts";
+import type { TaskOutcome } from "../../terminal/render-task.ts";
+
+/** The agent or flow a command talked to, as its options named it. */
+export type Spoken = Partner & {
+  readonly config?: string;
+  /** Whether the servers were started for this command and end with it. */
+  readonly passing?: boolean;
+};
+
+type Agents = Pick<Config, "agents">;
+
+/** States after which the conversation can continue. */
+const hadItsTurn: ReadonlySet<TaskOutcome["state"]> = new Set(["completed", "failed", "canceled"]);
+
+/**
+ * Prints the command that answers a waiting task, resumes a paused one, or continues the
+ * conversation with the same agent or flow.
+ */
+export function tellWhatNext(
+  { state, taskId, contextId }: TaskOutcome,
+  spoken: Spoken,
+  settings: Agents,
+  { terminal }: Pick<CliContext, "terminal">,
+): void {
+  const { flow, config } = spoken;
+  const file = config === undefined ? "" : ` --config ${quoted(config)}`;
+  if (state === "paused")
+    terminal.say(`Once the cause is fixed, resume it with: ${ownCommand} runs resume${file} ${taskId}`);
+  else if (state === "input-required") {
+    const whose = flow === undefined ? named(spoken, settings) : ` --flow ${flow}`;
+    if (spoken.passing)
+      terminal.say(`Its open pages and logins close now; under \`${ownCommand} start\` they stay open.`);
+    terminal.say(`Answer it with: ${ownCommand} runs answer${whose}${file} ${taskId} "…"`);
+  } else if (state === "submitted" || state === "working")
+    terminal.say(
+      `The run continues; follow it with: ${ownCommand} runs watch${named(spoken, settings)}${file} ${taskId}`,
+    );
+  else if (contextId !== "" && hadItsTurn.has(state) && hasConversation(spoken, settings))
+    terminal.say(continueText(contextId, spoken, settings));
+}
+
+/** The command that continues a conversation. */
+function continueText(contextId: string, spoken: Spoken, settings: Agents): string {
+  const { flow, config } = spoken;
+  const file = config === undefined ? "" : ` --config ${quoted(config)}`;
+  const command = flow === undefined ? `run${named(spoken, settings)}${file}` : `flow ${flow}${file}`;
+  return `Continue this conversation with: ${ownCommand} ${command} --context ${contextId} "…"`;
+}
+
+/** The command that continues a chat. */
+export function chatOn(contextId: string, { agent, flow, config }: Spoken, settings: Agents): string {
+  const file = config === undefined ? "" : ` --config ${quoted(config)}`;
+  const whose = flow === undefined ? named({ agent }, settings) : ` --flow ${flow}`;
+  return `Continue this conversation with: ${ownCommand} chat${whose}${file} --context ${contextId}`;
+}
+
+function named({ agent, byGateway }: Spoken, settings: Agents): string {
+  return agent === undefined || agent === firstAgent(settings) || byGateway === true ? "" : ` --agent ${agent}`;
+}
+
+/**
+ * A conversation through the gateway has another id at the agent itself, where `run` would look for
+ * it.
+ */
+function hasConversation({ agent, byGateway }: Spoken, settings: Agents): boolean {
+  return byGateway !== true || (agent !== undefined && !isOwnAgent(agent, settings));
+}
+
+function quoted(path: string): string {
+  return /^[\w./~:@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,48 @@
+import type { RunView } from "manyhands/internal/runs/run-view";
+import { useEffect, useState } from "preact/hooks";
+import { getRuns } from "../../../api/catalog.ts";
+import { timeText } from "../../../app/format.ts";
+import { titleOf, titleOfName } from "../../../app/names.ts";
+import { address } from "../../../app/router.ts";
+import { words } from "../../../app/words/words.ts";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { StateGlyph } from "../../../parts/icons/glyph.tsx";
+import { complain } from "../../../parts/toast.tsx";
+
+/** Runs that are offered. */
+const offered = 30;
+
+/** Chooses the run to hold this one against: those of the same task first. */
+export function ComparePicker({ run, onClose }: { readonly run: RunView; readonly onClose: () => void }) {
+  const text = words();
+  const [runs, setRuns] = useState<readonly RunView[] | undefined>(undefined);
+  useEffect(() => {
+    getRuns({ limit: offered, count: 0 }).then(
+      (page) =>
+        setRuns(page.runs.filter(({ id }) => id !== run.id).toSorted((a, b) => likeness(b, run) - likeness(a, run))),
+      complain,
+    );
+  }, [run.id]);
+  return (
+    <Dialog title={text.find.compareWith} onClose={onClose}>
+      <ul class="list picks">
+        {runs?.map((one) => (
+          <li key={one.id}>
+            <a class="li" href={address(["compare"], { a: run.id, b: one.id })} onClick={onClose}>
+              <StateGlyph state={one.status} />
+              <span class="grow cut">{titleOf(one, 80)}</span>
+              <span class="t3 small">{titleOfName(one.name)}</span>
+              <span class="t3 small">{timeText(one.createdAt)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {runs?.length === 0 && <p class="t3">{text.find.compareNone}</p>}
+    </Dialog>
+  );
+}
+
+/** The same task counts more than the same flow. */
+function likeness(one: RunView, other: RunView): number {
+  return (one.input === other.input ? 2 : 0) + (one.name === other.name ? 1 : 0);
+}

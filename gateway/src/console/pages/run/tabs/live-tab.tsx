@@ -1,0 +1,99 @@
+import type { StoredFile } from "manyhands/internal/core/workspace";
+import { useRef } from "preact/hooks";
+import { clockText, safeText, shortLine } from "../../../app/format.ts";
+import { words } from "../../../app/words/words.ts";
+import { Empty } from "../../../parts/empty.tsx";
+import { Icon } from "../../../parts/icons/icon.tsx";
+import { LivePage } from "../live/live-page.tsx";
+import type { RunItem } from "../model/items.ts";
+import { callsOf, hintOf } from "../model/rows.ts";
+import { Pictures, picturesIn } from "../render/pictures.tsx";
+import { Terminal } from "../render/terminal.tsx";
+import type { RunStore } from "../run-store.ts";
+import { select } from "../selection.ts";
+import { toolIcon } from "../tool-icon.ts";
+
+/** Steps listed, the newest last. */
+const newest = 12;
+
+/**
+ * What is being written and seen right now: each agent's words and output, and its last picture.
+ */
+export function LiveTab({ store }: { store: RunStore }) {
+  void store.version.value;
+  const text = words().run;
+  const { tree, live } = store;
+  const speaking = live.of();
+  const ended = tree.root.ended !== undefined;
+  const browsing = useBrowsing(store);
+  const picture = browsing === undefined ? lastPicture(store) : undefined;
+  const steps = callsOf(tree.root)
+    .toSorted((one, other) => one.started.at.localeCompare(other.started.at))
+    .slice(-newest);
+  return (
+    <div class="live">
+      <section class="stage scroll" aria-label={text.live}>
+        {browsing && (
+          <LivePage key={browsing.runId} runId={tree.root.runId} task={browsing.runId} agent={browsing.name} />
+        )}
+        {picture && (
+          <figure>
+            <Pictures files={[picture]} />
+            <figcaption class="t3 small">{text.lastPicture}</figcaption>
+          </figure>
+        )}
+        {speaking.map((one) => (
+          <div key={`${one.runId} ${one.agent} ${one.type}`}>
+            <h2 class="small t3">
+              {safeText(one.agent || (tree.runs.get(one.runId)?.name ?? ""))} · {titleOf(one.type)}
+            </h2>
+            {one.type === "tool-output" ? (
+              <Terminal command="" output={one.text} />
+            ) : (
+              <p class="task-text">{safeText(one.text)}</p>
+            )}
+          </div>
+        ))}
+        {speaking.length === 0 && browsing === undefined && (
+          <Empty title={ended ? text.liveOver : text.liveNothing}>{text.liveMore}</Empty>
+        )}
+      </section>
+      <aside class="scroll live-steps">
+        <h2 class="small t3">{text.steps}</h2>
+        <ol>
+          {steps.map((call) => (
+            <li key={call.key}>
+              <button type="button" class="file-row" onClick={() => select(tree, call)}>
+                <Icon name={toolIcon(call.name)} small />
+                <span class="cut mono">{safeText(call.name)}</span>
+                <span class="t3 small cut">{shortLine(safeText(hintOf(call)), 40)}</span>
+                <span class="t3 small end">{clockText(call.started.at)}</span>
+              </button>
+            </li>
+          ))}
+        </ol>
+      </aside>
+    </div>
+  );
+}
+
+/** The run that used a browser last, if it was still at work when this was first drawn. */
+function useBrowsing({ tree }: RunStore): RunItem | undefined {
+  const shown = useRef<string | undefined>(undefined);
+  const calls = callsOf(tree.root).filter(({ name }) => name.startsWith("browser_"));
+  const newest = calls.toSorted((one, other) => one.started.at.localeCompare(other.started.at)).at(-1);
+  const run = newest && tree.runs.get(newest.runId);
+  if (run === undefined) return undefined;
+  if (run.ended === undefined && run.outcome === undefined) shown.current = run.runId;
+  return shown.current === run.runId ? run : undefined;
+}
+
+function titleOf(type: string): string {
+  const { answer, reasoning, output, note } = words().run.speakers;
+  return { "reasoning-delta": reasoning, "tool-output": output, "notice-given": note }[type] ?? answer;
+}
+
+function lastPicture({ tree }: RunStore): StoredFile | undefined {
+  const pictures = tree.events.findLast(({ event }) => picturesIn(event).length > 0);
+  return pictures && picturesIn(pictures.event).at(-1);
+}

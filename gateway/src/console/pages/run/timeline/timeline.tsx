@@ -1,0 +1,291 @@
+import { type Signal, useComputed, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { useKeys } from "../../../app/keys.ts";
+import { place } from "../../../app/router.ts";
+import { words } from "../../../app/words/words.ts";
+import { Button } from "../../../parts/button.tsx";
+import { hasEnded } from "../../../parts/icons/glyph.tsx";
+import { Inspector } from "../inspector.tsx";
+import type { Item } from "../model/items.ts";
+import { extentOf, failureIn, matches, type Row, rowsOf } from "../model/rows.ts";
+import type { RunStore } from "../run-store.ts";
+import { select, selected } from "../selection.ts";
+import { Axis } from "./time-axis.tsx";
+import { isFoldable, TreeRow } from "./tree-row.tsx";
+import { useWindow } from "./use-window.ts";
+import { useZoom, type Zoom, ZoomBar } from "./use-zoom.tsx";
+
+/** Pixels from the end within which the view counts as being at the end. */
+const nearEnd = 60;
+/** Which share of what is shown a press moves. */
+const panShare = 0.25;
+
+/** The tree and the waterfall on one grid of rows, and the inspector. */
+export function Timeline({ store }: { store: RunStore }) {
+  return (
+    <div class="run">
+      <Tree store={store} />
+      <Inspector store={store} />
+    </div>
+  );
+}
+
+function Tree({ store }: { store: RunStore }) {
+  const folded = useSignal<ReadonlySet<string>>(new Set());
+  const opened = useSignal<ReadonlySet<string>>(new Set());
+  const find = useSignal("");
+  const { tree } = store;
+  const chosen = selected(tree).item;
+  const rows = useComputed(() => {
+    void store.version.value;
+    const { item } = selected(tree);
+    return rowsOf(tree.root, { folded: folded.value, opened: opened.value, chosen: item?.key });
+  }).value;
+  const list = useRef<HTMLDivElement>(null);
+  const { from, to, rowHeight, scrollTo } = useWindow(list, rows.length);
+  const running = store.run.value !== undefined && !hasEnded(store.run.value.status);
+  const follow = useFollowing(rows.length, running, scrollTo);
+  const at = chosen === undefined ? -1 : rows.findIndex(({ item }) => item.key === chosen.key);
+  useEffect(() => {
+    if (at >= 0) scrollTo(at);
+  }, [chosen?.key]);
+  const fold = (row: Row, folds: boolean) => {
+    // Runs are open until they are folded; repeated calls are folded until they are opened.
+    const [held, adds] = row.repeats === undefined ? [folded, folds] : [opened, !folds];
+    const next = new Set(held.value);
+    if (adds) next.add(row.item.key);
+    else next.delete(row.item.key);
+    held.value = next;
+  };
+  const choose = (item: Item) => {
+    follow.stop();
+    select(tree, item);
+  };
+  const move = (index: number) => {
+    const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
+    if (row === undefined) return;
+    choose(row.item);
+    scrollTo(rows.indexOf(row));
+    focusRow(list.current, row.item.key);
+  };
+  const next = nextOf(rows, at, move);
+  const zoom = useZoom(extentOf(tree.root, Date.now()), chosen);
+  useRunKeys({ at, move, next, follow: follow.toggle });
+  const fits = (row: Row) => find.value !== "" && matches(row, find.value);
+  const isFolded = ({ item, repeats, opened: isOpen }: Row) =>
+    repeats === undefined ? folded.value.has(item.key) : isOpen !== true;
+  return (
+    <div class="run-left">
+      <ZoomBar zoom={zoom} />
+      <FindBox find={find} count={() => rows.filter(fits).length} next={(step) => next(fits, step)} />
+      <div
+        class="scroll wf"
+        ref={list}
+        role="tree"
+        aria-label={words().run.tree}
+        tabIndex={at < 0 ? 0 : -1}
+        onKeyDown={(event) => onTreeKey(event, { rows, at, move, fold, isFolded, pan: zoom.pan })}
+        onWheel={follow.stop}
+        onScroll={({ currentTarget: box }) => {
+          if (box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd) follow.atEnd();
+        }}
+      >
+        <Rows
+          {...{ rows, from, to, rowHeight, at, isFolded, zoom }}
+          isDimmed={(row) => find.value !== "" && !fits(row)}
+          onFold={fold}
+          onSelect={choose}
+        />
+      </div>
+      {follow.missed > 0 && (
+        <div class="newer">
+          <Button onClick={follow.toggle}>{words().run.newer(follow.missed)}</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Rows({
+  rows,
+  from,
+  to,
+  rowHeight,
+  at,
+  zoom,
+  isFolded,
+  isDimmed,
+  ...acts
+}: {
+  readonly rows: readonly Row[];
+  readonly from: number;
+  readonly to: number;
+  readonly rowHeight: number;
+  readonly at: number;
+  readonly zoom: Zoom;
+  readonly isFolded: (row: Row) => boolean;
+  readonly isDimmed: (row: Row) => boolean;
+  readonly onFold: (row: Row, folds: boolean) => void;
+  readonly onSelect: (item: Item) => void;
+}) {
+  return (
+    <>
+      <Axis zoom={zoom} />
+      {/* biome-ignore lint/a11y/useSemanticElements: rows of a tree have no element of their own. */}
+      <div class="rows" role="group" style={{ height: `${rows.length * rowHeight}px` }}>
+        {rows.slice(from, to).map((row, index) => (
+          <TreeRow
+            key={row.item.key}
+            row={row}
+            top={(from + index) * rowHeight}
+            place={from + index + 1}
+            count={rows.length}
+            extent={zoom.shown}
+            chosen={from + index === at}
+            folded={isFolded(row)}
+            dimmed={isDimmed(row)}
+            {...acts}
+          />
+        ))}
+      </div>
+    </>
+  );
+}
+
+/** Finds in the whole run, since only the rows in sight are in the document. */
+function FindBox({
+  find,
+  count,
+  next,
+}: {
+  readonly find: Signal<string>;
+  readonly count: () => number;
+  readonly next: (step: number) => void;
+}) {
+  const text = words().run;
+  return (
+    <div class="find-run row">
+      <input
+        type="search"
+        aria-label={text.find}
+        placeholder={text.find}
+        value={find.value}
+        onInput={(event) => {
+          find.value = event.currentTarget.value;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") next(event.shiftKey ? -1 : 1);
+        }}
+      />
+      {find.value !== "" && (
+        <span class="t3 small" role="status">
+          {text.found(count())}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Whether the newest row is kept in sight: off once the reader turns to another. */
+function useFollowing(count: number, running: boolean, scrollTo: (index: number) => void) {
+  const follows = useSignal(place.value.query.get("event") === null);
+  const seen = useRef(0);
+  useEffect(() => {
+    if (!follows.value) return;
+    if (running) scrollTo(count - 1);
+    seen.current = count;
+  }, [count, running]);
+  const atEnd = () => {
+    follows.value = true;
+    seen.current = count;
+  };
+  const stop = () => {
+    follows.value = false;
+  };
+  return {
+    atEnd,
+    stop,
+    missed: running && !follows.value ? Math.max(0, count - seen.current) : 0,
+    toggle(): void {
+      if (follows.value) stop();
+      else {
+        atEnd();
+        scrollTo(count - 1);
+      }
+    },
+  };
+}
+
+type Next = (fits: (row: Row) => boolean, step?: number) => void;
+
+/** Goes to the next row that fits, around the end. */
+function nextOf(rows: readonly Row[], at: number, move: (index: number) => void): Next {
+  return (fits, step = 1) => {
+    for (let n = 1; n <= rows.length; n++) {
+      const index = (at + step * n + rows.length * 2) % rows.length;
+      const row = rows[index];
+      if (row !== undefined && fits(row)) return move(index);
+    }
+  };
+}
+
+function useRunKeys({
+  at,
+  move,
+  next,
+  follow,
+}: {
+  at: number;
+  move: (index: number) => void;
+  next: Next;
+  follow: () => void;
+}) {
+  const failed = (row: Row) => failureIn(row) !== undefined;
+  useKeys({
+    j: () => move(at + 1),
+    k: () => move(at - 1),
+    e: () => next(failed),
+    E: () => next(failed, -1),
+    w: () => next(({ item }) => item.waits.some(({ to }) => to === undefined)),
+    f: follow,
+    "/": () => document.querySelector<HTMLInputElement>(".find-run input")?.focus(),
+  });
+}
+
+type TreeKeys = {
+  readonly rows: readonly Row[];
+  readonly at: number;
+  readonly move: (index: number) => void;
+  readonly fold: (row: Row, folds: boolean) => void;
+  readonly isFolded: (row: Row) => boolean;
+  readonly pan: (share: number) => void;
+};
+
+function onTreeKey(event: KeyboardEvent, { rows, at, move, fold, isFolded, pan }: TreeKeys): void {
+  const row = rows[at];
+  const above = row?.parent;
+  const acts: Readonly<Record<string, () => void>> = {
+    ArrowDown: () => move(at + 1),
+    ArrowUp: () => move(at - 1),
+    Home: () => move(0),
+    End: () => move(rows.length - 1),
+    ArrowLeft: () => {
+      if (event.shiftKey) pan(-panShare);
+      else if (row !== undefined && isFoldable(row) && !isFolded(row)) fold(row, true);
+      else if (above !== undefined) move(rows.findIndex(({ item }) => item === above));
+    },
+    ArrowRight: () => {
+      if (event.shiftKey) pan(panShare);
+      else if (row !== undefined && isFoldable(row)) fold(row, false);
+    },
+  };
+  const act = acts[event.key];
+  if (act === undefined) return;
+  event.preventDefault();
+  act();
+}
+
+/** The row may only be drawn with the next frame. */
+function focusRow(list: HTMLElement | null, key: string): void {
+  requestAnimationFrame(() => list?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus());
+}

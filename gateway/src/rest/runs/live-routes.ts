@@ -1,0 +1,131 @@
+import type { Fetch } from "manyhands/internal/a2a/client/client-fetch";
+import { AppError, type ErrorCode, errorCodes } from "manyhands/internal/core/errors";
+import { readEvent } from "manyhands/internal/core/events/read-event";
+import { liveOrder } from "manyhands/internal/core/live-page";
+import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
+import { familyOf } from "manyhands/internal/runs/family";
+import type { Runs } from "manyhands/internal/runs/runs";
+import * as z from "zod";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import { frameSchema } from "./run-routes.ts";
+
+/**
+ * An agent that was asked: its name, and the address it was asked at; undefined: where it is now.
+ */
+export type AskedAgent = { readonly name: string; readonly url: string | undefined };
+
+/**
+ * The server of an agent of this system, asked for a principal: its address, and how it is sent
+ * requests. Undefined for any other agent: no page of ours is there.
+ */
+export type ReachAgent = (
+  agent: AskedAgent,
+  principal: string,
+) => { readonly url: string; readonly fetch: Fetch } | undefined;
+
+/** What showing the pages that agents have open needs. */
+export type LiveRoutesDeps = {
+  readonly runs: Runs;
+  readonly engine: Engine;
+  readonly reachAgent?: ReachAgent;
+};
+
+const params = z.object({ id: z.string().min(1).max(200) });
+const query = z.object({
+  task: z
+    .string()
+    .min(1)
+    .max(200)
+    .exactOptional()
+    .describe("The task of an agent that the run, or one it asked for, asked; by default the run itself."),
+});
+
+/** `/runs/{id}/live`: to watch, and to use. */
+export function liveRoutes(deps: LiveRoutesDeps): Endpoint[] {
+  return [watchPage(deps), usePage(deps)];
+}
+
+function watchPage(deps: LiveRoutesDeps): Endpoint {
+  const about = {
+    method: "get",
+    path: "/runs/{id}/live",
+    tag: "runs",
+    summary: "The page that an agent has open in its browser, live, as server-sent events",
+    description:
+      "The data is a state, `{page, url?, held, dialog?}`, with `page` as `none` or `open` and `held` while a person has the page; a picture, `{frame, width, height}`, a JPEG in base64 and the size of the page's window; or `{ended: true}`, the last, when the task has ended.",
+    request: { params, query },
+    answers: { 200: { description: "The stream.", body: frameSchema, mediaType: "text/event-stream" } },
+    problems: [404, 424, 429],
+  } as const;
+  return endpoint(about, async ({ params: { id }, query: { task = id } }, c) => {
+    const send = await agentOf(deps, await deps.runs.own(id, c.get("caller").principal), task);
+    const answer = await send({ signal: c.req.raw.signal });
+    return new Response(answer.body, { headers: streamHeaders });
+  });
+}
+
+function usePage(deps: LiveRoutesDeps): Endpoint {
+  const about = {
+    method: "post",
+    path: "/runs/{id}/live",
+    tag: "runs",
+    summary: "Takes the page that an agent has open, uses it, hands it back",
+    description:
+      "While a person has the page, the agent's calls to it wait. It is handed back after two minutes without input, and after 30 minutes in any case. What is typed goes to the page alone: it is not logged, recorded or shown to a model.",
+    request: { params, query, body: liveOrder },
+    answers: { 200: { description: "It is done.", body: z.object({ done: z.literal(true) }) } },
+    problems: [404, 409, 424],
+  } as const;
+  return endpoint(about, async ({ params: { id }, query: { task = id }, body }, c) => {
+    const send = await agentOf(deps, await deps.runs.own(id, c.get("caller").principal), task);
+    const headers = { "Content-Type": "application/json" };
+    await send({ method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(orderMs) });
+    return c.json({ done: true as const });
+  });
+}
+
+const orderMs = 40_000;
+const streamHeaders = { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no" };
+
+/**
+ * Sends requests about a task's page to the agent that has it. Rejects with `not_found` unless the
+ * run is that task, or it or one it asked for asked for the task.
+ */
+async function agentOf(
+  { engine, reachAgent }: LiveRoutesDeps,
+  run: RunRecord,
+  task: string,
+): Promise<(init: RequestInit) => Promise<Response>> {
+  const asked = task === run.id ? { name: run.kind, url: undefined } : await askedFor(engine, run, task);
+  const agent = asked && reachAgent?.(asked, run.principal);
+  if (agent === undefined) throw new AppError("not_found", "No page of this task can be shown here.");
+  return async (init) => {
+    const address = `${agent.url}/live/${encodeURIComponent(task)}`;
+    const answer = await agent.fetch(address, { redirect: "error", ...init }).catch((error: unknown) => {
+      throw new AppError("unreachable", "The agent does not answer.", { cause: error });
+    });
+    if (!answer.ok) throw await refusalOf(answer);
+    return answer;
+  };
+}
+
+/** The agent that a run of the family asked for a task. */
+async function askedFor(engine: Engine, run: RunRecord, task: string): Promise<AskedAgent | undefined> {
+  for (const one of await familyOf(engine, run)) {
+    const events = (await engine.events(one.id)).map(({ event }) => readEvent(event));
+    const accepted = events.find((event) => event.type === "agent-accepted" && event.taskId === task);
+    if (accepted?.type !== "agent-accepted") continue;
+    const ask = events.find((event) => event.type === "agent-asked" && event.askId === accepted.askId);
+    if (ask?.type === "agent-asked") return { name: accepted.agent, url: ask.url };
+  }
+  return undefined;
+}
+
+/** An agent's refusal as ours; an agent's own credentials are no matter of the caller's. */
+async function refusalOf(answer: Response): Promise<AppError> {
+  const { code, message } = (await answer.json().catch(() => ({}))) as { code?: string; message?: string };
+  const isKnown = typeof code === "string" && Object.hasOwn(errorCodes, code) && typeof message === "string";
+  if (!isKnown || answer.status === 401 || answer.status === 403)
+    return new AppError("not_found", "No page of this task can be shown here.");
+  return new AppError(code as ErrorCode, message.slice(0, 300));
+}

@@ -1,0 +1,72 @@
+import { AppError } from "manyhands/internal/core/errors";
+import type { IncomingPart, Part, UserMessage } from "manyhands/internal/core/message";
+import type { AgentInput } from "manyhands/internal/core/runs/task";
+import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import type { Runnables } from "manyhands/internal/runs/runnable";
+import type { Runs } from "manyhands/internal/runs/runs";
+import * as z from "zod";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import { idempotencyKey, runSchema } from "./run-schemas.ts";
+
+/** What starting a run again needs. */
+export type RerunRoutesDeps = {
+  readonly runs: Runs;
+  readonly runnables: Runnables;
+  readonly artifacts: Pick<ArtifactStore, "get">;
+};
+
+/** `POST /runs/{id}/rerun` */
+export function rerunRoutes({ runs, runnables, artifacts }: RerunRoutesDeps): Endpoint[] {
+  const about = {
+    method: "post",
+    path: "/runs/{id}/rerun",
+    tag: "runs",
+    summary: "Starts a new run of the same task, in a new conversation",
+    description: "With the files, agents, options and limits of the first; `text` replaces what it was told.",
+    request: {
+      params: z.object({ id: z.string().min(1).max(200) }),
+      headers: z.object({ "idempotency-key": idempotencyKey }),
+      body: z.strictObject({ text: z.string().min(1).exactOptional() }),
+    },
+    answers: { 202: { description: "The new run; `Location` is its URL.", body: runSchema } },
+    problems: [404, 409, 429],
+  } as const;
+  const rerun = endpoint(about, async ({ params: { id }, headers, body }, c) => {
+    const { principal } = c.get("caller");
+    const former = await runs.own(id, principal);
+    const runnable = runnables.ofKind(former.kind);
+    if (runnable === undefined) throw new AppError("conflict", `Nothing here runs ${former.kind} any more.`);
+    const { message, budget, outputSchema } = former.input as AgentInput;
+    const request = {
+      message: {
+        messageId: headers["idempotency-key"] ?? crypto.randomUUID(),
+        parts: await partsAgain(message, body.text, artifacts),
+        ...(message.metadata && { metadata: message.metadata }),
+      },
+      ...(budget && { budget }),
+      ...(outputSchema && { outputSchema }),
+    };
+    const run = await runs.start(runnable, request, principal);
+    c.header("Location", `/runs/${run.id}`);
+    return c.json(await runs.view(run), 202);
+  });
+  return [rerun];
+}
+
+/** The parts of a message to be sent again; a new text takes the place of all it said. */
+async function partsAgain(
+  { parts }: UserMessage,
+  text: string | undefined,
+  artifacts: Pick<ArtifactStore, "get">,
+): Promise<IncomingPart[]> {
+  const kept = text === undefined ? parts : parts.filter(({ type }) => type !== "text");
+  const again = await Promise.all(kept.map((part) => partAgain(part, artifacts)));
+  return text === undefined ? again : [{ type: "text", text }, ...again];
+}
+
+async function partAgain(part: Part, artifacts: Pick<ArtifactStore, "get">): Promise<IncomingPart> {
+  if (part.type !== "file") return part;
+  const content = await artifacts.get(part.sha256);
+  if (content === undefined) throw new AppError("conflict", `Its file ${part.name} is no longer kept.`);
+  return { type: "bytes", bytes: await content.bytes(), name: part.name, mediaType: part.mediaType };
+}

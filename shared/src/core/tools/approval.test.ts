@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import type { Part } from "../message.ts";
+import type { Run } from "../runs/run.ts";
+import { type ApprovalOptions, approvalCode, askApproval } from "./approval.ts";
+
+const call = { id: "c1", name: "pay", arguments: '{"sum":5}' };
+const text = (words: string): Part => ({ type: "text", text: words });
+
+/** What a person decided who gave these answers, none for silence, and what they were asked. */
+async function asked(answers: readonly (readonly Part[])[], more: { risk?: string } & ApprovalOptions = {}) {
+  const left = [...answers];
+  const events: object[] = [];
+  const run = {
+    signal: (_: string, { reason, events: told }: { reason: string; events: object[] }) => {
+      expect(reason).toBe("input-required");
+      events.push(...told);
+      const parts = left.shift();
+      return parts === undefined ? Promise.withResolvers().promise : Promise.resolve({ messageId: "m", parts });
+    },
+    sleep: () => (left.length === 0 ? Promise.resolve() : Promise.withResolvers().promise),
+    race: (branches: readonly ((branch: Run) => Promise<unknown>)[]) =>
+      Promise.race(branches.map((branch) => branch(run))),
+    emit: (event: object) => events.push(event),
+  } as unknown as Run;
+  const { risk, ...options } = more;
+  const decision = await askApproval(run, { ...call, ...(risk !== undefined && { risk }) }, "abc123", options);
+  return { decision, events, questions: events.flatMap((event) => ("question" in event ? [event.question] : [])) };
+}
+
+test("a person is asked about exactly this call, with its code and what it would do", async () => {
+  const bare = await asked([[text("no")]]);
+  const end = 'pay {"sum":5}\n\nAnswer "yes abc123" to allow it once, anything else to refuse.';
+  expect(bare.events).toEqual([
+    {
+      type: "question-asked",
+      kind: "approval",
+      question: `Allow this call?\n\n${end}`,
+      approval: { id: "abc123", callId: "c1", name: "pay", arguments: '{"sum":5}' },
+    },
+    { type: "message-heard", messageId: "m", as: "answer" },
+  ]);
+  const from = { agent: "swe", taskId: "t", contextId: "c" };
+  const { events } = await asked([[text("no")]], { risk: "It pays.", askId: "a1", from, head: "SWE asks. " });
+  expect(events[0]).toMatchObject({
+    question: `SWE asks. Allow this call?\n\nIt pays.\n\n${end}`,
+    askId: "a1",
+    from,
+    approval: { risk: "It pays." },
+  });
+});
+
+test.each<[readonly Part[], boolean]>([
+  [[text("yes abc123")], true],
+  [[text(' "Yes ABC123." ')], true],
+  [[text("`yes abc123`!")], true],
+  [[text("yes"), text("abc123")], true],
+  [[{ type: "data", data: { a: 1 } }, text("yes abc123")], true],
+  [[text("yes abc124")], false],
+  [[text("yes abc1234")], false],
+  [[text("abc123")], false],
+  [[text("no, not yes abc123")], false],
+  [[text("yes abc123 and go on")], false],
+  [[text("")], false],
+  [[{ type: "data", data: "yes abc123" }], false],
+])("the answer %j allows the call: %p", async (parts, allowed) => {
+  const { decision, questions } = await asked([parts]);
+  expect([decision?.allowed, questions.length]).toEqual([allowed, 1]);
+});
+
+test.each(["y", "Yes", "ok.", "ALLOW!"])("a bare %p is asked once more, with the reason", async (bare) => {
+  const then = await asked([[text(bare)], [text("yes abc123")]], { head: "SWE asks. " });
+  expect(then.decision).toEqual({ allowed: true, said: "yes abc123" });
+  expect(then.questions[1]).toStartWith(
+    "SWE asks. Your yes did not say which call it is for: include the code.\n\nAllow this call?",
+  );
+  const again = await asked([[text(bare)], [text(bare)]]);
+  expect([again.decision, again.questions.length]).toEqual([{ allowed: false, said: bare }, 2]);
+});
+
+test("silence is no decision, whether at first or after a bare yes", async () => {
+  expect((await asked([], { timeoutMs: 1 })).decision).toBeUndefined();
+  expect((await asked([[text("yes")]], { timeoutMs: 1 })).decision).toBeUndefined();
+  expect((await asked([[text("yes abc123")]], { timeoutMs: 1 })).decision?.allowed).toBe(true);
+});
+
+test("a code is of one call of one run, with its arguments and its risk", () => {
+  const code = approvalCode("r1", call);
+  expect(code).toMatch(/^[\da-f]{6}$/);
+  expect(approvalCode("r1", { ...call })).toBe(code);
+  const others = [
+    approvalCode("r2", call),
+    approvalCode("r1", { ...call, id: "c2" }),
+    approvalCode("r1", { ...call, name: "buy" }),
+    approvalCode("r1", { ...call, arguments: '{"sum":6}' }),
+    approvalCode("r1", { ...call, risk: "It pays." }),
+    approvalCode("r1", { ...call, risk: "It buys." }),
+  ];
+  expect(new Set([code, ...others]).size).toBe(7);
+});

@@ -1,0 +1,128 @@
+import { Database } from "bun:sqlite";
+import { close, closeSync, openSync } from "node:fs";
+import { migrate } from "../tables/schema.ts";
+import { prepareTables, type Tables } from "../tables/tables.ts";
+import { createFileSync, type SyncFile } from "./file-sync.ts";
+
+/**
+ * How long a statement may block this thread while another process has the lock; then the Writer
+ * retries.
+ */
+const busyMs = 200;
+
+/**
+ * The pages of the log with which a commit itself brings it into the file, if `checkpoint` was not
+ * called before or others were in its way.
+ */
+const longestLog = 4_000;
+
+/** One open connection to the store: its statements, and the transaction they run in. */
+export type Connection = {
+  readonly tables: Tables;
+  begin(): void;
+  commit(): void;
+  /** Rolls the transaction back; harmless if the error has already done so. */
+  rollback(): void;
+  /** Runs one part of a transaction; an error undoes only that part. */
+  part<T>(work: () => T): T;
+  /** Changes whenever another connection, of this process or another, commits. */
+  dataVersion(): number;
+  /** Fails where the next real write would fail. */
+  probe(): void;
+  /** Resolves when everything committed before this call, by any process, is on disk. */
+  sync(): Promise<void>;
+  /** Moves what no reader is in the way of from the log into the file, which is then begun anew. */
+  checkpoint(): void;
+  /**
+   * Moves everything from the log into the file and empties the log. False if a reader or writer is
+   * in the way.
+   */
+  emptyLog(): boolean;
+  close(): void;
+};
+
+/**
+ * Opens the store, creating it readable only by its owner. Throws SQLite's error, or
+ * `config_invalid` for a newer schema.
+ */
+export function openConnection(path: string, syncFile: SyncFile = createFileSync()): Connection {
+  createPrivate(path);
+  const db = new Database(path, { create: true, readwrite: true, strict: true });
+  try {
+    db.run(`PRAGMA busy_timeout = ${busyMs}`);
+    db.run("PRAGMA journal_mode = WAL");
+    // A commit is synced by `sync`; what SQLite itself must sync, around checkpoints, it does.
+    db.run("PRAGMA synchronous = NORMAL");
+    db.run(`PRAGMA wal_autocheckpoint = ${longestLog}`);
+    // What is deleted or replaced is overwritten.
+    db.run("PRAGMA secure_delete = ON");
+    migrate(db, path);
+    return connectionOf(db, path, syncFile);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function connectionOf(db: Database, path: string, syncFile: SyncFile): Connection {
+  const log = path === ":memory:" ? undefined : openSync(`${path}-wal`, "r");
+  let syncing: Promise<void> = Promise.resolve();
+  const [begin, commit, rollback] = [db.query("BEGIN IMMEDIATE"), db.query("COMMIT"), db.query("ROLLBACK")];
+  const [save, release, undo] = [db.query("SAVEPOINT part"), db.query("RELEASE part"), db.query("ROLLBACK TO part")];
+  const checkpoint = db.query("PRAGMA wal_checkpoint(PASSIVE)");
+  const empty = db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)");
+  const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
+  return {
+    tables: prepareTables(db),
+    begin: () => void begin.run(),
+    commit: () => void commit.run(),
+    rollback: () => {
+      if (db.inTransaction) rollback.run();
+    },
+    part(work) {
+      save.run();
+      try {
+        const result = work();
+        release.run();
+        return result;
+      } catch (error) {
+        if (db.inTransaction) {
+          undo.run();
+          release.run();
+        }
+        throw error;
+      }
+    },
+    dataVersion: () => version.get()?.data_version ?? 0,
+    probe() {
+      begin.run();
+      db.run("INSERT INTO probe (room) VALUES (zeroblob(65536))");
+      commit.run();
+      db.run("DELETE FROM probe");
+    },
+    checkpoint: () => void checkpoint.get(),
+    emptyLog: () => empty.get()?.busy === 0,
+    sync() {
+      if (log !== undefined) syncing = syncFile(log);
+      return syncing;
+    },
+    close() {
+      db.close();
+      const release = () => log !== undefined && close(log);
+      syncing.then(release, release);
+    },
+  };
+}
+
+/**
+ * Creates the file with mode 600, which SQLite copies to its side files. Errors here surface when
+ * SQLite opens the file.
+ */
+function createPrivate(path: string): void {
+  if (path === ":memory:") return;
+  try {
+    closeSync(openSync(path, "a", 0o600));
+  } catch {
+    // A missing or read-only folder: SQLITE_CANTOPEN reports it.
+  }
+}

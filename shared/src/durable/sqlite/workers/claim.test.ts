@@ -1,0 +1,166 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import type { Engine } from "../../../core/runs/engine.ts";
+import type { Run } from "../../../core/runs/run.ts";
+import { scratch } from "../../../testing/durable/scratch.ts";
+import { createEmbeddedEngine } from "../embedded-engine.ts";
+
+const request = { kind: "k", input: null, principal: "p", contextId: "c", dedupe: { key: "m1", hash: "h" } };
+
+/** An engine whose worker is registered, so that it executes at once what it accepts. */
+async function working(path: string, execute: (run: Run) => Promise<null>): Promise<Engine> {
+  const engine = createEmbeddedEngine({ path });
+  engine.work([{ kind: "k", execute }]);
+  const { run } = await engine.start({ ...request, dedupe: { key: crypto.randomUUID() } });
+  await ended(engine, run.id);
+  return engine;
+}
+
+async function ended(engine: Engine, id: string): Promise<void> {
+  for await (const _ of engine.follow(id, { signal: AbortSignal.timeout(10_000) }));
+}
+
+test("a step with effects waits until its run is on disk", async () => {
+  using store = scratch();
+  const found: unknown[] = [];
+  const engine = await working(store.path, async (run) => {
+    await run.step("act", async () => {
+      using db = new Database(store.path, { readonly: true });
+      found.push(db.query("SELECT id FROM runs WHERE id = ?").get(run.id));
+      return null;
+    });
+    return null;
+  });
+  const { run } = await engine.start(request);
+  await ended(engine, run.id);
+  expect(found.at(-1)).toEqual({ id: run.id });
+  await engine.close();
+});
+
+test("of a message that two workers accept at once, one executes the run, and no effect happens twice", async () => {
+  using store = scratch();
+  let acts = 0;
+  const body = async (run: Run) => {
+    await run.step("compute", async () => 1, { effect: "pure" });
+    await run.step("act", async () => ++acts);
+    await run.step("act once", async () => ++acts, { effect: "once" });
+    return null;
+  };
+  const engines = [await working(store.path, body), await working(store.path, body)];
+  for (let n = 0; n < 20; n++) {
+    acts = 0;
+    const again = { ...request, dedupe: { key: `m${n}`, hash: "h" } };
+    const both = await Promise.all(engines.map((engine) => engine.start(again)));
+    expect(new Set(both.map(({ run }) => run.id)).size).toBe(1);
+    expect(both.map(({ created }) => created).toSorted()).toEqual([false, true]);
+    for (const [at, { run }] of both.entries()) await ended(engines[at] as Engine, run.id);
+    expect(acts).toBe(2);
+  }
+  for (const engine of engines) await engine.close();
+});
+
+test("a message whose acceptance is refused leaves nothing, and does nothing with effects", async () => {
+  using store = scratch();
+  let acts = 0;
+  const engine = await working(store.path, async (run) => {
+    await run.step("act", async () => ++acts);
+    return null;
+  });
+  acts = 0;
+  using db = new Database(store.path);
+  db.run("CREATE TRIGGER refuse BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'refused'); END");
+  expect(await engine.start(request).then(String, String)).toContain("refused");
+  db.run("DROP TRIGGER refuse");
+  const { run } = await engine.start(request);
+  await ended(engine, run.id);
+  expect([acts, db.query("SELECT count(*) AS n FROM runs").get()]).toEqual([1, { n: 2 }]);
+  await engine.close();
+});
+
+test.each([
+  ["to nothing", undefined, 2],
+  ["to limits that none of its uses decides", { requestsPerMinute: 9 }, 2],
+  ["to as many runs at once", { runsAtOnce: 9 }, 3],
+])(
+  "what a run computes at first is stored in the commit that accepts it, if its principal is held %s",
+  async (_, quota, syncs) => {
+    using store = scratch();
+    let synced = 0;
+    const engine = createEmbeddedEngine({ path: store.path, leaseMs: 60_000, syncFile: async () => void synced++ });
+    engine.work([
+      {
+        kind: "k",
+        async execute(run) {
+          await run.step("compute", async () => 1, { effect: "pure" });
+          return await run.step("ask", async () => 2, { effect: "idempotent" });
+        },
+      },
+    ]);
+    const start = () => engine.start({ kind: "k", input: null, principal: "p", contextId: "c", quota });
+    await ended(engine, (await start()).run.id);
+    synced = 0;
+    await ended(engine, (await start()).run.id);
+    expect(synced).toBe(syncs);
+    await engine.close();
+  },
+);
+
+/** A body that emits an event and is over at once. */
+const brief = async (run: Run) => {
+  run.emit({ type: "notice-given", kind: "budget", text: run.id });
+  return null;
+};
+
+test("a run that is over at once is stored whole by one commit, and told whole to whoever started it", async () => {
+  using store = scratch();
+  const engine = await working(store.path, brief);
+  using db = new Database(store.path);
+  const message = { type: "message-received", messageId: "m1", parts: [] };
+  const { run, ended: over } = await engine.start({ ...request, events: [message] });
+  // Whoever follows it from there misses nothing.
+  expect(run).toMatchObject({ status: "running", lastEvent: 1 });
+  expect(over?.run).toMatchObject({ status: "completed", output: null, lastEvent: 3 });
+  expect(over?.events.map(({ event }) => event.type)).toEqual(["message-received", "notice-given", "run-ended"]);
+  expect([await engine.get(run.id), await engine.events(run.id)]).toEqual([over?.run, [...(over?.events ?? [])]]);
+  const rows = db.query("SELECT path, state FROM journal JOIN runs ON n = run WHERE id = ?").all(run.id);
+  expect(rows).toEqual([{ path: "-.0", state: "done" }]);
+  const again = await engine.start({ ...request, events: [message] });
+  expect([again.created, again.run, again.ended]).toEqual([false, over?.run, undefined]);
+  expect(await engine.events(run.id)).toHaveLength(3);
+  await engine.close();
+});
+
+test("a message is accepted although what its run began with cannot be stored: the run pauses, and goes on later", async () => {
+  using store = scratch();
+  const engine = await working(store.path, brief);
+  using db = new Database(store.path);
+  db.run("CREATE TRIGGER refuse BEFORE INSERT ON journal BEGIN SELECT RAISE(ABORT, 'refused'); END");
+  const { run, created, ended: over } = await engine.start(request);
+  expect([created, run.status, over]).toEqual([true, "queued", undefined]);
+  const { promise: paused, resolve } = Promise.withResolvers<void>();
+  const read = (async () => {
+    for await (const item of engine.follow(run.id, { signal: AbortSignal.timeout(10_000) }))
+      if (item.kind === "event" && item.event.type === "run-paused") resolve();
+  })();
+  await paused;
+  db.run("DROP TRIGGER refuse");
+  await engine.resume(run.id);
+  await read;
+  const types = (await engine.events(run.id)).map(({ event }) => event.type);
+  expect(types).toEqual(["run-paused", "run-resumed", "notice-given", "run-ended"]);
+  await engine.close();
+});
+
+test("a run that is accepted by a worker declared dead meanwhile is executed by one that is there", async () => {
+  using store = scratch();
+  const engine = await working(store.path, brief);
+  using db = new Database(store.path);
+  db.run("DELETE FROM workers");
+  const { run, ended: over } = await engine.start(request);
+  expect([run.status, over]).toEqual(["queued", undefined]);
+  const other = createEmbeddedEngine({ path: store.path });
+  other.work([{ kind: "k", execute: brief }]);
+  await ended(other, run.id);
+  expect((await other.events(run.id)).map(({ event }) => event.type)).toEqual(["notice-given", "run-ended"]);
+  await Promise.all([engine, other].map((one) => one.close()));
+});

@@ -1,0 +1,25 @@
+import { firstBody } from "../../../core/runs/bodies.ts";
+import type { Acceptance } from "../acceptance.ts";
+import type { RunRow } from "../tables/runs-table.ts";
+import type { Lease } from "../tables/states-table.ts";
+
+/** A run for this worker to execute, and its right to write it. */
+export type Claim = {
+  readonly id: string;
+  readonly kind: string;
+  readonly principal: string;
+  readonly contextId: string;
+  /** JSON text. */
+  readonly input: string;
+  /** The version of the body it began with. */
+  readonly body: number;
+  readonly lease: Lease;
+  /** Present while the run is executed before it is known to be stored. */
+  readonly acceptance?: Acceptance;
+};
+
+/** The claim of a stored run. */
+export function claimOf(row: RunRow, owner: string): Claim {
+  const { n, id, kind, principal, context_id: contextId, input, epoch, body } = row;
+  return { id, kind, principal, contextId, input, body: body ?? firstBody, lease: { n, owner, epoch } };
+}

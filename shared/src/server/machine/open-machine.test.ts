@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { chmod, mkdir, mkdtemp, readdir, rm, utimes } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pythonFingerprint } from "../../machine/confinement/fingerprint.ts";
+import { runCommand } from "../../machine/sandbox/run-command.ts";
+import { availableTiers } from "../../testing/sandbox/tiers.ts";
+import { openMachine } from "./open-machine.ts";
+
+setDefaultTimeout(60_000);
+
+const settings = { tier: "auto", memoryBytes: undefined, timeoutMs: undefined, allowDomains: [] } as const;
+const withBwrap = test.skipIf(!(await availableTiers()).includes("bwrap") || Bun.which("python3") === null);
+const { PATH = "", XDG_CACHE_HOME } = process.env;
+
+let folder: string;
+/** How often bwrap has been started since the last call. */
+let started: () => Promise<number>;
+
+/** A machine whose bwrap notes that it was started, and fails while there is a file `broken`. */
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "manyhands-machine-"));
+  await chmod(folder, 0o755);
+  await mkdir(join(folder, "starts"));
+  await chmod(join(folder, "starts"), 0o777);
+  const bwrap = join(folder, "bin/bwrap");
+  const script = `#!/bin/sh\n: >"${folder}/starts/$$"\ntest -e "${folder}/broken" && exit 1\nexec ${Bun.which("bwrap")} "$@"\n`;
+  await Bun.write(bwrap, script);
+  await chmod(bwrap, 0o755);
+  started = async () => {
+    const names = await readdir(join(folder, "starts"));
+    for (const name of names) await rm(join(folder, "starts", name));
+    return names.length;
+  };
+  process.env.PATH = `${join(folder, "bin")}:${PATH}`;
+  process.env.XDG_CACHE_HOME = join(folder, "cache");
+});
+
+afterEach(async () => {
+  process.env.PATH = PATH;
+  if (XDG_CACHE_HOME === undefined) delete process.env.XDG_CACHE_HOME;
+  else process.env.XDG_CACHE_HOME = XDG_CACHE_HOME;
+  await rm(folder, { recursive: true, force: true });
+});
+
+const open = () => openMachine(join(folder, "workspaces"), settings);
+
+/** Starts on a machine that nothing is known of, and ends. */
+async function firstStart() {
+  const { sandbox, python, kept } = await open();
+  const found = { tier: sandbox.tier, description: sandbox.description, python: await python.found };
+  await kept;
+  await sandbox.close();
+  expect(await started()).toBeGreaterThan(0);
+  return found;
+}
+
+async function ownWorkspace() {
+  const workspace = await mkdtemp(join(folder, "workspaces/own-"));
+  await chmod(workspace, 0o777);
+  return workspace;
+}
+
+withBwrap("the next start knows the tier and the Python without starting anything", async () => {
+  const found = await firstStart();
+  const { sandbox, python } = await open();
+  expect({ tier: sandbox.tier, description: sandbox.description, python: await python.found }).toEqual(found);
+  expect(await started()).toBe(0);
+  await sandbox.close();
+});
+
+withBwrap("no command runs before the remembered tier was tried out again", async () => {
+  await firstStart();
+  const { sandbox } = await open();
+  const command = { argv: ["/bin/sh", "-c", "echo $((6 * 7))"], workspace: await ownWorkspace() };
+  const { stdout } = await runCommand(sandbox, command, { signal: AbortSignal.timeout(30_000) });
+  expect(stdout).toBe("42\n");
+  // The trial, and the command.
+  expect(await started()).toBe(2);
+  await sandbox.close();
+});
+
+withBwrap(
+  "where the remembered tier fails, no command runs in a weaker one, and the next start looks again",
+  async () => {
+    await firstStart();
+    const { sandbox } = await open();
+    await Bun.write(join(folder, "broken"), "");
+    const workspace = await ownWorkspace();
+    const argv = ["/bin/sh", "-c", ": >ran"];
+    const refusal = await sandbox.spawn({ argv, workspace }).catch((error) => error);
+    expect(refusal).toMatchObject({ code: "sandbox_unavailable", message: expect.stringContaining("bwrap") });
+    expect(await readdir(workspace)).toEqual([]);
+    await sandbox.close();
+    const next = await open();
+    expect(next.sandbox.tier).not.toBe("bwrap");
+    await next.sandbox.close();
+  },
+);
+
+withBwrap("another bwrap is tried out at the start", async () => {
+  await firstStart();
+  await utimes(join(folder, "bin/bwrap"), 1, 1);
+  const { sandbox } = await open();
+  expect(await started()).toBeGreaterThan(0);
+  await sandbox.close();
+});
+
+withBwrap("a weaker tier than the machine has is not remembered", async () => {
+  await Bun.write(join(folder, "broken"), "");
+  const first = await open();
+  await first.kept;
+  await first.sandbox.close();
+  await rm(join(folder, "broken"));
+  await started();
+  const { sandbox } = await open();
+  expect(sandbox.tier).toBe("bwrap");
+  expect(await started()).toBeGreaterThan(0);
+  await sandbox.close();
+});
+
+test("a library that is added to a Python's folders changes its fingerprint", async () => {
+  const libraries = join(folder, "dist-packages");
+  const missing = pythonFingerprint([libraries]);
+  await mkdir(libraries);
+  await utimes(libraries, 1, 1);
+  const empty = pythonFingerprint([libraries]);
+  await mkdir(join(libraries, "numpy"));
+  expect(new Set([missing, empty, pythonFingerprint([libraries])]).size).toBe(3);
+});

@@ -1,0 +1,57 @@
+import { createPeers, type PeerAddress, type PeersOptions } from "../../a2a/ask/peers.ts";
+import { authorizedFetch } from "../../a2a/client/credentials.ts";
+import { insideAddress } from "../../a2a/client/server-address.ts";
+import { missingCredentials } from "../../a2a/client/wanted-credentials.ts";
+import { delegateTool } from "../../a2a/delegate/delegate.ts";
+import { openDirectory } from "../../a2a/delegate/directory.ts";
+import type { CardPolicy } from "../../a2a/signing/card-policy.ts";
+import type { HomeKeys } from "../../a2a/signing/home-keys.ts";
+import { agentNamed, type Config } from "../../config/config.ts";
+import { AppError } from "../../core/errors.ts";
+import { openCardPolicy, openKeySets } from "./open-card-policy.ts";
+
+/** Which of them may be asked by their cards. */
+export function admission(config: Config, keys: HomeKeys): Promise<CardPolicy> {
+  const inside = insideAddress(Object.values(config.agents));
+  return openCardPolicy(config, keys, openKeySets(config, inside));
+}
+
+/**
+ * The agents to ask, by name, with the addresses and tokens of the configuration, and the
+ * `delegate` tool for them. Undefined without names. `close` ends its background work.
+ */
+export function openPeers(
+  names: readonly string[],
+  { agents, peers: elsewhere }: Pick<Config, "agents" | "peers">,
+  options: Omit<PeersOptions, "fetch" | "isOwn" | "known" | "inside">,
+) {
+  if (names.length === 0) return undefined;
+  const inside = insideAddress(Object.values(agents));
+  const addressed = names.map((name) => {
+    const peer = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined;
+    if (peer !== undefined)
+      return { name, ...peer, isOwn: false, fetch: authorizedFetch(fetch, peer.credentials, inside(peer.url)) };
+    const { url, credentials, isOwn } = agentNamed({ agents }, name);
+    return { name, url, credentials, isOwn, fetch: authorizedFetch(fetch, credentials, inside(url)) };
+  });
+  const find = (address: PeerAddress) => addressed.find(({ name }) => name === address.name);
+  const admit: CardPolicy = async (card, agent) => {
+    await options.admit?.(card, agent);
+    const missing = missingCredentials(card, find(agent)?.credentials);
+    if (missing !== undefined) throw new AppError("forbidden", `${agent.name} cannot be asked: ${missing}`);
+  };
+  const known = (name: string) => addressed.find((address) => address.name === name);
+  const peers = createPeers({
+    ...options,
+    admit,
+    fetch: (address) => find(address)?.fetch ?? fetch,
+    isOwn: (address) => find(address)?.isOwn === true,
+    known,
+    inside,
+  });
+  const directory = openDirectory(
+    addressed.map(({ name, url }) => ({ name, url })),
+    peers,
+  );
+  return { peers, tool: delegateTool(directory, peers), close: () => directory.close() };
+}

@@ -1,0 +1,84 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { keyFiles, openHomeKeys, rotateHomeKey } from "../../a2a/signing/home-keys.ts";
+import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
+import { showMountKey } from "../protocols/mcp-app.ts";
+import { openShared } from "./open-shared.ts";
+
+if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+else {
+  const [server, base] = await Promise.all([startPostgres(), mkdtemp(join(tmpdir(), "manyhands-shared-"))]);
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    await rm(base, { recursive: true });
+  });
+
+  /** A machine of a system, with a home of its own. */
+  async function machine(name: string, url: string, secretKey?: string) {
+    const home = join(base, `${name}-${crypto.randomUUID()}`);
+    const store = { url, schema: "manyhands", connections: 2, otherSecretKeys: [], ...(secretKey && { secretKey }) };
+    const open = () => openShared({ home, engine: { kind: "postgres", ...store } });
+    return { home, open };
+  }
+  const kidsOf = async (texts: Parameters<typeof openHomeKeys>[0]) =>
+    (await (await openHomeKeys(texts)).ring()).map(({ publicKey }) => publicKey.kid);
+  const secret = "a secret of all machines, 32 characters";
+
+  test("machines sign with one key, the one of the home that came first, also after it was replaced", async () => {
+    const url = await server.createDatabase();
+    const [one, other] = [await machine("one", url, secret), await machine("other", url, secret)];
+    const before = await kidsOf(keyFiles(one.home));
+    await rotateHomeKey(keyFiles(one.home));
+    await openHomeKeys(keyFiles(other.home));
+    const [here, there] = [await one.open(), await other.open()];
+    try {
+      const ring = await kidsOf(here.signing);
+      expect(ring).toHaveLength(2);
+      expect(ring[1]).toBe(before[0] ?? "");
+      expect(await kidsOf(there.signing)).toEqual(ring);
+      const keys = await openHomeKeys(there.signing);
+      const [next] = await rotateHomeKey(here.signing, { algorithm: "EdDSA" });
+      for (const end = performance.now() + 30_000; (await keys.ring())[0].publicKey.kid !== next.publicKey.kid; ) {
+        expect(performance.now()).toBeLessThan(end);
+        await Bun.sleep(50);
+      }
+      // Who cannot ask signs on with what it knows.
+      await server.stop();
+      await Bun.sleep(1_100);
+      expect((await keys.ring())[0].publicKey.kid).toBe(next.publicKey.kid);
+      await server.start();
+    } finally {
+      await Promise.all([here.close(), there.close()]);
+    }
+  });
+
+  test("one key of mounting is in the file of each home, and one key of notifications is shared", async () => {
+    const url = await server.createDatabase();
+    const [one, other] = [await machine("one", url, secret), await machine("other", url, secret)];
+    await showMountKey(other.home, (await openShared({ home: other.home, engine: { kind: "embedded" } })).mountKey);
+    const [here, there] = [await one.open(), await other.open()];
+    try {
+      await Promise.all([showMountKey(one.home, here.mountKey), showMountKey(other.home, there.mountKey)]);
+      const keys = await Promise.all([one, other].map(({ home }) => readFile(join(home, "mcp-mount-key"), "utf8")));
+      expect(keys[0]).toBe(keys[1] ?? "");
+      await here.doorbellKey.change((now) => now ?? "the bell");
+      expect(await there.doorbellKey.read()).toBe("the bell");
+    } finally {
+      await Promise.all([here.close(), there.close()]);
+    }
+  });
+
+  test("without a secret key each home has keys of its own, and the start says so", async () => {
+    const url = await server.createDatabase();
+    const [one, other] = [await machine("one", url), await machine("other", url)];
+    const [here, there] = [await one.open(), await other.open()];
+    try {
+      expect(await kidsOf(here.signing)).not.toEqual(await kidsOf(there.signing));
+      expect(here.note).toContain("engine.secret_key is not set");
+    } finally {
+      await Promise.all([here.close(), there.close()]);
+    }
+  });
+}

@@ -1,0 +1,136 @@
+import { readOds, streamOdsRows } from "hucre/ods";
+import { colToLetter, readXls, readXlsb, readXlsx, type Sheet, streamXlsxRows, type Workbook } from "hucre/xlsx";
+import { AppError } from "../../../../core/errors.ts";
+import { tableLine } from "../markdown-table.ts";
+import { counted } from "../number-range.ts";
+import type { Piece, Reading } from "../reading.ts";
+import { requireUnpackable, zipContent } from "../zip-content.ts";
+import { cellText } from "./cell-text.ts";
+import { macrosNote } from "./office-file.ts";
+import { type CellRange, type SheetChoice, sheetChoice } from "./sheet-choice.ts";
+
+/** The formats of workbooks. */
+type Format = "xlsx" | "xlsb" | "xls" | "ods";
+
+const names: Readonly<Record<Format, string>> = {
+  xlsx: "Excel workbook",
+  xlsb: "Excel workbook (binary)",
+  xls: "Excel workbook (97–2003)",
+  ods: "OpenDocument spreadsheet",
+};
+
+/** A workbook that unpacks to more is read row by row, without its formulas. */
+const mostWholeBytes = 48 * 2 ** 20;
+const mostBytes = 2 ** 31;
+const mostColumns = 200;
+
+/** One row of a sheet, with its number from 0 and its cells as text. */
+type Row = { readonly index: number; readonly cells: readonly string[] };
+
+/** A sheet that can be read. */
+type OpenSheet = { readonly name: string; readonly hidden: boolean; rows(range: CellRange): AsyncIterable<Row> };
+
+/**
+ * A workbook, sheet by sheet and row by row, with the cells' addresses, their last computed values
+ * and formulas. `part` is a sheet (`Sales`, `#2`), a range of it (`Sales!A1:F40`), or both omitted
+ * for all. Macros are not run, other files not opened.
+ */
+export async function readWorkbook(format: Format, bytes: Uint8Array, part: string | undefined): Promise<Reading> {
+  const zip = format === "xls" ? undefined : await zipContent(bytes);
+  if (zip !== undefined) requireUnpackable(zip, mostBytes);
+  const isLarge = (zip?.unpackedBytes ?? 0) > mostWholeBytes;
+  const canStream = isLarge && (format === "xlsx" || format === "ods");
+  const sheets = canStream ? await streamed(format, bytes) : whole(await readWhole(format, bytes));
+  const choice = sheetChoice(
+    part,
+    sheets.map(({ name }) => name),
+  );
+  const note = canStream ? ", large, so its formulas are not shown" : "";
+  const about = `${names[format]}, ${counted(sheets.length, "sheet")}${zip === undefined ? "" : macrosNote(zip)}${note}`;
+  return { about, pieces: sheetPieces(sheets, choice) };
+}
+
+async function* sheetPieces(sheets: readonly OpenSheet[], { from, to, range }: SheetChoice): AsyncGenerator<Piece> {
+  for (let at = from; at <= to; at++) {
+    const sheet = sheets[at];
+    if (sheet === undefined) continue;
+    const key = `#${at + 1}`;
+    const rest = at < to ? "-" : "";
+    let isFirst = true;
+    for await (const { index, cells } of sheet.rows(range)) {
+      const head = isFirst ? sheetHead(sheet, at, cells.length, range) : "";
+      const number = index + 1;
+      const place = `${key}${rest}!${colToLetter(range.left)}${number}:${rangeEnd(range)}`;
+      isFirst = false;
+      yield { label: `${key} row ${number}`, at: place, text: `${head}${tableLine([String(number), ...cells])}` };
+    }
+    if (isFirst)
+      yield { label: `${key} (empty)`, at: `${key}${rest}`, text: `## Sheet ${key} ${sheet.name}\n\n(empty)` };
+  }
+}
+
+function rangeEnd({ right, bottom }: CellRange): string {
+  return `${colToLetter(Math.min(right, mostLetters))}${Math.min(bottom, mostRows) + 1}`;
+}
+
+const mostLetters = 16_383;
+const mostRows = 1_048_575;
+
+function sheetHead({ name, hidden }: OpenSheet, at: number, width: number, { left }: CellRange): string {
+  const letters = Array.from({ length: Math.max(1, width) }, (_, column) => colToLetter(left + column));
+  const head = tableLine(["", ...letters]);
+  const title = `## Sheet #${at + 1} ${name.replaceAll(/\s+/g, " ")}${hidden ? " (hidden)" : ""}`;
+  return `${title}\n\n${head}\n${tableLine(["---", ...letters.map(() => "---")])}\n`;
+}
+
+async function readWhole(format: Format, bytes: Uint8Array): Promise<Workbook> {
+  try {
+    return await { xlsx: readXlsx, xlsb: readXlsb, xls: readXls, ods: readOds }[format](bytes);
+  } catch (error) {
+    throw new AppError("unsupported", `The workbook cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function whole({ sheets }: Workbook): OpenSheet[] {
+  return sheets.map((sheet) => ({
+    name: sheet.name,
+    hidden: sheet.hidden === true || sheet.veryHidden === true,
+    async *rows({ left, right, top, bottom }) {
+      const width = Math.min(mostColumns, widthOf(sheet) - left, right - left + 1);
+      for (let index = top; index <= Math.min(bottom, sheet.rows.length - 1); index++) {
+        const cells = Array.from({ length: Math.max(0, width) }, (_, at) => {
+          const column = left + at;
+          return cellText(sheet.rows[index]?.[column] ?? null, sheet.cells?.get(`${index},${column}`));
+        });
+        if (cells.some((cell) => cell !== "")) yield { index, cells };
+      }
+    },
+  }));
+}
+
+/** One more than the last column that holds anything. */
+function widthOf({ rows, cells }: Sheet): number {
+  const inRows = rows.map((row) => row.findLastIndex((value) => value !== null && value !== "") + 1);
+  const inCells = [...(cells?.keys() ?? [])].map((key) => Number(key.split(",")[1]) + 1);
+  return [...inRows, ...inCells].reduce((most, width) => Math.max(most, width), 0);
+}
+
+async function streamed(format: "xlsx" | "ods", bytes: Uint8Array): Promise<OpenSheet[]> {
+  const found: { readonly name: string; readonly hidden: boolean }[] = [];
+  const note = ({ name, hidden, veryHidden }: { name: string; hidden?: boolean; veryHidden?: boolean }) => {
+    found.push({ name, hidden: hidden === true || veryHidden === true });
+    return false;
+  };
+  await (format === "xlsx" ? readXlsx : readOds)(bytes, { sheets: note });
+  return found.map((sheet, at) => ({
+    ...sheet,
+    async *rows({ left, right, top, bottom }) {
+      const rows = format === "xlsx" ? streamXlsxRows(bytes, { sheet: at }) : streamOdsRows(bytes, { sheets: [at] });
+      for await (const { index, values } of rows) {
+        if (index > bottom) return;
+        const cells = values.slice(left, Math.min(right + 1, left + mostColumns)).map((value) => cellText(value));
+        if (index >= top && cells.some((cell) => cell !== "")) yield { index, cells };
+      }
+    },
+  }));
+}

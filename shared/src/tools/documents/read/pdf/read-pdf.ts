@@ -1,0 +1,93 @@
+import { getDocumentProxy, getMeta } from "unpdf";
+import { AppError } from "../../../../core/errors.ts";
+import { counted, numberRange } from "../number-range.ts";
+import type { Piece, Reading, Scans } from "../reading.ts";
+import type { TextPiece } from "./page-lines.ts";
+import { pageMarkdown } from "./page-markdown.ts";
+import { recogniseText } from "./recognise-text.ts";
+import { openRendering, type Rendering } from "./render-page.ts";
+
+type Page = Awaited<ReturnType<Awaited<ReturnType<typeof getDocumentProxy>>["getPage"]>>;
+
+/** A page with less text than this is taken for a scan. */
+const fewCharacters = 12;
+
+/**
+ * A PDF, page by page. A page without text is shown as a picture, or its text is recognised, as
+ * `scans` says. Its scripts, links and embedded files are left alone.
+ */
+export async function readPdf(bytes: Uint8Array, part: string | undefined, scans: Scans): Promise<Reading> {
+  // The library takes its bytes away.
+  const document = await open(bytes.slice());
+  const { first, last } = numberRange(part, document.numPages, "page");
+  async function* pieces(): AsyncGenerator<Piece> {
+    let rendering: Rendering | undefined;
+    if (first === 1) yield* titlePiece(await titleOf(document), last);
+    for (let number = first; number <= last; number++) {
+      const page = await document.getPage(number);
+      const text = [pageMarkdown(await piecesOf(page)), await fieldsOf(page)].filter((one) => one !== "").join("\n\n");
+      page.cleanup();
+      const about = { label: `page ${number}`, at: `${number}-${last}` };
+      if (text.length >= fewCharacters && scans !== "draw") yield { ...about, text: `[page ${number}]\n${text}\n` };
+      else if (scans === "name")
+        yield { ...about, text: `[page ${number}]\n(A page without text: a picture or a scan.)\n` };
+      else {
+        rendering ??= await openRendering(bytes);
+        yield { ...about, ...(await scanned(rendering, number, text, scans)) };
+      }
+    }
+  }
+  return { about: `PDF, ${counted(document.numPages, "page")}`, pieces: pieces() };
+}
+
+async function open(bytes: Uint8Array): ReturnType<typeof getDocumentProxy> {
+  try {
+    return await getDocumentProxy(bytes, { verbosity: 0, enableXfa: false });
+  } catch (error) {
+    const isLocked = error instanceof Error && error.name === "PasswordException";
+    throw new AppError("unsupported", isLocked ? "The PDF is locked with a password." : `The PDF is damaged: ${error}`);
+  }
+}
+
+async function titleOf(document: Awaited<ReturnType<typeof getDocumentProxy>>): Promise<string> {
+  const { info } = await getMeta(document).catch(() => ({ info: {} as Record<string, unknown> }));
+  return typeof info.Title === "string" ? info.Title.trim().slice(0, 300) : "";
+}
+
+function titlePiece(title: string, last: number): Piece[] {
+  return title === "" ? [] : [{ label: "page 1", at: `1-${last}`, text: `Title: ${title}\n` }];
+}
+
+async function piecesOf(page: Page): Promise<TextPiece[]> {
+  const { items } = await page.getTextContent();
+  return items.flatMap((item) => {
+    if (!("str" in item) || item.str === "") return [];
+    const [a = 0, b = 0, , , x = 0, y = 0] = item.transform as number[];
+    return [{ text: item.str, x, y, width: item.width, height: item.height || Math.hypot(a, b) }];
+  });
+}
+
+/** What is filled in, of a form. */
+async function fieldsOf(page: Page): Promise<string> {
+  const found = (await page.getAnnotations().catch(() => [])) as readonly Readonly<Record<string, unknown>>[];
+  const filled = found.filter(
+    ({ fieldName, fieldValue }) => typeof fieldName === "string" && typeof fieldValue === "string" && fieldValue !== "",
+  );
+  return filled.map(({ fieldName, fieldValue }) => `- field ${fieldName}: ${fieldValue}`).join("\n");
+}
+
+async function scanned(
+  rendering: Rendering,
+  number: number,
+  text: string,
+  scans: Scans,
+): Promise<Pick<Piece, "text" | "picture">> {
+  const head = `[page ${number}]\n${text === "" ? "" : `${text}\n`}`;
+  const picture = await rendering.picture(number);
+  if (picture === undefined) return { text: `${head}(An empty page.)\n` };
+  if (scans === "draw") return { text: `${head}\n`, picture };
+  if (scans === "show") return { text: `${head}(A page without text: see its picture.)\n`, picture };
+  const found = recogniseText(Buffer.from(picture.data, "base64"));
+  if ("problem" in found) return { text: `${head}${found.problem}\n` };
+  return { text: `${head}(Recognised in a picture, perhaps wrong:)\n${found.text}\n` };
+}

@@ -1,0 +1,143 @@
+import type { Frame } from "playwright";
+import { type AriaNode, markOf } from "../aria-node.ts";
+import type { DocumentLook } from "../in-page/start-looking.ts";
+import { lookIn } from "../looking.ts";
+import { type Branch, type OutlineTree, outlineTree, saysWithout } from "./outline-tree.ts";
+import type { SnapshotState } from "./snapshot-state.ts";
+
+/**
+ * Moves refs to the elements of a document that were redrawn since the newest look, where they are
+ * unambiguously the same. With `looked`, the outline becomes the newest look's.
+ */
+export function followRedrawn(
+  looks: SnapshotState,
+  { frame, nodes, measure: { origin } }: Pick<DocumentLook, "nodes" | "measure"> & { readonly frame: Frame },
+  { looked }: { readonly looked: boolean },
+): void {
+  const before = looks.outlines.get(frame);
+  const now = { origin, url: frame.url(), nodes };
+  const same = before?.origin === origin && before.url === now.url ? sameElements(before.nodes, nodes) : [];
+  for (const successor of same) looks.refs.follow({ frame, origin }, successor);
+  if (looked || same.length > 0) looks.outlines.set(frame, now);
+}
+
+/** Does the same immediately, without a look. */
+export async function followNow(looks: SnapshotState, frame: Frame, timeoutMs: number): Promise<void> {
+  followRedrawn(looks, { ...(await lookIn(frame, { mostDrawn: 0 }, timeoutMs)), frame }, { looked: false });
+}
+
+/** An element that replaced another: the numbers of both, and the role and mark that both have. */
+export type Successor = {
+  readonly former: number;
+  readonly now: number;
+  readonly role: string;
+  readonly mark: string;
+};
+
+/** If more elements than this are gone, the page has changed rather than been redrawn. */
+const mostGone = 2_000;
+
+/**
+ * The elements of a redrawn document that are unambiguously those of its former outline. Each is in
+ * a row (or similar) that has the same words as before, unique before and now, at the same place in
+ * it; rows like it were added or removed, but not both; and the rest of the document has the same
+ * words. Otherwise there are none: having the same name does not make a button the same.
+ */
+function sameElements(
+  before: readonly (string | AriaNode)[],
+  now: readonly (string | AriaNode)[],
+): readonly Successor[] {
+  const refsNow = refsIn(now);
+  const gone = [...refsIn(before)].filter((ref) => !refsNow.has(ref));
+  if (gone.length === 0 || gone.length > mostGone) return [];
+  const [old, fresh] = [outlineTree(before), outlineTree(now)];
+  const agree = agreement();
+  return gone.flatMap((former) => {
+    const branch = old.byRef.get(former);
+    const found = branch === undefined ? undefined : successor(branch, old, fresh, agree);
+    const ref = found?.node.ref;
+    if (found === undefined || ref === undefined || old.byRef.has(ref)) return [];
+    return [{ former, now: ref, role: found.node.role, mark: markOf(found.node) }];
+  });
+}
+
+function refsIn(nodes: readonly (string | AriaNode)[], refs = new Set<number>()): Set<number> {
+  for (const node of nodes) {
+    if (typeof node === "string") continue;
+    if (node.ref !== undefined) refs.add(node.ref);
+    refsIn(node.children ?? [], refs);
+  }
+  return refs;
+}
+
+type Agree = (then: Branch, now: Branch) => boolean;
+
+function successor(branch: Branch, old: OutlineTree, fresh: OutlineTree, agree: Agree): Branch | undefined {
+  const row = rowOf(branch, old);
+  if (row === undefined) {
+    // Only the whole page distinguishes it from others, so the whole page has to have the same
+    // words.
+    const alone = old.bySays.get(branch.says)?.length === 1;
+    return alone && old.root.says === fresh.root.says ? along(fresh.root, branch, old.root) : undefined;
+  }
+  const [now, ...others] = fresh.bySays.get(row.says) ?? [];
+  if (now === undefined || others.length > 0 || !agree(row, now)) return undefined;
+  return along(now, branch, row);
+}
+
+/**
+ * The nearest ancestor, or the element itself, that has others of its kind beside it and has words
+ * that nothing else has.
+ */
+function rowOf(branch: Branch, { bySays }: OutlineTree): Branch | undefined {
+  for (let at: Branch | undefined = branch; at?.parent !== undefined; at = at.parent)
+    if (bySays.get(at.says)?.length === 1 && kinOf(at).length > 1) return at;
+  return undefined;
+}
+
+/** The siblings of a branch with the same structure, itself included. */
+function kinOf({ parent, shape }: Branch): readonly Branch[] {
+  return (parent?.children ?? []).filter((child) => child.shape === shape);
+}
+
+/**
+ * Whether everything else around two rows has the same words, except for similar rows that were
+ * added or removed.
+ */
+function agreement(): Agree {
+  const known = new Map<Branch, Map<string, boolean>>();
+  return (then, now) => {
+    if (then.parent === undefined || now.parent === undefined || then.shape !== now.shape) return false;
+    const [rows, rowsNow] = [kinOf(then), kinOf(now)];
+    const [first, firstNow] = [rows[0], rowsNow[0]];
+    if (first === undefined || firstNow === undefined) return false;
+    const answers = known.get(first) ?? new Map<string, boolean>();
+    known.set(first, answers);
+    const key = `${firstNow.says} ${firstNow.shape} ${rowsNow.length}`;
+    const answer =
+      answers.get(key) ??
+      ((isWithin(rows, rowsNow) || isWithin(rowsNow, rows)) &&
+        saysWithout(then.parent, new Set(rows)) === saysWithout(now.parent, new Set(rowsNow)));
+    answers.set(key, answer);
+    return answer;
+  };
+}
+
+/** Whether every row occurs among the others, at least as often. */
+function isWithin(rows: readonly Branch[], others: readonly Branch[]): boolean {
+  const left = new Map<number | bigint, number>();
+  for (const { says } of others) left.set(says, (left.get(says) ?? 0) + 1);
+  return rows.every(({ says }) => {
+    const count = left.get(says) ?? 0;
+    left.set(says, count - 1);
+    return count > 0;
+  });
+}
+
+/** The branch at the same place below a top that another branch has below its own top. */
+function along(top: Branch, branch: Branch, from: Branch): Branch | undefined {
+  if (branch === from) return top;
+  const parent = branch.parent;
+  if (parent === undefined) return undefined;
+  return along(top, parent, from)?.children[parent.children.indexOf(branch)];
+}

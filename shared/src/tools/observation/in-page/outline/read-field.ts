@@ -1,0 +1,40 @@
+import type { PageElement } from "../dom.ts";
+
+declare const KeyboardEvent: new (kind: string, options: { readonly key: string; readonly bubbles: boolean }) => object;
+
+/**
+ * Runs in the page, on a field that was written into: dispatches a key release, and returns the
+ * field's text, which is nothing a person typed any more.
+ */
+export function endTyping(element: PageElement): string {
+  element.removeAttribute("data-manyhands-covered");
+  element.style?.removeProperty("-webkit-text-security");
+  const text = element.isContentEditable === true ? (element.textContent ?? "") : String(element.value ?? "");
+  element.dispatchEvent(new KeyboardEvent("keyup", { key: text.slice(-1), bubbles: true }));
+  return text;
+}
+
+/** An entry of a dropdown. */
+export type FieldOption = {
+  readonly index: number;
+  readonly text: string;
+  readonly value: string;
+  readonly disabled: boolean;
+  readonly selected: boolean;
+};
+
+/** Runs in the page, on a `select`: its entries. */
+export function readOptions(element: PageElement): FieldOption[] {
+  return Array.from(element.options ?? [], ({ text, value, disabled, selected }, index) => ({
+    index,
+    text: text.trim().replace(/\s+/g, " "),
+    value,
+    disabled,
+    selected,
+  }));
+}
+
+/** Runs in the page, on an element: the address it leads to; undefined when it is not in a link. */
+export function readLink(element: PageElement): string | undefined {
+  return element.closest("a[href]")?.href;
+}
