@@ -131,6 +131,8 @@ export const gatewayRoutes: Readonly<Record<string, Calls>> = {
   "GET /deliveries": () => [{ path: "/deliveries?state=all" }],
   "GET /deliveries/:id": ({ receiver }) => [{ path: `/deliveries/${receiver}` }],
   "POST /deliveries/:id/retry": ({ receiver }) => [{ method: "POST", path: `/deliveries/${receiver}/retry` }],
+  "GET /browser/profiles": () => [{ path: "/browser/profiles" }],
+  "DELETE /browser/profiles/:name": ({ task }) => [{ method: "DELETE", path: `/browser/profiles/${task}` }],
   "GET /usage": () => [{ path: "/usage" }],
   "GET /runs": ({ contextId }) => [
     { path: `/runs?contextId=${contextId}` },

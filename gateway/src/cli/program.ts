@@ -11,6 +11,7 @@ import { configCommand } from "./config-command.ts";
 import { initCommand } from "./init.ts";
 import { addMcp } from "./mcp/add-mcp.ts";
 import { addOperation } from "./operation.ts";
+import { addProfiles } from "./profiles/add-profiles.ts";
 import { chatCommand } from "./runs/chat.ts";
 import { deleteRuns } from "./runs/delete-runs.ts";
 import { exportRun } from "./runs/export-run.ts";
@@ -89,6 +90,7 @@ function addTools(program: Command, context: CliContext, done: (exitCode: number
   const shared = { config: configOption, json: jsonOption, repeatable };
   addMcp(program, context, done, shared);
   addSkills(program, context, done, shared);
+  addProfiles(program, context, done, shared);
 }
 
 /** Without this, a group's default command takes a mistyped command name as its argument. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { profileName } from "../machine/browser/profile/profile-store.ts";
 import { engineNames } from "../tools/web/search/engine.ts";
 
 const text = z.string().min(1);
@@ -76,12 +77,7 @@ export const browserSection = z.strictObject({
   chrome_instance_path: text.optional(),
   wss_url: text.optional(),
   cdp_url: text.optional(),
-  user_data_dir: text.optional(),
-  profile: z
-    .string()
-    .regex(/^[a-z\d](?:[a-z\d-]{0,38}[a-z\d])?$/)
-    .describe('a name in small letters, digits and dashes, or "own" for the context of the browser itself')
-    .optional(),
+  profile: z.string().regex(profileName).describe("a name in small letters, digits and dashes").optional(),
   max_content_length: z.int().min(100).max(10_000_000).default(20_000),
   scope: z.enum(["task", "open"]).default("task"),
   trusted_hosts: z.array(hosts).default([]),

@@ -219,6 +219,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const needed = {
     ...{ config, machine, agent, chosen, without, mounted, model, engine, artifacts },
     delegate: asking === undefined ? [] : [asking.tool],
+    profiles: shared.profiles,
     openWorkspace: workspaces.open,
     approval: approvalBy(agentConfig.approve, agent, mounted),
     risky: agentConfig.risky,

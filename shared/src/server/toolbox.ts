@@ -1,9 +1,11 @@
 import type { Config } from "../config/config.ts";
 import type { LivePages } from "../core/live-page.ts";
+import type { KeptTexts } from "../core/text/kept-texts.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
 import { createHolds } from "../machine/browser/live/holds.ts";
 import { createLivePages } from "../machine/browser/live/live-pages.ts";
+import { createProfileStore, type ProfileSettings } from "../machine/browser/profile/profile-store.ts";
 import { createEgress, type Egress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { createSecrets, type Secrets } from "../machine/secrets/secrets.ts";
@@ -50,12 +52,16 @@ export type Toolbox = Omit<MachineParts, "delegate"> & {
 export async function openToolbox(
   config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "desktop" | "browser" | "databases" | "secrets">,
   machine: Machine,
+  profiles?: KeptTexts,
 ): Promise<Toolbox> {
   const { sandbox } = machine;
   const { timeoutMs, allowDomains } = config.sandbox;
   const egress = openEgress(config);
   const secrets = config.secrets.length === 0 ? undefined : createSecrets(config.secrets);
-  const { browsers, missing } = await openBrowser(config, { secretIn: secrets?.heldIn });
+  const { browsers, missing } = await openBrowser(config, {
+    secretIn: secrets?.heldIn,
+    profile: profileOf(config.browser, profiles),
+  });
   const web = openWeb(config, egress, browsers);
   const { browsing, guarded, live } = openBrowsing(browsers, missing, { search: web.search, secrets }, config.browser);
   const python = await machine.python.found;
@@ -99,6 +105,11 @@ function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
   if (tier === "off") return "What it runs is not confined: it reaches the network as this machine does.";
   if (tier !== "srt" || domains.length === 0) return "What it runs reaches no network.";
   return `On the network what it runs reaches only ${domains.join(", ")}.`;
+}
+
+function profileOf({ profile }: Config["browser"], texts: KeptTexts | undefined): ProfileSettings | undefined {
+  if (profile === undefined || texts === undefined) return undefined;
+  return { name: profile, store: createProfileStore(texts) };
 }
 
 type BrowsingParts = { readonly search: BrowserSearch | undefined; readonly secrets: Secrets | undefined };

@@ -80,13 +80,7 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
         ready: undefined,
         profile: undefined,
       };
-      entries.set(root, entry);
-      entry.pending.then(
-        (browsing) => {
-          entry.ready = browsing;
-        },
-        () => entries.get(root) === entry && entries.delete(root),
-      );
+      add(entries, root, entry);
       return await abortable(entry.pending, signal);
     },
     peek: ({ root }) => entries.get(root)?.ready,
@@ -100,6 +94,16 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
       await shared.close();
     },
   };
+}
+
+function add(entries: Map<string, Entry>, root: string, entry: Entry): void {
+  entries.set(root, entry);
+  entry.pending.then(
+    (browsing) => {
+      entry.ready = browsing;
+    },
+    () => entries.get(root) === entry && entries.delete(root),
+  );
 }
 
 function memoryIn(memories: Map<string, Memory>, root: string): Memory {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
-import { within } from "../../core/within.ts";
 
 /** Where the value of a secret comes from. A command and `op` run as this process, unconfined. */
 export type SecretSource =

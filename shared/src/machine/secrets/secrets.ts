@@ -1,5 +1,5 @@
+import { abortable } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
-import { abortable } from "../../core/within.ts";
 import { readSecret, type SecretSource } from "./secret-source.ts";
 import { oneTimeCode } from "./totp.ts";
 import { patternOf } from "./value-pattern.ts";

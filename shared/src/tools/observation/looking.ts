@@ -1,6 +1,7 @@
 import type { ElementHandle, Frame } from "playwright";
-import { within } from "../../core/within.ts";
+import { within } from "../../core/async/within.ts";
 import { type ApartProgram, callApart, elementApart } from "../../machine/browser-process/apart.ts";
+import type { SeenElement } from "./elements/refs.ts";
 import * as drawnElement from "./in-page/drawn-element.ts";
 import * as elementNumbers from "./in-page/element-numbers.ts";
 import type { SecretOrder, SecretOutcome } from "./in-page/fill-secret.ts";
@@ -18,7 +19,6 @@ import * as palette from "./in-page/palette.ts";
 import * as reader from "./in-page/reader.ts";
 import { type DocumentLook, type ElementSelf, type LookOrder, startLooking } from "./in-page/start-looking.ts";
 import * as visibility from "./in-page/visibility.ts";
-import type { SeenElement } from "./refs.ts";
 
 /**
  * The modules whose functions run in the page. They may use each other's functions, and no other

@@ -248,6 +248,7 @@ export const english = {
     agents: "Agents",
     servers: "MCP servers",
     tokens: "Tokens",
+    browser: "Browser",
     appearance: "Appearance",
   },
   modelNote: "The model of the flows' own calls. Each agent has its own; the agents' page shows which.",

@@ -219,7 +219,14 @@ export const chinese: typeof english = {
   added: (name) => `${name} 已添加。`,
   giveTask: "交给它任务",
 
-  settingsSections: { model: "模型", agents: "智能体", servers: "MCP 服务器", tokens: "令牌", appearance: "外观" },
+  settingsSections: {
+    model: "模型",
+    agents: "智能体",
+    servers: "MCP 服务器",
+    tokens: "令牌",
+    browser: "浏览器",
+    appearance: "外观",
+  },
   modelNote: "流程自身调用所用的模型。每个智能体有自己的模型，见智能体页。",
   provider: "提供方",
   signedInAs: "登录身份",

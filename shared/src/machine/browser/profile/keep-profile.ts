@@ -1,4 +1,4 @@
-import { within } from "../../../core/within.ts";
+import { within } from "../../../core/async/within.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import type { KeptBrowsing } from "../browsing.ts";
 import type { Notices } from "../notices.ts";
@@ -42,7 +42,7 @@ export async function keepProfile(
       `Another conversation is using the browser profile ${name}: this one begins with its log-ins as last saved, and what it changes of them is not kept.`,
     );
   let now = profile.state;
-  let stop = async () => undefined as void;
+  let stop: () => Promise<void> = async () => undefined;
   return {
     state: () => now,
     hasSomethingOf: (url) => hasSomethingOf(profile.state, url),

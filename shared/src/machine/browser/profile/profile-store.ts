@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { KeptText } from "../../../core/kept-text.ts";
-import type { KeptTexts } from "../../../core/kept-texts.ts";
-import { sha256Of } from "../../../core/sha256.ts";
+import type { KeptText } from "../../../core/text/kept-text.ts";
+import type { KeptTexts } from "../../../core/text/kept-texts.ts";
+import { sha256Of } from "../../../core/text/sha256.ts";
 
 const cookie = z.looseObject({ name: z.string(), value: z.string(), domain: z.string(), path: z.string() });
 const site = z.looseObject({ origin: z.string(), localStorage: z.array(z.unknown()) });
@@ -58,6 +58,9 @@ export interface ProfileStore {
 /** Which profile conversations browse with; each principal has its own of this name. */
 export type ProfileSettings = { readonly name: string; readonly store: ProfileStore };
 
+/** What a profile may be called. */
+export const profileName = /^[a-z\d](?:[a-z\d-]{0,38}[a-z\d])?$/;
+
 /** How long a profile stays with a process that is not heard of. */
 const leaseMs = 30_000;
 /** How often a holder has to renew. */
@@ -85,6 +88,7 @@ export function createProfileStore(texts: KeptTexts): ProfileStore {
       return await Promise.all(names.map((name) => entryOf(folder, name)));
     },
     async remove(principal, name) {
+      if (!profileName.test(name)) return false;
       const folder = folderOf(principal);
       const wasThere = await texts.remove(profileOf(folder, name));
       await texts.remove(leaseOf(folder, name));

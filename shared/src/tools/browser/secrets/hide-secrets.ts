@@ -1,6 +1,6 @@
 import type { Frame } from "playwright";
-import type { Observation, RiskContext, Tool, ToolContext } from "../../../core/tool.ts";
-import { within } from "../../../core/within.ts";
+import { within } from "../../../core/async/within.ts";
+import type { Observation, RiskContext, Tool, ToolContext } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import type { Browsing } from "../../../machine/browser/browser.ts";
 import type { Secrets } from "../../../machine/secrets/secrets.ts";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
-import type { Tool } from "../../../core/tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import type { Browsing } from "../../../machine/browser/browser.ts";
 import { createSecrets, type Secret, type Secrets } from "../../../machine/secrets/secrets.ts";
 import { type BrowsersForTest, browsersForTest } from "../../../testing/browser/browsers.ts";
 import { refOf } from "../../../testing/browser/desk.ts";
 import { contextForTest, riskContextForTest } from "../../../testing/tool-context.ts";
-import { createSnapshotStates } from "../../observation/snapshot-state.ts";
+import { createSnapshotStates } from "../../observation/elements/snapshot-state.ts";
 import { createGuard } from "../../risk/guard.ts";
 import { browserTools } from "../browser-tools.ts";
 import { extractContent } from "../extract/extract-content.ts";

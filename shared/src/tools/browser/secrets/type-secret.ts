@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool } from "../../../core/tool.ts";
+import type { Tool } from "../../../core/tools/tool.ts";
 import type { Secret, SecretKind, Secrets } from "../../../machine/secrets/secrets.ts";
-import { findElement } from "../../observation/find-element.ts";
+import { findElement } from "../../observation/elements/find-element.ts";
 import type { SecretOrder, SecretOutcome } from "../../observation/in-page/fill-secret.ts";
 import { heldUp } from "../../observation/look.ts";
 import { secretInto } from "../../observation/looking.ts";
