@@ -3,8 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
-import { type Browser, chromium, type Page } from "playwright";
+import type { Browser, Page } from "playwright";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
@@ -29,8 +30,7 @@ beforeAll(async () => {
   });
   manus = startManus({ MANYHANDS_HOME: home, PORT: `${freePort()}`, SANDBOX: "off", ...scripted() });
   await manus.ready;
-  const path = Bun.which("chromium") ?? Bun.which("google-chrome");
-  browser = await chromium.launch({ args: ["--no-sandbox"], ...(path !== null && { executablePath: path }) });
+  browser = await startChromium();
 }, 60_000);
 
 afterAll(async () => {

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import OpenAI from "openai";
-import { chromium } from "playwright";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { rpc, sseItems, textMessage } from "../a2a/rpc.ts";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
@@ -163,8 +163,7 @@ test("a chat is also such a run: its question is answered over REST, and it is i
 /** A console page that shows a run's conversation; `await using` closes it. */
 async function consoleOf(id: string) {
   const { contextId } = (await gateway.call(`/runs/${id}`)).body;
-  const executablePath = Bun.which("chromium") ?? Bun.which("google-chrome") ?? undefined;
-  const browser = await chromium.launch({ args: ["--no-sandbox"], ...(executablePath && { executablePath }) });
+  const browser = await startChromium();
   const page = await browser.newPage();
   await page.goto(`${gateway.url}/#/c/${contextId}`);
   return { page, [Symbol.asyncDispose]: () => browser.close() };

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
 import { freePort } from "manyhands/internal/http/free-port";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
-import { chromium } from "playwright";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
@@ -131,11 +131,7 @@ delegates = []
 
   test("the console works through it, and shows the files of a run", async () => {
     const run = await post("/flows/manus", { input: "Write a card" });
-    const executablePath = Bun.which("chromium") ?? Bun.which("google-chrome");
-    const browser = await chromium.launch({
-      args: ["--no-sandbox", `--host-resolver-rules=MAP ${name} 127.0.0.1`],
-      ...(executablePath !== null && { executablePath }),
-    });
+    const browser = await startChromium(`--host-resolver-rules=MAP ${name} 127.0.0.1`);
     try {
       const page = await browser.newPage();
       page.setDefaultTimeout(60_000);

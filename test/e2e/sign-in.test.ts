@@ -4,9 +4,9 @@ import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 // @ts-expect-error The package has no types.
 import { Provider } from "oidc-provider";
-import { chromium } from "playwright";
 import { startGatewayServer } from "../servers/gateway-server.ts";
 
 const secret = "a-secret-of-this-client-of-32-chars";
@@ -133,11 +133,7 @@ test("in a browser the console's button leads to the issuer and back; the page i
     MANYHANDS_AUTH_OIDC_CLIENT_ID: "manyhands",
     MANYHANDS_AUTH_OIDC_CLIENT_SECRET: secret,
   });
-  const chromiumPath = Bun.which("chromium") ?? Bun.which("google-chrome");
-  const browser = await chromium.launch({
-    args: ["--no-sandbox"],
-    ...(chromiumPath !== null && { executablePath: chromiumPath }),
-  });
+  const browser = await startChromium();
   try {
     const page = await browser.newPage();
     page.setDefaultTimeout(30_000);

@@ -1,21 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import axe from "axe-core";
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
+import type { Browser, BrowserContext, Locator, Page } from "playwright";
 import { approvalFlow, proposedCall } from "../testing/approval-flow.ts";
 import { serveCard } from "../testing/card-server.ts";
 import { consoleFixture, hostile } from "../testing/console-fixture.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
-const chromiumPath = Bun.which("chromium") ?? Bun.which("google-chrome");
 const waitMs = 60_000;
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await chromium.launch({
-    args: ["--no-sandbox"],
-    ...(chromiumPath !== null && { executablePath: chromiumPath }),
-  });
+  browser = await startChromium();
 });
 afterAll(() => browser?.close());
 

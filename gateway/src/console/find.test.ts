@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import axe from "axe-core";
-import { type Browser, chromium, type Page } from "playwright";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
+import type { Browser, Page } from "playwright";
 import { consoleFixture } from "../testing/console-fixture.ts";
 import { echo, startGateway, type TestFlow, type TestGateway } from "../testing/gateway.ts";
 
-const chromiumPath = Bun.which("chromium") ?? Bun.which("google-chrome");
 const waitMs = Number(process.env.FIND_WAIT ?? 60_000);
 
 /** A flow that makes the same call three times; what it is told is one more call. */
@@ -25,8 +25,7 @@ const again: TestFlow = {
 let browser: Browser;
 let gateway: TestGateway;
 beforeAll(async () => {
-  const options = { args: ["--no-sandbox"], ...(chromiumPath !== null && { executablePath: chromiumPath }) };
-  browser = await chromium.launch(options);
+  browser = await startChromium();
   gateway = await startGateway({
     token: "t",
     flows: [consoleFixture, again],

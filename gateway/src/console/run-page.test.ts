@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import axe from "axe-core";
-import { type Browser, chromium, type Page } from "playwright";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
+import type { Browser, Page } from "playwright";
 import { consoleFixture, hostile } from "../testing/console-fixture.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
-const chromiumPath = Bun.which("chromium") ?? Bun.which("google-chrome");
 const waitMs = 30_000;
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await chromium.launch({
-    args: ["--no-sandbox"],
-    ...(chromiumPath !== null && { executablePath: chromiumPath }),
-  });
+  browser = await startChromium();
 });
 afterAll(() => browser?.close());
 

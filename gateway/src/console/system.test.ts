@@ -3,12 +3,12 @@ import { chmod, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import axe from "axe-core";
 import { callerNamed } from "manyhands/internal/core/caller";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
-import { type Browser, chromium, type Page } from "playwright";
+import type { Browser, Page } from "playwright";
 import { serveCard } from "../testing/card-server.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
-const chromiumPath = Bun.which("chromium") ?? Bun.which("google-chrome");
 const waitMs = 60_000;
 const hostile = resolve(import.meta.dir, "../../../test/mcp/hostile.fixture.ts");
 
@@ -22,10 +22,7 @@ beforeAll(async () => {
   await chmod(gateway.home, 0o711);
   agent = serveCard("Greeter");
   await gateway.registry.add({ url: agent.url, name: "greeter" });
-  browser = await chromium.launch({
-    args: ["--no-sandbox"],
-    ...(chromiumPath !== null && { executablePath: chromiumPath }),
-  });
+  browser = await startChromium();
 });
 afterAll(async () => {
   await browser?.close();

@@ -1,5 +1,6 @@
 import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright";
 
 const waitMs = 60_000;
 
@@ -17,8 +18,7 @@ export interface ConsoleBrowser {
 
 /** Starts the Chromium of this machine. */
 export async function openBrowser(): Promise<ConsoleBrowser> {
-  const path = Bun.which("chromium") ?? Bun.which("google-chrome");
-  const browser = await chromium.launch({ args: ["--no-sandbox"], ...(path !== null && { executablePath: path }) });
+  const browser = await startChromium();
   return { page: (url, look = {}) => openPage(browser, url, look), close: () => browser.close() };
 }
 

@@ -2,11 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright";
 import { callerNamed } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
-import { findChromium } from "../../machine/browser-process/find-chromium.ts";
 import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
+import { startChromium } from "../../testing/browser/lean-chromium.ts";
 import { artifactApp } from "./artifact-route.ts";
 import { restFailure } from "./rest.ts";
 
@@ -133,7 +132,7 @@ describe("in a browser, on the origin of a page that trusts its own", () => {
             })
           : app.fetch(request),
     });
-    const browser = await chromium.launch({ executablePath: await findChromium(undefined), args: ["--no-sandbox"] });
+    const browser = await startChromium();
     try {
       const tab = await browser.newPage();
       await tab.goto(server.url.href);

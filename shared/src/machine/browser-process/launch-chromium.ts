@@ -40,6 +40,13 @@ const quiet = [
   "--disable-sync",
 ];
 
+/**
+ * What costs each conversation processes and shows nobody anything: a headless Chromium keeps two
+ * pages of its own ready for each window, which list suggestions below an address bar, and a
+ * process for a page that may come. Browsers ignore a name that they do not know.
+ */
+export const needlessFeatures = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess"];
+
 const insecure = ["--disable-web-security", "--disable-site-isolation-trials"];
 
 const startMs = 30_000;
@@ -121,13 +128,16 @@ function sandboxOf({ extraArgs }: BrowserSettings, uid: number | undefined): str
 
 /**
  * Playwright chooses a profile folder among the system's temporary files, where a crash would leave
- * it; our folder takes its place.
+ * it; our folder takes its place. Of several lists of disabled features a browser reads the last.
  */
 function launcherScript(argv: readonly string[], home: string): string {
   return `#!/bin/sh
 for word do
   shift
-  case $word in --user-data-dir=*) rmdir "\${word#*=}"; word=${quoted(`--user-data-dir=${join(home, "profile")}`)} ;; esac
+  case $word in
+    --user-data-dir=*) rmdir "\${word#*=}"; word=${quoted(`--user-data-dir=${join(home, "profile")}`)} ;;
+    --disable-features=*) word="$word,${needlessFeatures.join(",")}" ;;
+  esac
   set -- "$@" "$word"
 done
 exec ${argv.map(quoted).join(" ")} "$@"

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
-import { findChromium } from "../browser-process/find-chromium.ts";
+import { leanChromium } from "../../testing/browser/lean-chromium.ts";
 
 const site = Bun.serve({
   port: 0,
@@ -18,10 +18,10 @@ const site = Bun.serve({
 });
 const host = `127.0.0.1:${site.port}`;
 const profile = await mkdtemp(join(tmpdir(), "manyhands-remote-"));
-const executablePath = await findChromium(undefined);
-const server = await chromium.launchServer({ executablePath, chromiumSandbox: false, artifactsDir: profile });
+const lean = await leanChromium();
+const server = await chromium.launchServer({ ...lean, chromiumSandbox: false, artifactsDir: profile });
 const devtools = await chromium.launchPersistentContext(join(profile, "devtools"), {
-  executablePath,
+  ...lean,
   chromiumSandbox: false,
   artifactsDir: profile,
   args: ["--remote-debugging-port=0"],

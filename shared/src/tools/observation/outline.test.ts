@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright";
-import { findChromium } from "../../machine/browser-process/find-chromium.ts";
 import { refOf, startDesk } from "../../testing/browser/desk.ts";
+import { leanChromium } from "../../testing/browser/lean-chromium.ts";
 
 /** What a page's HTML is shown as, a line each. */
 const shown: readonly (readonly [what: string, html: string, ...lines: readonly (string | RegExp)[]])[] = [
@@ -147,10 +147,10 @@ const desk = await startDesk({
   "/nested": `<iframe srcdoc="<p>Inner</p><iframe srcdoc='<button>Deep</button>'></iframe>"></iframe>`,
 });
 const profile = await mkdtemp(join(tmpdir(), "manyhands-outline-"));
-const executablePath = await findChromium(undefined);
-const server = await chromium.launchServer({ executablePath, chromiumSandbox: false, artifactsDir: profile });
+const lean = await leanChromium();
+const server = await chromium.launchServer({ ...lean, chromiumSandbox: false, artifactsDir: profile });
 const devtools = await chromium.launchPersistentContext(join(profile, "devtools"), {
-  executablePath,
+  ...lean,
   chromiumSandbox: false,
   artifactsDir: profile,
   args: ["--remote-debugging-port=0"],
