@@ -181,7 +181,9 @@ function sitesOf({ cookies, origins }: StorageState): string[] {
   return [...new Set(hosts)].toSorted();
 }
 
-/** Whether a state has anything of the site of an address: what that site shows may not be public. */
+/**
+ * Whether a state has anything of the site of an address: what that site shows may not be public.
+ */
 export function hasSomethingOf({ cookies, origins }: StorageState, url: URL): boolean {
   return (
     origins.some(({ origin }) => origin === url.origin) ||

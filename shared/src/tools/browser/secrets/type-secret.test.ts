@@ -66,7 +66,9 @@ afterAll(async () => {
 
 let count = 0;
 let newest: Secrets | undefined;
-/** A conversation at a page, with the secret of the bank. Where nothing is typed, tests share one. */
+/**
+ * A conversation at a page, with the secret of the bank. Where nothing is typed, tests share one.
+ */
 async function at(path: string, rest: Partial<Secret> = {}, origin = bank.url.origin, name = `c${++count}`) {
   const secrets = createSecrets([
     {
