@@ -8160,6 +8160,8 @@ export const faults: readonly Fault[] = [
     becomes: "if (data === undefined) return;",
     harm: "The errors of another file are told as those of the file that was asked about.",
     tests: ["shared/src/tools/code/language"],
+  },
+  {
     id: "view-orphan-lives",
     file: "shared/src/machine/confinement/start-process.ts",
     find: "      await wrapped.endRest?.();\n",

@@ -3,6 +3,7 @@ import type { Credentials } from "../a2a/client/credentials.ts";
 import { AppError } from "../core/errors.ts";
 import type { QuotaConfig } from "../core/runs/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
+import type { Secret } from "../machine/secrets/secrets.ts";
 import type { ModelConfig } from "../models/config.ts";
 import type { GitHost } from "../tools/code/forge/git-host.ts";
 import type { DatabaseServer } from "../tools/data/servers/database-server.ts";
@@ -19,6 +20,7 @@ import { type ComposedFlow, flowConfig } from "./flow-config.ts";
 import { gitConfig } from "./git-config.ts";
 import { defaultModel, modelFor, namedModels, roleModels } from "./llm/models.ts";
 import { quotaConfig } from "./quota-config.ts";
+import { secretConfig } from "./secrets/secret-config.ts";
 import type { Sections } from "./sections.ts";
 import { notesOn } from "./settings/notes.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings/settings.ts";
@@ -125,6 +127,8 @@ export type Config = {
   readonly databases: Readonly<Record<string, DatabaseServer>>;
   /** What starts by itself, and who is told of it. */
   readonly triggers: TriggersConfig;
+  /** What code may type into pages. */
+  readonly secrets: readonly Secret[];
   /** Who has a memory across conversations, and how much of it. */
   readonly memory: MemoryConfig;
   /** The servers of repositories that the settings name. */
@@ -214,6 +218,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
     triggers: triggersConfig(settings),
+    secrets: secretConfig(settings, cwd),
     memory: memoryConfig(sections),
     git: gitConfig(sections.git),
     ...besideSettings(sections, file, cwd),

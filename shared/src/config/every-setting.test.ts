@@ -88,6 +88,7 @@ test("without settings a system is private to this machine, asks before risky ac
     },
     triggers: { schedules: [], triggers: [], notify: [] },
     databases: {},
+    secrets: [],
     memory: {
       principals: [],
       entries: 200,
@@ -109,6 +110,7 @@ test("without settings a system is private to this machine, asks before risky ac
       window_width: 1280,
       window_height: 800,
       locale: "en-US",
+      geolocation: { accuracy: 10 },
       idle_seconds: 600,
       max_contexts: 8,
       max_tabs: 20,

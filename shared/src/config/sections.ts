@@ -15,7 +15,7 @@ import { gitSection } from "./git-section.ts";
 import { llmSection } from "./llm/llm-section.ts";
 import { engineSection } from "./storage/engine-section.ts";
 import { notifySection, schedulesSection, triggersSection } from "./triggers/trigger-sections.ts";
-import { browserSection, egressSection, searchSection } from "./web-sections.ts";
+import { browserSection, egressSection, searchSection, secretSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
@@ -212,6 +212,7 @@ export const sectionsSchema = z.strictObject({
   triggers: triggersSection.prefault({}),
   notify: notifySection.prefault({}),
   git: gitSection.prefault({}),
+  secrets: z.object({}).catchall(secretSection).prefault({}),
   peers: z
     .object({})
     .catchall(

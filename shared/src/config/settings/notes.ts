@@ -47,7 +47,7 @@ export function notesOn({ sections, origins }: Pick<Settings, "sections" | "orig
 const asOpenAi = "is not known here: its base_url is spoken to as an OpenAI-compatible one.";
 
 /** The model names that agents and models refer to. */
-function namedModels({ llm, agents, flows }: Sections): ReadonlySet<string | undefined> {
+function namedModels({ llm, agents, flows, memory }: Sections): ReadonlySet<string | undefined> {
   const isBlind = Object.values(agents).some(({ model }) => {
     const config = modelFor(model, llm);
     return config !== undefined && !traitsOf(config).vision;

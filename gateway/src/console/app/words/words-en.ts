@@ -1,8 +1,8 @@
 import { findEnglish } from "./words-find-en.ts";
 import { liveEnglish } from "./words-live-en.ts";
 import { runEnglish } from "./words-run-en.ts";
-import { startsEnglish } from "./words-starts-en.ts";
 import { skillsEnglish } from "./words-skills-en.ts";
+import { startsEnglish } from "./words-starts-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
 
 /**
@@ -255,6 +255,7 @@ export const english = {
     servers: "MCP servers",
     skills: "Skills",
     tokens: "Tokens",
+    browser: "Browser",
     appearance: "Appearance",
   },
   modelNote: "The model of the flows' own calls. Each agent has its own; the agents' page shows which.",

@@ -2,8 +2,8 @@ import type { english } from "./words-en.ts";
 import { findChinese } from "./words-find-zh.ts";
 import { liveChinese } from "./words-live-zh.ts";
 import { runChinese } from "./words-run-zh.ts";
-import { startsChinese } from "./words-starts-zh.ts";
 import { skillsChinese } from "./words-skills-zh.ts";
+import { startsChinese } from "./words-starts-zh.ts";
 import { systemChinese } from "./words-system-zh.ts";
 
 /** The texts of the console in Chinese, written and not translated word by word. */
@@ -230,6 +230,7 @@ export const chinese: typeof english = {
     servers: "MCP 服务器",
     skills: "技能",
     tokens: "令牌",
+    browser: "浏览器",
     appearance: "外观",
   },
   modelNote: "流程自身调用所用的模型。每个智能体有自己的模型，见智能体页。",
