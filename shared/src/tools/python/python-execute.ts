@@ -48,6 +48,8 @@ export function createPythonInterpreters(
 type PythonDeps = {
   readonly sandbox: Sandbox;
   readonly interpreters: PythonInterpreters;
+  /** The libraries it has beside its own, for the model; nothing is said if left out. */
+  readonly libraries?: readonly string[] | undefined;
   /** For a call that names none; 60 by default. */
   readonly timeoutSeconds?: number;
 };
@@ -66,13 +68,22 @@ export function pythonExecute(deps: PythonDeps): Tool {
     // Separate programs do not disturb each other; calls into one interpreter are queued there.
     parallel: true,
     release: (workspace) => deps.interpreters.release(workspace),
-    description,
+    description: `${description}${librariesText(deps.libraries)}`,
     input: input.extend({
       timeout: input.shape.timeout.default(usual).describe(`Seconds; default ${usual}, at most 600.`),
     }),
     effect: "once",
     run: (call, context) => withCallOutput(context, "python.txt", (output) => runPython(deps, call, context, output)),
   });
+}
+
+/** Every agent with Python reads this in each prompt, so it names few. */
+const mostNamed = 12;
+
+function librariesText(libraries: readonly string[] | undefined): string {
+  if (libraries === undefined) return "";
+  if (libraries.length === 0) return " It has no libraries but its own.";
+  return ` It has ${libraries.slice(0, mostNamed).join(", ")}.`;
 }
 
 async function runPython(
