@@ -94,7 +94,7 @@ export async function openToolbox(
  */
 function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
   if (tier === "off") return "What it runs is not confined: it reaches the network as this machine does.";
-  if (tier !== "srt" || domains.length === 0) return "What it runs reaches no network.";
+  if (tier !== "srt" || domains.length === 0) return "It reaches no network.";
   return `On the network what it runs reaches only ${domains.join(", ")}.`;
 }
 

@@ -54,7 +54,7 @@ export async function lookForPython(sandbox: Sandbox, packages: readonly string[
     const workspace = join(folder, "workspace");
     await mkdir(workspace);
     if (sandbox.user) await chown(workspace, sandbox.user.uid, sandbox.user.gid);
-    const argv = ["python3", "-I", "-c", scriptFor([...new Set([...wellKnown, ...packages.map(importName)])])];
+    const argv = ["python3", "-I", "-c", scriptFor([...new Set([...packages.map(importName), ...wellKnown])])];
     const process = await sandbox.spawn({ argv, workspace, limits: { wallMs: deadlineMs } });
     const signal = AbortSignal.timeout(2 * deadlineMs);
     const found = outcomeOf(process, { signal }).then(pythonOf).finally(removeFolder);

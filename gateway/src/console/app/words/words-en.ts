@@ -1,6 +1,7 @@
 import { findEnglish } from "./words-find-en.ts";
 import { liveEnglish } from "./words-live-en.ts";
 import { runEnglish } from "./words-run-en.ts";
+import { memoryEnglish } from "./words-memory-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
 
 /**
@@ -75,6 +76,7 @@ export const english = {
 
   // Settings that write, the builder, the API page.
   system: systemEnglish,
+  memory: memoryEnglish,
 
   // A new task.
   whatNeedsDoing: "What needs doing?",
@@ -250,6 +252,7 @@ export const english = {
     agents: "Agents",
     servers: "MCP servers",
     tokens: "Tokens",
+    memory: "Memory",
     appearance: "Appearance",
   },
   modelNote: "The model of the flows' own calls. Each agent has its own; the agents' page shows which.",
