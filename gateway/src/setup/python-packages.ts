@@ -42,7 +42,8 @@ export async function preparePython(
   try {
     await mkdir(dirname(environment), { recursive: true });
     const failed = await install(python, packages, arriving, (argv, timeoutMs) => readable(argv, timeoutMs, env));
-    if (failed !== undefined) return row("–", `missing: ${failed} Agents' Python has what it has. Again: manyhands setup`);
+    if (failed !== undefined)
+      return row("–", `missing: ${failed} Agents' Python has what it has. Again: manyhands setup`);
     await Bun.write(join(arriving, marker), wanted);
     await replace(environment, arriving);
     return row("+", `installed ${packages.join(", ")} in ${environment}`);
@@ -58,7 +59,10 @@ function row(mark: string, text: string): string {
 async function isMade(environment: string, wanted: string): Promise<boolean> {
   const made = Bun.file(join(environment, marker));
   if (!(await made.exists()) || (await made.text()) !== wanted) return false;
-  const { exitCode } = await runCommand([join(environment, "bin/python3"), "-I", "-c", ""], { cwd: "/", timeoutMs: venvMs });
+  const { exitCode } = await runCommand([join(environment, "bin/python3"), "-I", "-c", ""], {
+    cwd: "/",
+    timeoutMs: venvMs,
+  });
   return exitCode === 0;
 }
 
@@ -88,7 +92,9 @@ async function install(
 
 /** Runs a command whose files the user of sandboxed commands can read. */
 function readable(argv: readonly string[], timeoutMs: number, env: Environment): Promise<CommandOutcome> {
-  const set = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  const set = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
   return runCommand(["/bin/sh", "-c", 'umask 022 && exec "$@"', "sh", ...argv], { cwd: "/", timeoutMs, env: set });
 }
 

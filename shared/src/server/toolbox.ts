@@ -81,7 +81,9 @@ export async function openToolbox(
     ...always,
     shell: [
       bashTool({ sessions: shells, ...timeout }),
-      ...(python === undefined ? [] : [pythonExecute({ sandbox, interpreters, libraries: python.libraries, ...timeout })]),
+      ...(python === undefined
+        ? []
+        : [pythonExecute({ sandbox, interpreters, libraries: python.libraries, ...timeout })]),
     ].map((tool) => ({ ...tool, description: `${tool.description} ${reachText(sandbox.tier, allowDomains)}` })),
     desktop: desktop.tools,
     close: async () =>

@@ -7,7 +7,14 @@ import { sandboxEnvironment } from "../process/environment.ts";
 import { unprivilegedUser } from "../process/step-down.ts";
 import { letOwnerIn } from "../sandbox/guarded-names.ts";
 import { defaultLimits } from "../sandbox/limits.ts";
-import type { Sandbox, SandboxCommand, SandboxLimits, SandboxPaths, SandboxProcess, SandboxProfile } from "../sandbox/sandbox.ts";
+import type {
+  Sandbox,
+  SandboxCommand,
+  SandboxLimits,
+  SandboxPaths,
+  SandboxProcess,
+  SandboxProfile,
+} from "../sandbox/sandbox.ts";
 import { createBwrap } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";
 import { createLandlock } from "./landlock.ts";

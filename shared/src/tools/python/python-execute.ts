@@ -15,7 +15,6 @@ const input = z.strictObject({
   session: z.boolean().default(false).describe("In an interpreter that keeps variables and imports."),
 });
 
-
 /**
  * The interpreters of conversations: `sessions` keep the state of programs, `warm` ones keep
  * nothing but the time to start. Their creator closes them when the server stops.

@@ -1,7 +1,7 @@
 import { findEnglish } from "./words-find-en.ts";
 import { liveEnglish } from "./words-live-en.ts";
-import { runEnglish } from "./words-run-en.ts";
 import { memoryEnglish } from "./words-memory-en.ts";
+import { runEnglish } from "./words-run-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
 
 /**

@@ -46,12 +46,7 @@ export function MemorySection() {
           <>
             <ul class="list">
               {entries.map((entry) => (
-                <EntryItem
-                  key={entry.id}
-                  entry={entry}
-                  edit={() => setEdited(entry)}
-                  leave={() => setLeaving(entry)}
-                />
+                <EntryItem key={entry.id} entry={entry} edit={() => setEdited(entry)} leave={() => setLeaving(entry)} />
               ))}
             </ul>
             <Button look="ghost" onClick={() => setLeaving("all")}>
