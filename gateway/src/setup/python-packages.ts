@@ -14,9 +14,9 @@ const marker = "manyhands.json";
 
 /**
  * Puts the packages of `[python]` into a virtual environment of the home, with the Python that
- * commands see and whatever index its pip is set to; instant if they are there. Wheels only: nothing
- * of a package runs here. Failing is never an error: programs then have what Python has without.
- * Returns a line for people; undefined if there is nothing to say.
+ * commands see and whatever index its pip is set to; instant if they are there. Wheels only:
+ * nothing of a package runs here. Failing is never an error: programs then have what Python has
+ * without. Returns a line for people; undefined if there is nothing to say.
  */
 export async function preparePython(
   { cwd, env }: { readonly cwd: string; readonly env: Environment },

@@ -43,8 +43,9 @@ export async function findPython(sandbox: Sandbox): Promise<Python | undefined> 
 }
 
 /**
- * Looks for that Python, and in it for the well-known libraries and these packages. Resolves once the search is under way: from then on the search needs
- * nothing from this process, which may load its code meanwhile.
+ * Looks for that Python, and in it for the well-known libraries and these packages. Resolves once
+ * the search is under way: from then on the search needs nothing from this process, which may load
+ * its code meanwhile.
  */
 export async function lookForPython(sandbox: Sandbox, packages: readonly string[] = []): Promise<PythonLook> {
   if (sandbox.tier === "none") return { found: Promise.resolve(undefined) };
