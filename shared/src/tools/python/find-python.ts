@@ -69,7 +69,7 @@ export async function lookForPython(sandbox: Sandbox, packages: readonly string[
 }
 
 /** What a package is most likely imported by. */
-function importName(requirement: string): string {
+export function importName(requirement: string): string {
   return (/^[\w.-]+/.exec(requirement)?.[0] ?? "").replaceAll(/[.-]/g, "_").toLowerCase();
 }
 
