@@ -164,6 +164,18 @@ test("where risky calls are refused nothing of others is kept or forgotten", asy
   expect(await store.list("alice")).toMatchObject([{ text: "Mine." }]);
 });
 
+test("the tool is offered to tasks whose user speaks of something to keep, and to no other", async () => {
+  await using taught = await teachable(() => ({ text: "Done." }));
+  const { agent } = taught;
+  const offered = async (text: string) => {
+    await agent.run(text, { from: { contextId: crypto.randomUUID() } });
+    return JSON.stringify(agent.model.requests.at(-1)?.body.tools).includes('"memory"');
+  };
+  for (const text of ["Remember the milk.", "Antworte künftig auf Deutsch.", "请记住我的名字"])
+    expect([text, await offered(text)]).toEqual([text, true]);
+  expect(await offered("How many primes are below 1000?")).toBe(false);
+});
+
 test("the tool searches, replaces and forgets, and says what is missing", async () => {
   await using taught = await teachable((request, n) => {
     const id = /\[([\da-f]{8})\]/.exec(JSON.stringify(request.messages.slice(1)))?.[1] ?? "";

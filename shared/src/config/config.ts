@@ -129,6 +129,12 @@ export type Config = {
   readonly triggers: TriggersConfig;
   /** What code may type into pages. */
   readonly secrets: readonly Secret[];
+  readonly python: {
+    /** What set-up puts into the virtual environment. */
+    readonly packages: readonly string[];
+    /** The folder of that environment, which may be missing. */
+    readonly environment: string;
+  };
   /** Who has a memory across conversations, and how much of it. */
   readonly memory: MemoryConfig;
   /** The servers of repositories that the settings name. */
@@ -219,6 +225,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     databases: databaseConfig(sections.databases, cwd),
     triggers: triggersConfig(settings),
     secrets: secretConfig(settings, cwd),
+    python: { packages: sections.python.packages, environment: join(resolve(cwd, sections.home), "python") },
     memory: memoryConfig(sections),
     git: gitConfig(sections.git),
     ...besideSettings(sections, file, cwd),

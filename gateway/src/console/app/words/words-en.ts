@@ -1,5 +1,6 @@
 import { findEnglish } from "./words-find-en.ts";
 import { liveEnglish } from "./words-live-en.ts";
+import { memoryEnglish } from "./words-memory-en.ts";
 import { runEnglish } from "./words-run-en.ts";
 import { skillsEnglish } from "./words-skills-en.ts";
 import { startsEnglish } from "./words-starts-en.ts";
@@ -79,6 +80,7 @@ export const english = {
   // Settings that write, the builder, the API page.
   system: systemEnglish,
   skillSettings: skillsEnglish,
+  memory: memoryEnglish,
 
   // A new task.
   whatNeedsDoing: "What needs doing?",
@@ -256,6 +258,7 @@ export const english = {
     skills: "Skills",
     tokens: "Tokens",
     browser: "Browser",
+    memory: "Memory",
     appearance: "Appearance",
   },
   modelNote: "The model of the flows' own calls. Each agent has its own; the agents' page shows which.",

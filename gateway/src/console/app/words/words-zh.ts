@@ -1,6 +1,7 @@
 import type { english } from "./words-en.ts";
 import { findChinese } from "./words-find-zh.ts";
 import { liveChinese } from "./words-live-zh.ts";
+import { memoryChinese } from "./words-memory-zh.ts";
 import { runChinese } from "./words-run-zh.ts";
 import { skillsChinese } from "./words-skills-zh.ts";
 import { startsChinese } from "./words-starts-zh.ts";
@@ -66,6 +67,7 @@ export const chinese: typeof english = {
   livePage: liveChinese,
   system: systemChinese,
   skillSettings: skillsChinese,
+  memory: memoryChinese,
 
   whatNeedsDoing: "要做什么？",
   task: "任务",
@@ -231,6 +233,7 @@ export const chinese: typeof english = {
     skills: "技能",
     tokens: "令牌",
     browser: "浏览器",
+    memory: "记忆",
     appearance: "外观",
   },
   modelNote: "流程自身调用所用的模型。每个智能体有自己的模型，见智能体页。",
