@@ -8091,19 +8091,19 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "two-write-a-profile",
-    file: "shared/src/machine/browser/profile/profile-store.ts",
+    file: "shared/src/machine/browser-profile/profile-store.ts",
     find: "held?.conversation !== conversation ? undefined",
     becomes: 'held?.conversation === "" ? undefined',
     harm: "Two conversations store their log-ins over each other.",
-    tests: ["shared/src/machine/browser/profile"],
+    tests: ["shared/src/machine/browser-profile"],
   },
   {
     id: "deleted-profile-returns",
-    file: "shared/src/machine/browser/profile/profile-store.ts",
+    file: "shared/src/machine/browser-profile/profile-store.ts",
     find: "parsed(now, name).writer !== writer\n",
     becomes: 'parsed(now, name).writer === ""\n',
     harm: "A process that was taken for dead stores old log-ins over newer ones.",
-    tests: ["shared/src/machine/browser/profile"],
+    tests: ["shared/src/machine/browser-profile"],
   },
   {
     id: "kept-log-in-counts-as-public",
