@@ -2,6 +2,7 @@ import type { english } from "./words-en.ts";
 import { findChinese } from "./words-find-zh.ts";
 import { liveChinese } from "./words-live-zh.ts";
 import { runChinese } from "./words-run-zh.ts";
+import { skillsChinese } from "./words-skills-zh.ts";
 import { systemChinese } from "./words-system-zh.ts";
 
 /** The texts of the console in Chinese, written and not translated word by word. */
@@ -62,6 +63,7 @@ export const chinese: typeof english = {
   find: findChinese,
   livePage: liveChinese,
   system: systemChinese,
+  skillSettings: skillsChinese,
 
   whatNeedsDoing: "要做什么？",
   task: "任务",
@@ -224,6 +226,7 @@ export const chinese: typeof english = {
     model: "模型",
     agents: "智能体",
     servers: "MCP 服务器",
+    skills: "技能",
     tokens: "令牌",
     browser: "浏览器",
     appearance: "外观",
