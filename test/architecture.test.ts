@@ -158,6 +158,8 @@ const readsWall = [
   "shared/src/auth/auth-store.ts",
   "shared/src/auth/jwt.ts",
   "shared/src/durable/sqlite/machine-clock.ts",
+  "shared/src/machine/browser-profile/profile-store.ts",
+  "shared/src/machine/secrets/secrets.ts",
   "shared/src/machine/workspace/artifacts/artifact-store.ts",
   "shared/src/machine/workspace/artifacts/shared-artifacts.ts",
   "shared/src/machine/workspace/open-workspace.ts",

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { profileFiles } from "manyhands/internal/machine/browser/profile/profile-files";
-import { createProfileStore, type ProfileStore } from "manyhands/internal/machine/browser/profile/profile-store";
+import { profileFiles } from "manyhands/internal/machine/browser-profile/profile-files";
+import { createProfileStore, type ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import { oneTimeCode } from "manyhands/internal/machine/secrets/totp";
 import type { ScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { type Site, startSite } from "../agents/browser-site.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { callerNamed, type Identify } from "manyhands/internal/core/caller";
-import { profileFiles } from "manyhands/internal/machine/browser/profile/profile-files";
-import { createProfileStore } from "manyhands/internal/machine/browser/profile/profile-store";
+import { profileFiles } from "manyhands/internal/machine/browser-profile/profile-files";
+import { createProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import { cliForTest } from "../testing/cli.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 

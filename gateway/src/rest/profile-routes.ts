@@ -1,5 +1,5 @@
 import { AppError } from "manyhands/internal/core/errors";
-import type { ProfileStore } from "manyhands/internal/machine/browser/profile/profile-store";
+import type { ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import * as z from "zod";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 

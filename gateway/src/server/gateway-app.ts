@@ -18,7 +18,7 @@ import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guar
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
 import { takingTurns } from "manyhands/internal/http/turns";
-import type { ProfileStore } from "manyhands/internal/machine/browser/profile/profile-store";
+import type { ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import type { ReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions, type Deletions } from "manyhands/internal/runs/deletions";
 import type { Quotas } from "manyhands/internal/runs/quotas";

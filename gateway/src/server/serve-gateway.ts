@@ -8,7 +8,7 @@ import { version } from "manyhands/internal/core/release";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
-import { createProfileStore } from "manyhands/internal/machine/browser/profile/profile-store";
+import { createProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import { createReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { profileName } from "../machine/browser/profile/profile-store.ts";
+import { profileName } from "../machine/browser-profile/profile-store.ts";
 import { engineNames } from "../tools/web/search/engine.ts";
 
 const text = z.string().min(1);

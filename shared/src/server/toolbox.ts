@@ -5,7 +5,7 @@ import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
 import { createHolds } from "../machine/browser/live/holds.ts";
 import { createLivePages } from "../machine/browser/live/live-pages.ts";
-import { createProfileStore, type ProfileSettings } from "../machine/browser/profile/profile-store.ts";
+import { createProfileStore, type ProfileSettings } from "../machine/browser-profile/profile-store.ts";
 import { createEgress, type Egress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { createSecrets, type Secrets } from "../machine/secrets/secrets.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "manyhands/internal/core/errors";
-import { createProfileStore, type ProfileStore } from "manyhands/internal/machine/browser/profile/profile-store";
+import { createProfileStore, type ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import { openShared } from "manyhands/internal/server/storage/open-shared";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";

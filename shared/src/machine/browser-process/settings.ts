@@ -1,4 +1,4 @@
-import type { ProfileSettings } from "../browser/profile/profile-store.ts";
+import type { ProfileSettings } from "../browser-profile/profile-store.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import type { TellRequest } from "../egress/proxy-access.ts";
 import type { UpstreamProxy } from "../egress/proxy-dial.ts";

@@ -2,9 +2,9 @@ import type { Page } from "playwright";
 import { within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
 import { answered } from "../browser-process/answered.ts";
+import type { StorageState } from "../browser-profile/profile-store.ts";
 import { actOn } from "./act.ts";
 import type { ActOptions, Browsing } from "./browser.ts";
-import type { StorageState } from "./profile/profile-store.ts";
 import { openSurroundings, type Surroundings, type SurroundingsDeps } from "./surroundings.ts";
 
 /** A conversation's browsing, with what its manager needs. */

@@ -7,10 +7,10 @@ import type { EgressProxy } from "../egress/proxy.ts";
 import { type BrowserEgress, firstHopOnly, throughProxy } from "./browser-egress.ts";
 import { createDialogs, type Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";
+import type { KeptProfile } from "./keep-profile.ts";
 import { followLocalDownloads } from "./local-downloads.ts";
 import { guardNavigation, type NavigationGuard } from "./navigation-guard.ts";
 import type { Notices } from "./notices.ts";
-import type { KeptProfile } from "./profile/keep-profile.ts";
 import { followRemoteDownloads } from "./remote-downloads.ts";
 import { openTabs, type Tabs } from "./tabs.ts";
 

@@ -6,7 +6,7 @@ import type { Config } from "../../config/config.ts";
 import { type Log, silentLog } from "../../core/runs/engine.ts";
 import type { KeptText } from "../../core/text/kept-text.ts";
 import type { KeptTexts } from "../../core/text/kept-texts.ts";
-import { profileFiles } from "../../machine/browser/profile/profile-files.ts";
+import { profileFiles } from "../../machine/browser-profile/profile-files.ts";
 import { keptFile } from "../../machine/workspace/own-files/kept-file.ts";
 import { credentialsFile } from "../../mcp/client/oauth/credential-store.ts";
 import type { MemoryRows } from "../../memory/memory-rows.ts";

@@ -15,6 +15,7 @@ export const liveEnglish = {
   take: "Take over",
   taking: "Waiting for the agent's call",
   handBack: "Hand back",
+  handedBackAnswer: "I have done it on the page, and handed the page back.",
   hint: "Take over to click and type in the page yourself. The agent waits meanwhile.",
   heldHint:
     "Click the picture, then type. Escape leaves it. What you type goes to the page alone. After two minutes without input, the page is handed back.",

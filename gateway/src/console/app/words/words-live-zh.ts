@@ -17,6 +17,7 @@ export const liveChinese: typeof liveEnglish = {
   take: "接管",
   taking: "正在等待智能体完成调用",
   handBack: "交还",
+  handedBackAnswer: "我已在页面上完成，并交还了页面。",
   hint: "接管后可以亲自点击和输入，智能体会等待。",
   heldHint: "先点击画面，再输入。按 Esc 离开画面。您输入的内容只会发送到页面。两分钟没有操作，页面会自动交还。",
   dialog: "页面的对话框",

@@ -1,8 +1,22 @@
-import { within } from "../../../core/async/within.ts";
-import type { Workspace } from "../../../core/workspace.ts";
-import type { KeptBrowsing } from "../browsing.ts";
-import type { Notices } from "../notices.ts";
-import { hasSomethingOf, type OpenProfile, type ProfileSettings, renewMs, type StorageState } from "./profile-store.ts";
+import { within } from "../../core/async/within.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import {
+  hasSomethingOf,
+  type OpenProfile,
+  type ProfileSettings,
+  renewMs,
+  type StorageState,
+} from "../browser-profile/profile-store.ts";
+import type { Notices } from "./notices.ts";
+
+/** What is saved of a conversation's browsing, and when it was used. */
+export type SavedBrowsing = {
+  /** By `performance.now()`. */
+  usedAt(): number;
+  /** Undefined while it is in use. */
+  idleSince(): number | undefined;
+  storage(): Promise<StorageState>;
+};
 
 /** A profile while a conversation browses with it. */
 export interface KeptProfile {
@@ -11,7 +25,7 @@ export interface KeptProfile {
   /** Whether it had something of the site of an address when the browsing began. */
   hasSomethingOf(url: URL): boolean;
   /** From now on stores what the browsing changes, a moment after it was last used. */
-  follow(browsing: KeptBrowsing): void;
+  follow(browsing: SavedBrowsing): void;
   /** Stores it for the last time and lets other conversations have the profile. */
   end(): Promise<void>;
 }
@@ -71,7 +85,7 @@ export async function keepProfile(
 type Told = { saved(state: StorageState): void; failed(): void; cut(): void; lost(): void };
 
 /** Saves until it is stopped, and then once more. */
-function saving(browsing: KeptBrowsing, profile: OpenProfile, told: Told): () => Promise<void> {
+function saving(browsing: SavedBrowsing, profile: OpenProfile, told: Told): () => Promise<void> {
   let savedAt = 0;
   let renewedAt = performance.now();
   let stopped = false;
@@ -109,7 +123,7 @@ function saving(browsing: KeptBrowsing, profile: OpenProfile, told: Told): () =>
   };
 }
 
-async function stateOf(browsing: KeptBrowsing, { cut }: Told): Promise<StorageState | undefined> {
+async function stateOf(browsing: SavedBrowsing, { cut }: Told): Promise<StorageState | undefined> {
   const state = await within(readMs, browsing.storage());
   if (state === undefined || JSON.stringify(state).length <= mostCharacters) return state;
   cut();

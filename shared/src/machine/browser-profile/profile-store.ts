@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { AppError } from "../../../core/errors.ts";
-import type { KeptText } from "../../../core/text/kept-text.ts";
-import type { KeptTexts } from "../../../core/text/kept-texts.ts";
-import { sha256Of } from "../../../core/text/sha256.ts";
+import { AppError } from "../../core/errors.ts";
+import type { KeptText } from "../../core/text/kept-text.ts";
+import type { KeptTexts } from "../../core/text/kept-texts.ts";
+import { sha256Of } from "../../core/text/sha256.ts";
 
 const cookie = z.looseObject({ name: z.string(), value: z.string(), domain: z.string(), path: z.string() });
 const site = z.looseObject({ origin: z.string(), localStorage: z.array(z.unknown()) });

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type BrowsersForTest, browsersForTest } from "../../../testing/browser/browsers.ts";
-import { until } from "../../../testing/durable/until.ts";
-import { startSite } from "../../../testing/web/site.ts";
-import { openWorkspace } from "../../workspace/open-workspace.ts";
-import type { Browsing } from "../browser.ts";
-import { profileFiles } from "./profile-files.ts";
-import { createProfileStore, type ProfileStore } from "./profile-store.ts";
+import { type BrowsersForTest, browsersForTest } from "../../testing/browser/browsers.ts";
+import { until } from "../../testing/durable/until.ts";
+import { startSite } from "../../testing/web/site.ts";
+import { profileFiles } from "../browser-profile/profile-files.ts";
+import { createProfileStore, type ProfileStore } from "../browser-profile/profile-store.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import type { Browsing } from "./browser.ts";
 
 const html = (body: string, headers: Record<string, string> = {}) =>
   new Response(`<!doctype html>${body}`, { headers: { "content-type": "text/html", ...headers } });

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { AppError } from "../../../core/errors.ts";
-import type { KeptTexts } from "../../../core/text/kept-texts.ts";
-import { sealedText } from "../../../core/text/sealed-text.ts";
-import { ownSecret } from "../../own-secret.ts";
-import { keptFiles } from "../../workspace/own-files/kept-files.ts";
+import { AppError } from "../../core/errors.ts";
+import type { KeptTexts } from "../../core/text/kept-texts.ts";
+import { sealedText } from "../../core/text/sealed-text.ts";
+import { ownSecret } from "../own-secret.ts";
+import { keptFiles } from "../workspace/own-files/kept-files.ts";
 
 /**
  * Where a home keeps browser profiles: in `browser-profiles`, sealed, with the key beside them,
