@@ -38,7 +38,7 @@ export function notesOn({ sections, origins }: Pick<Settings, "sections" | "orig
     const why =
       name === "vision"
         ? "the models of all agents see images themselves"
-        : "no agent, no flow and no fallback names it as its model";
+        : "no agent, no flow, no fallback and not [memory] embeddings names it as its model";
     notes.push(`${where}: [llm.${name}] is not used: ${why}.`);
   }
   return notes;
@@ -47,7 +47,7 @@ export function notesOn({ sections, origins }: Pick<Settings, "sections" | "orig
 const asOpenAi = "is not known here: its base_url is spoken to as an OpenAI-compatible one.";
 
 /** The model names that agents and models refer to. */
-function namedModels({ llm, agents, flows }: Sections): ReadonlySet<string | undefined> {
+function namedModels({ llm, agents, flows, memory }: Sections): ReadonlySet<string | undefined> {
   const isBlind = Object.values(agents).some(({ model }) => {
     const config = modelFor(model, llm);
     return config !== undefined && !traitsOf(config).vision;
@@ -57,6 +57,7 @@ function namedModels({ llm, agents, flows }: Sections): ReadonlySet<string | und
     ...(isBlind ? ["vision"] : []),
     ...["summary", "extract", "planner"],
     flows.model,
+    memory.embeddings,
     ...Object.values(agents).map(({ model }) => model),
     ...[llm, ...profiles].map(({ fallback }) => fallback as string | undefined),
   ]);
