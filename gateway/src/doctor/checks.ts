@@ -14,7 +14,6 @@ import { ModelFailure } from "manyhands/internal/models/model-failure";
 import { openBrowser } from "manyhands/internal/server/machine/open-browser";
 import { probeEngine } from "manyhands/internal/server/storage/open-engine";
 import { importName, lookForPython } from "manyhands/internal/tools/python/find-python";
-import * as z from "zod";
 
 /** One finding of the doctor: its state and, unless that is ok, what to do. */
 export type Check = { readonly name: string; readonly state: "ok" | "warn" | "fail"; readonly text: string };

@@ -31,7 +31,7 @@ export function createWorkMetrics(): WorkMetrics {
   const steps = counter("manyhands_steps_total", "Durable steps that were executed here.");
   const tokens = counter(
     "manyhands_model_tokens_total",
-    "Tokens of model calls; those cached are also among the input.",
+    "Tokens of model calls; those cached, and those written to a cache, are also among the input.",
   );
   const cost = counter("manyhands_model_usd_total", "What model calls cost, as far as prices are known.");
   const models = histogram("manyhands_model_call_seconds", "Duration of model calls.");
@@ -41,6 +41,7 @@ export function createWorkMetrics(): WorkMetrics {
       if (usage === undefined) continue;
       tokens.add({ model, type: "input" }, usage.inputTokens);
       tokens.add({ model, type: "cached" }, usage.cachedInputTokens);
+      if (usage.cacheWriteTokens !== undefined) tokens.add({ model, type: "cache_write" }, usage.cacheWriteTokens);
       tokens.add({ model, type: "output" }, usage.outputTokens);
       cost.add({ model }, usage.costUsd ?? 0);
     }

@@ -53,11 +53,21 @@ export function answerInquiries(
   };
 }
 
-/** The model that the settings name for this, unless there is something to see that it cannot. */
-function answering({ images = [] }: Inquiry, own: Model): Model {
+/**
+ * The model that the settings name for this, unless it cannot see what there is to see, or its
+ * window is too small.
+ */
+function answering(inquiry: Inquiry, own: Model): Model {
   const { extract } = own.roles ?? {};
-  return extract === undefined || (images.length > 0 && !extract.capabilities.vision) ? own : extract;
+  if (extract === undefined) return own;
+  const { vision, contextWindow } = extract.capabilities;
+  if (!vision && (inquiry.images?.length ?? 0) > 0) return own;
+  const needed = estimateTokens(messagesOf(inquiry, extract), [], extract.imageRule);
+  return needed + (inquiry.maxOutputTokens ?? usualAnswer) > contextWindow * fullAt ? own : extract;
 }
+
+/** Sizes are estimates: this much of a window counts as all of it. */
+const fullAt = 0.8;
 
 function add(pending: PendingSpending, { tokens, usd }: PendingSpending, sign: 1 | -1): void {
   pending.tokens += sign * tokens;

@@ -104,7 +104,8 @@ async function compact(task: AgentState, keepTokens: number, deps: CompactDeps, 
   if (older.every(({ role }) => role === "summary")) return false;
   const recorded = await retryingStep<Recorded>(task.run, "compact", waitingOf(task, deps), async (step) => {
     const workspace = await deps.openWorkspace(task.run.principal, task.run.contextId);
-    const room = Math.min(task.contextWindow, summarizer(deps).capabilities.contextWindow);
+    const other = deps.model.roles?.summary?.capabilities.contextWindow;
+    const room = Math.min(task.contextWindow, other ?? task.contextWindow);
     const text = await transcript(older, [...staying, ...task.messages.slice(-kept)], room, {
       spill: (name, whole) => workspace.spill(name, whole),
       tools: deps.tools,

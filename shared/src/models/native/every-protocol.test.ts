@@ -3,6 +3,7 @@ import type { AppError } from "../../core/errors.ts";
 import type { Carried, ModelEvent, ModelMessage, ModelReply, ModelRequest } from "../../core/model.ts";
 import { type ProviderReply, startProvider } from "../../testing/models/provider-server.ts";
 import { providerWires } from "../../testing/models/provider-wires.ts";
+import { event } from "../../testing/models/wire.ts";
 import type { ModelSettings } from "../config.ts";
 import { createModel } from "../create-model.ts";
 
@@ -350,6 +351,15 @@ test("a model that refuses marks is asked without them from then on", async () =
     false,
     false,
   ]);
+});
+
+test.each([
+  ["overloaded_error", "Overloaded", "model_unavailable"],
+  ["rate_limit_error", "Too many", "rate_limited"],
+])("an error within an answer ends it: %s", async (type, message, code) => {
+  const lastFrame = event({ type: "error", error: { type, message } } as never);
+  await using provider = opened("anthropic", [{ text: "one two three", cutAfter: 4, lastFrame }]);
+  expect(await refusal(ask(provider))).toMatchObject({ code, message: expect.stringContaining(message) });
 });
 
 test("Gemini's limit by the minute, which it calls a quota, waits as long as its details say", async () => {

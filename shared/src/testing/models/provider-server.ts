@@ -12,6 +12,8 @@ export type ProviderReply = WireAnswer & {
   readonly stallAfter?: number;
   /** Ends the body after this many frames. */
   readonly cutAfter?: number;
+  /** Sent before the body ends early. */
+  readonly lastFrame?: Uint8Array;
 };
 
 /** One request as the server got it. */
@@ -54,12 +56,17 @@ export function startProvider(wire: ProviderWire, replies: readonly ProviderRepl
   };
 }
 
-function bodyOf(frames: readonly Uint8Array[], { stallAfter, cutAfter }: ProviderReply, seen: ProviderRequest) {
+function bodyOf(
+  whole: readonly Uint8Array[],
+  { stallAfter, cutAfter, lastFrame }: ProviderReply,
+  seen: ProviderRequest,
+) {
+  const frames = lastFrame === undefined ? whole : [...whole.slice(0, cutAfter), lastFrame];
   let at = 0;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (at === stallAfter) return new Promise(() => undefined);
-      const next = at === cutAfter ? undefined : frames[at++];
+      const next = at === cutAfter && lastFrame === undefined ? undefined : frames[at++];
       // Each frame in a packet of its own, as a model writes it.
       await Bun.sleep(1);
       if (next === undefined) controller.close();
