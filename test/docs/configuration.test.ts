@@ -99,6 +99,8 @@ test("every TOML example on every page loads", async () => {
           AWS_ACCESS_KEY_ID: "k",
           AWS_SECRET_ACCESS_KEY: "s",
           SHOP_PASSWORD: "p",
+          GITHUB_TOKEN: "g",
+          FORGE_TOKEN: "f",
         },
       });
       expect({ page, line, notes }).toEqual({ page, line, notes: [] });

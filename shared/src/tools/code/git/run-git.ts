@@ -2,7 +2,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 
 /** No settings but those of the repository it works in, and nobody to ask. */
-export const gitEnvironment = {
+const gitEnvironment = {
   GIT_CONFIG_GLOBAL: "/dev/null",
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_NO_REPLACE_OBJECTS: "1",
