@@ -25,6 +25,7 @@ import { readSettings, type Settings, type SettingsSource } from "./settings/set
 import { type BucketConfig, bucketConfig } from "./storage/bucket-config.ts";
 import { databaseConfig } from "./storage/database-config.ts";
 import { type EngineConfig, engineConfig } from "./storage/engine-config.ts";
+import { type MemoryConfig, memoryConfig } from "./storage/memory-config.ts";
 import { type RetentionConfig, retentionConfig } from "./storage/retention-config.ts";
 
 /** The configuration of a process, validated and with defaults. Frozen, made once at start. */
@@ -123,6 +124,8 @@ export type Config = {
   readonly databases: Readonly<Record<string, DatabaseServer>>;
   /** The servers of repositories that the settings name. */
   readonly git: readonly GitHost[];
+  /** Who has a memory across conversations, and how much of it. */
+  readonly memory: MemoryConfig;
   /** Absolute path of the folder of the project's skills, which may be missing. */
   readonly projectSkills: string;
   readonly mcp: {
@@ -208,6 +211,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
     git: gitConfig(sections.git),
+    memory: memoryConfig(sections),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };
