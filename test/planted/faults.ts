@@ -7877,8 +7877,8 @@ export const faults: readonly Fault[] = [
   {
     id: "clone-counts-as-chosen",
     file: "shared/src/tools/code/clone-repository.ts",
-    find: "reads: true, led: true,",
-    becomes: "reads: true,",
+    find: "      led: true,\n",
+    becomes: "",
     harm: "Content that a user sent has addresses cloned that carry what the task knows.",
     tests: ["test/agents/tool-natures"],
   },

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import * as z from "zod";
 import { defineAgent } from "../agent/define-agent.ts";
 import { toolFamilyNames } from "../config/agents/agent-section.ts";
+import { gitConfig } from "../config/git-config.ts";
+import { sectionsSchema } from "../config/sections.ts";
 import type { MoreTools } from "../core/agent.ts";
 import { defineTool } from "../core/tools/define-tool.ts";
 import type { Tool } from "../core/tools/tool.ts";
@@ -18,6 +20,7 @@ import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../testing/tool-context.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
+import { createGitHosts } from "../tools/code/forge/git-host.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
 import { computerUse } from "../tools/desktop/computer-use.ts";
 import { createDisplays } from "../tools/desktop/display-session.ts";
@@ -209,6 +212,7 @@ test("families list all names their tools can have", async () => {
   const machine: MachineParts = {
     ...deps(),
     egress,
+    gitHosts: createGitHosts(gitConfig(sectionsSchema.parse({ git: { "git.example": {} } }).git)),
     web: [webSearch({ ...page, engines: [], lang: "en", country: "us" }), webFetch(page)],
     desktop: [computerUse({ displays: createDisplays(sandbox, size), size })],
     browsing: {

@@ -162,6 +162,32 @@ test.if(hasGit)("links in a repository that lead outside are left out, and the r
   expect(await inside(workspace, "cd links; git status --short; cat in")).toBe("D out\n D up\na");
 });
 
+test.if(hasGit)(
+  "submodules and files of Git LFS are named as missing, and a submodule can be cloned into its place",
+  async () => {
+    await git.make(
+      "ann/parts",
+      `printf '[submodule "lib"]\\n\\tpath = vendor/lib\\n\\turl = ${host}/ann/app\\n' > .gitmodules
+echo '*.bin filter=lfs diff=lfs merge=lfs -text' > .gitattributes
+printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%064d\\nsize 5\\n' 1 > big.bin
+git update-index --add --cacheinfo "160000,$(git -C ../ann/app.git rev-parse v1),vendor/lib"
+git add .gitmodules .gitattributes big.bin && git commit -qm parts`,
+    );
+    const { workspace, text } = await clone({ url: `${host}/ann/parts` });
+    const commit = /vendor\/lib is commit ([0-9a-f]{40}) of https:\/\/git\.example\/ann\/app/.exec(text)?.[1] ?? "";
+    expect(text).toContain(
+      "these hold a pointer instead of their content, and must not be changed or committed: big.bin",
+    );
+    const tool = cloneRepositoryTool({ egress: egressHere(), sandbox: place.sandbox, hosts: noGitHosts });
+    const input = { url: `${host}/ann/app`, ref: commit, into: "parts/vendor/lib" };
+    const submodule = await callIn(workspace)(tool, input);
+    expect(submodule.text).toContain("into parts/vendor/lib/");
+    expect(await inside(workspace, "cd parts; cat vendor/lib/main.py; git status --short; git submodule status")).toBe(
+      `print(1)\n-${commit} vendor/lib`,
+    );
+  },
+);
+
 test.if(hasGit)("a malicious repository is refused before it is written, and nothing is left of it", async () => {
   for (const [name, commands] of Object.entries(bombs)) {
     await git.make(`bad/${name}`, commands);

@@ -13,6 +13,7 @@ import type { GitHosts } from "./forge/git-host.ts";
 import { forgeFamily } from "./forge/push-branch.ts";
 import { unnamedRepository } from "./forge/unnamed-repository.ts";
 import { checkOut } from "./git/check-out.ts";
+import { leftOutText } from "./git/left-out.ts";
 import { chooseRef, remoteRepository } from "./git/upload-pack.ts";
 import { repositoryNotes } from "./repository-notes.ts";
 
@@ -114,7 +115,8 @@ async function cloned(
     pack.shallow.length === 0
       ? "its whole history"
       : `the last ${depth === 1 ? "commit" : `${depth} commits`} of its history`;
-  const notes = await repositoryNotes(workspace, placed);
+  const leftOut = await leftOutText(placed.folder, { workspace: workspace.root, sandbox, signal });
+  const notes = `${leftOut}${await repositoryNotes(workspace, placed)}`;
   return `${unpackedText(placed)}\nIt is ${url} at ${at}${ref.oid.slice(0, 12)}, with ${history}. git works in it.${notes}`;
 }
 

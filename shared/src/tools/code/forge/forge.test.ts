@@ -180,7 +180,8 @@ test.if(hasGit)(
     const head = await commit("echo 9 > src/a");
     const secret = await inside(workspace, "cd app && echo secret-of-the-user | git hash-object -w --stdin");
     const outside = `/tmp/manyhands-ran-${crypto.randomUUID()}`;
-    // It claims to be another repository, replaces its objects, and runs programs where git lets it.
+    // It claims to be another repository, replaces its objects, and runs programs where git lets
+    // it.
     await inside(
       workspace,
       `cd app && printf '#!/bin/sh\\ntouch ${outside}\\n' > ../evil && chmod +x ../evil && mkdir -p .git/hooks && cp ../evil .git/hooks/pre-push

@@ -39,7 +39,9 @@ export interface GitHosts {
    * listed.
    */
   authorization(address: string | URL): Readonly<Record<string, string>>;
-  /** Throws `forbidden` unless the address is https, or this machine's own as the settings name it. */
+  /**
+   * Throws `forbidden` unless the address is https, or this machine's own as the settings name it.
+   */
   admit(url: URL): void;
 }
 

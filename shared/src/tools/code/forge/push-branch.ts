@@ -74,7 +74,9 @@ async function placeOf(folder: string, workspace: Workspace, hosts: GitHosts): P
 
 type Within = ForgeDeps & { readonly workspace: Workspace; readonly signal: AbortSignal };
 
-/** The commits that the server had before this push, so that a push that was made reads the same. */
+/**
+ * The commits that the server had before this push, so that a push that was made reads the same.
+ */
 function changeOf({ folder, record }: Place, given: PushInput, within: Within) {
   const known = [...new Set([record.commit, ...withoutPush(record, given).map(({ commit }) => commit)])];
   return pushedChange({ folder, commit: given.commit, known }, within);
