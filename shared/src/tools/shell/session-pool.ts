@@ -18,7 +18,9 @@ export type PooledOutcome = CallOutcome & {
  * too many. Calls of one conversation run in turn.
  */
 export interface SessionPool {
-  run(context: ToolContext, code: string, options: CallOptions): Promise<PooledOutcome>;
+  run(context: Pick<ToolContext, "workspace">, code: string, options: CallOptions): Promise<PooledOutcome>;
+  /** The conversation's session, if one is open; the same object while it lives. */
+  peek(workspace: Workspace): object | undefined;
   /** Ends the conversation's session after the earlier calls; the next call starts a new one. */
   restart(workspace: Workspace): Promise<void>;
   /** Ends the conversation's session at once, whatever is running in it. */
@@ -121,6 +123,10 @@ export function createSessionPool(options: {
       });
       return untilAborted(turn, callOptions.signal);
     },
+    peek({ root }) {
+      const session = slots.get(root)?.session;
+      return session?.alive() ? session : undefined;
+    },
     async restart({ root }) {
       const slot = slots.get(root);
       if (slot !== undefined) await inTurn(slot, () => end(slot, "a restart was asked for"));
@@ -165,7 +171,7 @@ async function drop(slot: Slot, cause: string): Promise<void> {
 
 async function ensureSession(
   slot: Slot,
-  context: ToolContext,
+  context: Pick<ToolContext, "workspace">,
   name: string,
   open: (workspace: string) => Promise<Session>,
 ): Promise<string | undefined> {
