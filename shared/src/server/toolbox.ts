@@ -4,9 +4,9 @@ import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
 import { sharedPages } from "../machine/browser/live/shared-pages.ts";
 import { watchedPages } from "../machine/browser/live/watched-pages.ts";
+import { createEgress, type Egress } from "../machine/egress/egress.ts";
 import { createHolds } from "../machine/live/holds.ts";
 import { createLivePages } from "../machine/live/live-pages.ts";
-import { createEgress, type Egress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
@@ -37,7 +37,9 @@ const longestTimeoutSeconds = 600;
 export type Toolbox = Omit<MachineParts, "delegate"> & {
   /** What is configured but missing here, one sentence each. */
   readonly notes: readonly string[];
-  /** The open pages and desktops, for people; undefined where there is no browser, or no desktop. */
+  /**
+   * The open pages and desktops, for people; undefined where there is no browser, or no desktop.
+   */
   readonly live: Readonly<Record<LiveScreen, LivePages | undefined>>;
   /** Ends every session and process. */
   close(): Promise<void>;

@@ -16,8 +16,8 @@ const livePath = ({ runId, task, screen }: LivePlace) =>
   `${runPath(runId)}/live?${new URLSearchParams({ task, screen })}`;
 
 /**
- * The page or desktop that a task of the run has open, until the stream breaks. Rejects with a ProblemError
- * when the gateway refuses.
+ * The page or desktop that a task of the run has open, until the stream breaks. Rejects with a
+ * ProblemError when the gateway refuses.
  */
 export async function* watchPage(place: LivePlace, signal: AbortSignal): AsyncGenerator<LiveItem> {
   const response = await request(livePath(place), { signal });

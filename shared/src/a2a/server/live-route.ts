@@ -77,7 +77,8 @@ function jsonOf(body: ArrayBuffer): unknown {
 
 function screenOf(asked = "browser"): LiveScreen {
   const screen = liveScreens.find((one) => one === asked);
-  if (screen === undefined) throw new AppError("invalid_input", `must be ${liveScreens.join(" or ")}`, { field: "screen" });
+  if (screen === undefined)
+    throw new AppError("invalid_input", `must be ${liveScreens.join(" or ")}`, { field: "screen" });
   return screen;
 }
 

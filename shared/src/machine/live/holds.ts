@@ -9,8 +9,8 @@ export type HoldBounds = { readonly idleMs: number; readonly mostMs: number };
 const defaultBounds: HoldBounds = { idleMs: 120_000, mostMs: 30 * 60_000 };
 
 /**
- * What an agent and a person use in turn: the page of a browser, the screen of a desktop. `Thing` is
- * that of a conversation while it is open.
+ * What an agent and a person use in turn: the page of a browser, the screen of a desktop. `Thing`
+ * is that of a conversation while it is open.
  */
 export type Shareable<Thing extends object> = {
   readonly name: "page" | "screen";
@@ -51,10 +51,7 @@ const inputMs = 10_000;
 const lookMs = 500;
 
 /** Holds over what is shared. */
-export function createHolds<Thing extends object>(
-  shared: Shareable<Thing>,
-  bounds: Partial<HoldBounds> = {},
-): Holds {
+export function createHolds<Thing extends object>(shared: Shareable<Thing>, bounds: Partial<HoldBounds> = {}): Holds {
   const { name } = shared;
   const holds = new Map<string, Hold<Thing>>();
   const calls = createCalls();

@@ -102,11 +102,7 @@ function update<Shown extends object>(stage: Stage<Shown>, watchable: Watchable<
 }
 
 /** Takes pictures of this from now on, of no other. */
-function show<Shown extends object>(
-  stage: Stage<Shown>,
-  { film }: Watchable<Shown>,
-  shown: Shown | undefined,
-): void {
+function show<Shown extends object>(stage: Stage<Shown>, { film }: Watchable<Shown>, shown: Shown | undefined): void {
   if (stage.shown === shown) return;
   stage.stop?.();
   stage.stop = undefined;

@@ -60,14 +60,7 @@ export function createSessionPool(options: {
 
   function slotOf(workspace: Workspace): Slot {
     const { root } = workspace;
-    const slot = slots.get(root) ?? {
-      workspace,
-      session: undefined,
-      queue: Promise.resolve(),
-      lost: undefined,
-      idle: undefined,
-      calls: 0,
-    };
+    const slot = slots.get(root) ?? newSlot(workspace);
     slots.delete(root);
     slots.set(root, slot);
     return slot;
@@ -143,6 +136,10 @@ export function createSessionPool(options: {
       await Promise.all(closing.map((slot) => drop(slot, "the server is closing")));
     },
   };
+}
+
+function newSlot(workspace: Workspace): Slot {
+  return { workspace, session: undefined, queue: Promise.resolve(), lost: undefined, idle: undefined, calls: 0 };
 }
 
 function inTurn<T>(slot: Slot, act: () => Promise<T>): Promise<T> {

@@ -71,10 +71,14 @@ export function shareScreens({ displays, size }: Displays, bounds: Partial<HoldB
       return { told: { page: "open", held: holds.isHeld(workspace) }, shown };
     },
     film: async (session, onFrame) =>
-      filming((isFirst) => {
-        const read = ["/bin/bash", "-c", changedPicture, "picture", pictureFile, String(pictureBytes(size))];
-        return run(session, [...read, isFirst ? "all" : "changed"], frameMs);
-      }, size, onFrame),
+      filming(
+        (isFirst) => {
+          const read = ["/bin/bash", "-c", changedPicture, "picture", pictureFile, String(pictureBytes(size))];
+          return run(session, [...read, isFirst ? "all" : "changed"], frameMs);
+        },
+        size,
+        onFrame,
+      ),
   };
   return {
     holds,

@@ -1,11 +1,11 @@
 import type { StoredFile } from "manyhands/internal/core/workspace";
 import { useRef } from "preact/hooks";
+import type { LivePlace } from "../../../api/live.ts";
 import { clockText, safeText, shortLine } from "../../../app/format.ts";
 import { words } from "../../../app/words/words.ts";
 import { Empty } from "../../../parts/empty.tsx";
 import { Icon } from "../../../parts/icons/icon.tsx";
 import { LivePage } from "../live/live-page.tsx";
-import type { LivePlace } from "../../../api/live.ts";
 import type { RunItem } from "../model/items.ts";
 import { callsOf, hintOf } from "../model/rows.ts";
 import { Pictures, picturesIn } from "../render/pictures.tsx";
@@ -90,7 +90,10 @@ type Shown = { readonly run: RunItem; readonly screen: LivePlace["screen"] };
 function useScreens({ tree }: RunStore): readonly Shown[] {
   const seen = useRef(new Map<string, string>());
   const calls = callsOf(tree.root).toSorted((one, other) => one.started.at.localeCompare(other.started.at));
-  const uses = { browser: (name: string) => name.startsWith("browser_"), desktop: (name: string) => name === "computer_use" };
+  const uses = {
+    browser: (name: string) => name.startsWith("browser_"),
+    desktop: (name: string) => name === "computer_use",
+  };
   return (["browser", "desktop"] as const).flatMap((screen) => {
     const newest = calls.findLast(({ name }) => uses[screen](name));
     const run = newest && tree.runs.get(newest.runId);
