@@ -8361,6 +8361,8 @@ export const faults: readonly Fault[] = [
     becomes: "browsers?.peek(workspace)?.hasKept(url) === undefined",
     harm: "What a page shows to a kept log-in may be carried to hosts that nobody named.",
     tests: ["shared/src/tools/risk/guard"],
+  },
+  {
     id: "foreign-thinking-sent",
     file: "shared/src/models/native/to-prompt.ts",
     find: "message.carried?.of === of",
