@@ -101,7 +101,10 @@ test("what is recalled is not among the user's words, by which an address would 
     description: "Looks.",
     input: z.strictObject({}),
     effect: "pure",
-    risk: async (_, { said }) => void (words = said),
+    async risk(_, { said }) {
+      words = said;
+      return undefined;
+    },
     run: async () => "seen",
   });
   await using taught = await teachable([call("spy", {}), { text: "Done." }, { text: "Later." }], "ask", [spy]);
