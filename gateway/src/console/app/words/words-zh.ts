@@ -3,6 +3,7 @@ import { findChinese } from "./words-find-zh.ts";
 import { liveChinese } from "./words-live-zh.ts";
 import { memoryChinese } from "./words-memory-zh.ts";
 import { runChinese } from "./words-run-zh.ts";
+import { skillsChinese } from "./words-skills-zh.ts";
 import { systemChinese } from "./words-system-zh.ts";
 
 /** The texts of the console in Chinese, written and not translated word by word. */
@@ -64,6 +65,7 @@ export const chinese: typeof english = {
   livePage: liveChinese,
   system: systemChinese,
   memory: memoryChinese,
+  skillSettings: skillsChinese,
 
   whatNeedsDoing: "要做什么？",
   task: "任务",
@@ -226,6 +228,7 @@ export const chinese: typeof english = {
     model: "模型",
     agents: "智能体",
     servers: "MCP 服务器",
+    skills: "技能",
     tokens: "令牌",
     memory: "记忆",
     appearance: "外观",
