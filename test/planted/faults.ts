@@ -8296,7 +8296,7 @@ export const faults: readonly Fault[] = [
     find: '[{ type: "text", text: presentRecalled(entries) }]), note: true }]',
     becomes: '[{ type: "text", text: presentRecalled(entries) }]) }]',
     harm: "An address in a memory counts as named by the user, and data may go there.",
-    tests: [...remembering, "test/attacks/remembered"],
+    tests: remembering,
   },
   {
     id: "focus-changes-the-field",
