@@ -8345,4 +8345,28 @@ export const faults: readonly Fault[] = [
     harm: "Registered agents are lost for good with the next registration.",
     tests: ["gateway/src/registry/registry-file"],
   },
+  {
+    id: "run-of-anybody",
+    file: "shared/src/runs/own-run.ts",
+    find: " || run.principal !== principal",
+    becomes: "",
+    harm: "Where a store shows a run to whoever knows its id, everybody reads and cancels it.",
+    tests: ["shared/src/runs/own-run"],
+  },
+  {
+    id: "newer-view-overwritten",
+    file: "shared/src/runs/projection-cache.ts",
+    find: "    if (newest > projection.seq) return;\n",
+    becomes: "",
+    harm: "A reader that was slow takes what is known of a run back.",
+    tests: ["shared/src/runs/projection-cache"],
+  },
+  {
+    id: "odd-in-order-of-time",
+    file: "shared/src/tools/data/statistics/decomposition.ts",
+    find: ".toSorted((one, other) => other.distance - one.distance)",
+    becomes: "",
+    harm: "A series names ten usual values as odd, and not the one that is.",
+    tests: ["shared/src/tools/data/statistics/models"],
+  },
 ];
