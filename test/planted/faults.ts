@@ -8346,7 +8346,7 @@ export const faults: readonly Fault[] = [
     tests: ["gateway/src/registry/registry-file"],
   },
   {
-    id: "run-of-anybody",
+    id: "own-run-of-anybody",
     file: "shared/src/runs/own-run.ts",
     find: " || run.principal !== principal",
     becomes: "",
