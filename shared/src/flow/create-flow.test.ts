@@ -12,7 +12,9 @@ const stored = (name: string, sha256 = name): StoredFile => ({ name, sha256, med
 const file = (name: string, sha256 = name): Part => ({ type: "file", ...stored(name, sha256) });
 const text = (value: string): Part => ({ type: "text", text: value });
 
-/** The verbs over a run in memory, with what it recorded. `stored` are the contents of its files. */
+/**
+ * The verbs over a run in memory, with what it recorded. `stored` are the contents of its files.
+ */
 function flowInMemory(begun: object = {}, contents: Readonly<Record<string, string>> = {}) {
   const events: RunEvent[] = [];
   const steps: string[] = [];

@@ -66,6 +66,7 @@ test("an approval is for one skill, and a name that every object has is no appro
     ["two", "new"],
   ]);
   await library.remove("one");
+  expect((await library.list()).map(({ name }) => name)).toEqual(["constructor", "two"]);
   await skill("skills", "one");
   expect((await listed("one"))?.state).toBe("new");
 });

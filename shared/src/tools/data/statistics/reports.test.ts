@@ -123,6 +123,19 @@ test.each([
   expect(told(mannWhitney(sample("a", ...one), sample("b", ...other)))).toContain(figures);
 });
 
+test("orders are counted out where one sample has eight values or fewer, and the other not very many", () => {
+  const from = (first: number, n: number) => Array.from({ length: n }, (_, at) => first + at * 1.37);
+  const isExact = (n: number, m: number) =>
+    told(mannWhitney(sample("a", ...from(0.5, n)), sample("b", ...from(3.01, m)))).includes("(exact)");
+  expect([isExact(8, 20), isExact(20, 8), isExact(9, 9), isExact(8, 250), isExact(8, 251)]).toEqual([
+    true,
+    true,
+    false,
+    true,
+    false,
+  ]);
+});
+
 test("the effect of ranks is the share of pairs in which the first is larger", () => {
   const text = told(mannWhitney(sample("a", 5, 6, 1), sample("b", 2, 3)));
   expect(text).toContain("a value of a is the larger in 66.67 % of pairs; rank-biserial r = 0.3333 (medium)");
@@ -143,8 +156,13 @@ test.each([
 
 test("pairs that are all equal are not tested, and more than fifty are not counted out", () => {
   expect(() => wilcoxon(sample("d", 0, 0))).toThrow("All pairs are equal");
-  const many = (n: number) => told(wilcoxon(sample("d", ...Array.from({ length: n }, (_, at) => at + 1 - n / 3))));
-  expect([many(50).includes("exact"), many(51).includes("exact")]).toEqual([true, false]);
+  const differences = (n: number) => Array.from({ length: n }, (_, at) => (at % 3 === 0 ? -1 : 1) * (at + 1.25));
+  const isExact = (values: readonly number[]) => told(wilcoxon(sample("d", ...values))).includes("exact");
+  expect([isExact(differences(50)), isExact(differences(51)), isExact([...differences(9), -1.25])]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test("groups are compared by ranks, in all and in pairs", () => {
@@ -156,6 +174,14 @@ test("groups are compared by ranks, in all and in pairs", () => {
   for (const pair of ["a − b: the first is the larger in 28 %", "a − c", "b − c"]) expect(text).toContain(`  ${pair}`);
   expect(told(kruskalWallis([...groups, sample("d", 1, 2, 3, 4)]))).toContain("does not hold in d: p is rough.");
   expect(() => kruskalWallis([sample("a", 1, 1), sample("b", 1, 1)])).toThrow("All values are equal");
+  expect(() => kruskalWallis([sample("a", 1, 2), sample("b", 1)])).toThrow("b has 1 values; at least 2 are needed.");
+  expect(told(kruskalWallis([sample("a", 1, 2), sample("b", 3, 4)]))).toContain("does not hold in a, b: p is rough.");
+  expect(
+    text
+      .split("\n")
+      .slice(0, 3)
+      .map((line) => line.split(":")[0]),
+  ).toEqual(["a", "b", "c"]);
 });
 
 test("means are compared with their interval, and a sample without spread is refused", () => {
@@ -296,9 +322,21 @@ test("ranks that say otherwise than values are told, and so is the better way", 
   );
 });
 
+test("each pair in which ranks and values disagree is named, by size or by sign", () => {
+  const [a, b, c] = [
+    sample("a", 1, 2, 3, 4, 5, 60),
+    sample("b", 5, 4, 3, 2, 1, 60),
+    sample("c", 1, 2, 4, 30, 400, 9_000),
+  ];
+  const [line = ""] = correlations([a, b, c], "pearson", 0.95).assumptions;
+  for (const pair of ["a and b", "b and c"]) expect(line).toContain(pair);
+});
+
 test("shares have Wilson's interval; of other columns mean and median have theirs", () => {
   const shares = confidenceIntervals([sample("hit", 1, 0, 1, 1, 0, 1, 1, 1, 1, 1)], 0.95);
   expect(shares.lines).toEqual(["hit: 8 of 10 = 0.8, 95 % CI 0.4902 to 0.9433"]);
+  expect(confidenceIntervals([sample("a", 1, 1), sample("b", 0, 1)], 0.95).lines).toHaveLength(2);
+  expect(() => confidenceIntervals([sample("a", 1, 1), sample("b", 0)], 0.95)).toThrow("b has 1 values");
   expect(confidenceIntervals([sample("none", 0, 0, 0)], 0.95).lines[0]).toContain("0 of 3 = 0, 95 % CI 0 to ");
   const text = told(confidenceIntervals([sample("hit", 1, 0), sample("n", 5, 6, 7, 9)], 0.95));
   expect(text).toContain("  mean 95 % CI 4.032 to 9.468; median 95 % CI 5 to 9");
@@ -321,5 +359,8 @@ test("values outside a rule's bounds are shown, the farthest first, twenty at mo
   expect(many.lines.at(-2)).toBe("  … 1 more, nearer to the usual");
   expect(many.lines).toHaveLength(24);
   expect(outliers(sample("n", 1, 2, 3, 4, 5, 6, 7, 8), "zscore", []).lines[1]).toContain("outside: 0 of 8");
+  expect(() => outliers(sample("n", 1), "iqr", [])).toThrow("n has 1 values; at least 2 are needed.");
+  // On the bound is within it.
+  expect(outliers(sample("n", 2, 2, 7, 7, -5.5, 14.5), "iqr", []).lines[1]).toContain("outside: 0 of 6");
   expect(() => outliers(sample("n", 1, 1, 1, 1, 9), "mad", [])).toThrow("mad has no width; use another rule.");
 });
