@@ -25,7 +25,11 @@ else {
       const [engine, shared] = [await openEngine(config, { log: silentLog, port: 0 }), await openShared(config)];
       const over = { engine, kept: shared.schedules };
       const starts = await startsForTest({}, { at: "2026-11-02T12:00:00Z", over });
-      return { starts, close: () => starts[Symbol.asyncDispose]().finally(shared.close) };
+      const close = async () => {
+        await starts[Symbol.asyncDispose]();
+        await shared.close();
+      };
+      return { starts, close };
     };
     const machines = [await machine("one"), await machine("other"), await machine("third")];
     const all = machines.map(({ starts }) => starts);
