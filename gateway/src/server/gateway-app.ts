@@ -33,6 +33,7 @@ import { type ChangeStreamPace, changeRoutes } from "../rest/change-routes.ts";
 import { deliveryRoutes } from "../rest/delivery-routes.ts";
 import type { Endpoint } from "../rest/endpoint.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
+import { type MemoryRoutesDeps, memoryRoutes } from "../rest/memory/memory-routes.ts";
 import { problem } from "../rest/problem.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { archiveRoute } from "../rest/runs/archive-route.ts";
@@ -95,6 +96,8 @@ export type GatewayAppDeps = {
   readonly settings?: OperatorSettings | undefined;
   /** What starts by itself, and who is told of runs; nothing and nobody if left out. */
   readonly starts?: Starts | undefined;
+  /** What is remembered for callers; nothing if left out. */
+  readonly memory?: MemoryRoutesDeps | undefined;
   /** Lets people sign in to the console; they send a token if left out. */
   readonly signIn?: SignIn | undefined;
   readonly identify: Identify;
@@ -189,6 +192,7 @@ function routesOf(deps: RoutesDeps): Endpoint[] {
     ...usageRoutes(deps),
     ...shareRoutes(deps),
     ...startRoutes(deps),
+    ...(deps.memory === undefined ? [] : memoryRoutes(deps.memory)),
     ...(deps.settings === undefined ? [] : settingsRoutes(deps.settings)),
   ];
 }

@@ -38,6 +38,7 @@ import { adapterUrl } from "./a2a-adapter.ts";
 import { followElsewhere } from "./follow-elsewhere.ts";
 import { type GatewayApp, type GatewayAppDeps, gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
+import { openGatewayMemory } from "./open-gateway-memory.ts";
 import { openGatewayPeers } from "./open-gateway-peers.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
 import { openSettings } from "./open-settings.ts";
@@ -180,16 +181,13 @@ async function open({
   });
   const starts = startsOf(config, { engine: guarded, runs, runnables, publicUrl, log: logger, kept: shared.schedules });
   const settings = settingsOf({ config, flows, registry, shared, log: logger });
+  const memory = openGatewayMemory(config, shared);
   const app = gatewayApp({
     version,
     publicUrl,
     hostname: config.server.host,
     engine: guarded,
-    artifacts,
-    registry,
-    runnables,
-    runs,
-    deletions,
+    ...{ artifacts, registry, runnables, runs, deletions, memory },
     model: factsOf(model),
     facts({ name, type }) {
       const flow = type === "flow" ? flows.get(name) : undefined;
@@ -210,8 +208,11 @@ async function open({
     metrics,
     report,
   });
-  const stop = starts.start();
-  return { app, stop, close: () => settings.mcp.close().then(registry.close).finally(authentication.close) };
+  return {
+    app,
+    stop: starts.start(),
+    close: () => settings.mcp.close().then(registry.close).then(memory.close).finally(authentication.close),
+  };
 }
 
 function factsOf({ name, provider }: Model) {

@@ -31,6 +31,7 @@ import { runnablesOf } from "../flows/runnables.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";
 import { type GatewayAppDeps, gatewayApp } from "../server/gateway-app.ts";
+import { openGatewayMemory } from "../server/open-gateway-memory.ts";
 import { openSettings } from "../server/open-settings.ts";
 import { openShares } from "../shares/share-store.ts";
 import { openStarts, type StartsDeps } from "../starts/open-starts.ts";
@@ -94,7 +95,7 @@ export async function startGateway(
     report: fail,
   });
   const flows = [{ runnable: echo, execute: echoRun }, ...(options.flows ?? [])];
-  const { settings, composed, triggers } = await settingsForTest(home, options, registry);
+  const { settings, memory, composed, triggers } = await settingsForTest(home, options, registry);
   const all = () => flows.map(({ runnable }) => runnable).concat(composed.all());
   const runnables = { all, ofKind: (kind: string) => all().find((one) => kindsOf(one).includes(kind)) };
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
@@ -121,8 +122,7 @@ export async function startGateway(
     shares: openShares(keptFile(join(home, "shares.json"))),
     model: { name: "none", provider: "test" },
     facts: () => ({}),
-    settings,
-    starts,
+    ...{ settings, starts, memory },
     identify: identifyBy(options.token),
     report: fail,
     ...options.app,
@@ -169,7 +169,7 @@ async function settingsForTest(
     all: () => runnablesOf([...flows].filter(isComposed), { list: () => [] }).all(),
     each: (listener: (name: string) => void) => flows.each((flow) => isComposed(flow) && listener(flow.name)),
   };
-  return { settings, composed, triggers: config.triggers };
+  return { settings, memory: openGatewayMemory(config, shared), composed, triggers: config.triggers };
 }
 
 function startsForTest(

@@ -23,6 +23,7 @@ import { readSettings, type Settings, type SettingsSource } from "./settings/set
 import { type BucketConfig, bucketConfig } from "./storage/bucket-config.ts";
 import { databaseConfig } from "./storage/database-config.ts";
 import { type EngineConfig, engineConfig } from "./storage/engine-config.ts";
+import { type MemoryConfig, memoryConfig } from "./storage/memory-config.ts";
 import { type RetentionConfig, retentionConfig } from "./storage/retention-config.ts";
 import { type TriggersConfig, triggersConfig } from "./triggers/trigger-config.ts";
 
@@ -122,6 +123,8 @@ export type Config = {
   readonly databases: Readonly<Record<string, DatabaseServer>>;
   /** What starts by itself, and who is told of it. */
   readonly triggers: TriggersConfig;
+  /** Who has a memory across conversations, and how much of it. */
+  readonly memory: MemoryConfig;
   /** Absolute path of the folder of the project's skills, which may be missing. */
   readonly projectSkills: string;
   readonly mcp: {
@@ -207,6 +210,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
     triggers: triggersConfig(settings),
+    memory: memoryConfig(sections),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };
