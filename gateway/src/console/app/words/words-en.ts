@@ -1,6 +1,7 @@
 import { findEnglish } from "./words-find-en.ts";
 import { liveEnglish } from "./words-live-en.ts";
 import { runEnglish } from "./words-run-en.ts";
+import { skillsEnglish } from "./words-skills-en.ts";
 import { startsEnglish } from "./words-starts-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
 
@@ -77,6 +78,7 @@ export const english = {
 
   // Settings that write, the builder, the API page.
   system: systemEnglish,
+  skillSettings: skillsEnglish,
 
   // A new task.
   whatNeedsDoing: "What needs doing?",
@@ -251,6 +253,7 @@ export const english = {
     model: "Model",
     agents: "Agents",
     servers: "MCP servers",
+    skills: "Skills",
     tokens: "Tokens",
     appearance: "Appearance",
   },
