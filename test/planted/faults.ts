@@ -8409,6 +8409,8 @@ export const faults: readonly Fault[] = [
     becomes: "",
     harm: "After each turn a provider misses the thinking it signed, and refuses to go on.",
     tests: ["shared/src/agent/signed-thinking"],
+  },
+  {
     id: "parallel-calls-unlimited",
     file: "shared/src/agent/act/call-tools.ts",
     find: "Math.min(calls.length, task.limits.parallelCalls)",

@@ -209,10 +209,9 @@ async function open({
     metrics,
     report,
   });
-  const stop = starts.start();
   return {
     app,
-    stop,
+    stop: starts.start(),
     close: () => settings.mcp.close().then(registry.close).then(memory.close).finally(authentication.close),
   };
 }

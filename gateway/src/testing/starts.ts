@@ -5,6 +5,7 @@ import { createWebhooks } from "manyhands/internal/a2a/push/webhooks";
 import { loadConfig } from "manyhands/internal/config/config";
 import { type Engine, silentLog } from "manyhands/internal/core/runs/engine";
 import type { QuotaConfig } from "manyhands/internal/core/runs/quota";
+import type { KeptText } from "manyhands/internal/core/text/kept-text";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
@@ -32,10 +33,17 @@ export type TestStarts = AsyncDisposable &
 /** Opens it with these settings at a time; its only runnable is `echo`. */
 export async function startsForTest(
   env: Readonly<Record<string, string>>,
-  { at, quotas, toml }: { readonly at: string; readonly quotas?: QuotaConfig; readonly toml?: string },
+  options: {
+    readonly at: string;
+    readonly quotas?: QuotaConfig;
+    readonly toml?: string;
+    /** The store of several machines, instead of files. */
+    readonly over?: { readonly engine: Engine; readonly kept: KeptText };
+  },
 ): Promise<TestStarts> {
+  const { at, quotas, toml, over } = options;
   const home = await mkdtemp(join(tmpdir(), "starts-"));
-  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const engine = over?.engine ?? createEmbeddedEngine({ path: join(home, "runs.db") });
   if (toml !== undefined) await Bun.write(join(home, "manyhands.toml"), toml);
   const { triggers } = await loadConfig({ cwd: home, env });
   const projections = createProjectionCache(engine);
@@ -50,7 +58,7 @@ export async function startsForTest(
   const another = async (replace: Partial<StartsDeps> = {}) =>
     openStarts(triggers, {
       ...{ engine, runs, runnables, publicUrl, log, now: () => clock.now },
-      kept: keptFile(join(home, "schedules.json")),
+      kept: over?.kept ?? keptFile(join(home, "schedules.json")),
       webhooks: (allow) => createWebhooks({ allow, deny: [], only: [] }),
       ...replace,
     });
