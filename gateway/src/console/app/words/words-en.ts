@@ -1,6 +1,7 @@
 import { findEnglish } from "./words-find-en.ts";
 import { liveEnglish } from "./words-live-en.ts";
 import { runEnglish } from "./words-run-en.ts";
+import { skillsEnglish } from "./words-skills-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
 
 /**
@@ -75,6 +76,7 @@ export const english = {
 
   // Settings that write, the builder, the API page.
   system: systemEnglish,
+  skillSettings: skillsEnglish,
 
   // A new task.
   whatNeedsDoing: "What needs doing?",
@@ -249,6 +251,7 @@ export const english = {
     model: "Model",
     agents: "Agents",
     servers: "MCP servers",
+    skills: "Skills",
     tokens: "Tokens",
     appearance: "Appearance",
   },

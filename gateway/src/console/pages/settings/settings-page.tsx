@@ -9,9 +9,10 @@ import { NotificationChoice } from "../../parts/notification-choice.tsx";
 import { LanguageChoice } from "./language-choice.tsx";
 import { ModelSection } from "./model-section.tsx";
 import { ServersSection } from "./servers-section.tsx";
+import { SkillsSection } from "./skills-section.tsx";
 import { TokensSection } from "./tokens-section.tsx";
 
-const sections = ["model", "agents", "servers", "tokens", "appearance"] as const;
+const sections = ["model", "agents", "servers", "skills", "tokens", "appearance"] as const;
 
 /** What is set: the model, the agents, MCP servers, tokens, how the console looks. */
 export function SettingsPage({ section }: { section: string }) {
@@ -45,6 +46,7 @@ export function SettingsPage({ section }: { section: string }) {
             {shown === "model" && <ModelSection />}
             {shown === "agents" && <Agents />}
             {shown === "servers" && <ServersSection />}
+            {shown === "skills" && <SkillsSection />}
             {shown === "tokens" && <TokensSection />}
             {shown === "appearance" && <Appearance />}
           </div>
