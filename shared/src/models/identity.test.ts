@@ -91,6 +91,7 @@ test("a key of its own needs no identity, and a word where one could stand is no
   delete process.env.AWS_BEARER_TOKEN_BEDROCK;
   expect(bedrockKey({ apiKey: "bear" })).toBeUndefined();
   expect(bedrockKey({ apiKey: "ABSK-a-key-of-bedrock-itself" })).toBe("ABSK-a-key-of-bedrock-itself");
+  expect(bedrockKey({ apiKey: "sk-proj-a-key-of-openai-in-the-environment" })).toBeUndefined();
   process.env.AWS_BEARER_TOKEN_BEDROCK = "of-the-environment";
   expect(bedrockKey({ apiKey: undefined })).toBe("of-the-environment");
 });

@@ -85,9 +85,12 @@ function refused(what: string, error: unknown, advice: string): never {
  */
 const shortestBedrockKey = 20;
 
-/** The Bedrock API key of a configuration, if it has one. */
+/**
+ * The Bedrock API key of a configuration, if it has one; OpenAI's key in the environment is none.
+ */
 export function bedrockKey({ apiKey = "" }: Pick<ModelConfig, "apiKey">): string | undefined {
-  return apiKey.length >= shortestBedrockKey ? apiKey : process.env.AWS_BEARER_TOKEN_BEDROCK || undefined;
+  const isBedrocks = apiKey.length >= shortestBedrockKey && !apiKey.startsWith("sk-");
+  return isBedrocks ? apiKey : process.env.AWS_BEARER_TOKEN_BEDROCK || undefined;
 }
 
 /**
