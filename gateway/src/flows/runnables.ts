@@ -69,7 +69,19 @@ function flowRunnable(flow: FlowDefinition): Runnable {
   };
 }
 
-function agentRunnable({ name, source, card }: AgentState): Runnable {
+/** Described once for each card, so that whoever compares runnables has nothing to compare. */
+const byCard = new WeakMap<object, Runnable>();
+
+function agentRunnable(state: AgentState): Runnable {
+  const { name, source, card } = state;
+  const known = card && byCard.get(card);
+  if (known?.name === name && (known.ownKind !== undefined) === (source === "configured")) return known;
+  const runnable = describedAgent(state);
+  if (card !== undefined) byCard.set(card, runnable);
+  return runnable;
+}
+
+function describedAgent({ name, source, card }: AgentState): Runnable {
   return {
     type: "agent",
     name,
