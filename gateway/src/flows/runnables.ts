@@ -18,9 +18,14 @@ export function runnablesOf(flows: Iterable<FlowDefinition>, registry: Pick<Regi
     described.set(flow, known);
     return known;
   };
+  /** The flows as they were for the last caller: every request to one agent looks through all. */
+  let last: { of: readonly unknown[]; asked: readonly Runnable[] } = { of: [], asked: [] };
   const all = () => {
     const agents = registry.list();
     const names = agents.map(({ name }) => name);
+    const of = [...flows, ...names];
+    if (of.length === last.of.length && of.every((one, at) => one === last.of[at]))
+      return [...last.asked, ...agents.map(agentRunnable)];
     const asked = Array.from(flows, ofFlow).map(({ runnable, needsTeam }): Runnable => {
       const { example } = runnable;
       if (example === undefined) return runnable;
@@ -28,6 +33,7 @@ export function runnablesOf(flows: Iterable<FlowDefinition>, registry: Pick<Regi
       if (team === undefined) return runnable;
       return { ...runnable, example: { ...example, agents: team }, ...(needsTeam && { team }) };
     });
+    last = { of, asked };
     return [...asked, ...agents.map(agentRunnable)];
   };
   return { all, ofKind: (kind) => all().find((one) => kindsOf(one).includes(kind)) };
