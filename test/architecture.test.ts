@@ -158,6 +158,7 @@ const readsWall = [
   "shared/src/machine/workspace/artifacts/shared-artifacts.ts",
   "shared/src/machine/workspace/open-workspace.ts",
   "shared/src/machine/workspace/own-files/remove-stale.ts",
+  "shared/src/memory/memory-store.ts",
   "shared/src/models/chat/attempt.ts",
   "shared/src/runs/sweep.ts",
   "shared/src/tools/code/checkpoints/checkpoint-store.ts",

@@ -69,7 +69,8 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
   ],
   "mcp/server": ["core", "machine/workspace", "http", "runs", "agent/task", "agent/model-call", "agent/act"],
   skills: ["core", "machine/workspace"],
-  cluster: ["core", "durable", "models", "auth", "runs"],
+  memory: ["core", "models"],
+  cluster: ["core", "durable", "models", "auth", "runs", "memory"],
   config: ["core", "models", "http", "auth", "machine/sandbox", "tools", "a2a/client", "a2a/signing"],
   public: [
     "core",
@@ -113,6 +114,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
     "mcp/client",
     "mcp/server",
     "skills",
+    "memory",
     "config",
     "telemetry",
   ],

@@ -36,6 +36,7 @@ export const parts: readonly Part[] = [
       "a2a",
       "mcp",
       "skills",
+      "memory",
       "events",
       "api",
       "recovery",

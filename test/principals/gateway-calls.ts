@@ -132,6 +132,10 @@ export const gatewayRoutes: Readonly<Record<string, Calls>> = {
   "GET /deliveries/:id": ({ receiver }) => [{ path: `/deliveries/${receiver}` }],
   "POST /deliveries/:id/retry": ({ receiver }) => [{ method: "POST", path: `/deliveries/${receiver}/retry` }],
   "GET /usage": () => [{ path: "/usage" }],
+  "GET /memory": () => [{ path: "/memory" }, { name: "search", path: "/memory?q=lilacs" }],
+  "GET /memory/:id": ({ memory }) => [{ path: `/memory/${memory}` }],
+  "POST /memory/:id": ({ memory }) => [{ method: "POST", path: `/memory/${memory}`, body: { text: "Mine now." } }],
+  "DELETE /memory/:id": ({ memory }) => [{ method: "DELETE", path: `/memory/${memory}` }],
   "GET /runs": ({ contextId }) => [
     { path: `/runs?contextId=${contextId}` },
     { name: "waiting", path: `/runs?contextId=${contextId}&status=input-required` },
@@ -193,11 +197,13 @@ export const gatewayPublicRoutes = [
 ];
 
 /**
- * A stream that never ends, and what the secret of a link opens whoever sends it: their own tests
- * read them as two principals.
+ * A stream that never ends, what has no ids and changes only the caller's own, and what the secret
+ * of a link opens whoever sends it: their own tests read them as two principals.
  */
 export const gatewayOtherRoutes = [
   "GET /changes",
+  "POST /memory",
+  "DELETE /memory",
   "GET /shared",
   "GET /shared/artifacts/:sha256/:name",
   "GET /shared/runs/:id",

@@ -11,6 +11,8 @@ export type Ids = {
   readonly session: string;
   /** The words of a chat, by which the run that answered it is found. */
   readonly chat: string;
+  /** An entry of the memory. */
+  readonly memory: string;
 };
 
 /** Ids of the same form that never existed. */
@@ -25,6 +27,7 @@ export function unusedIds(): Ids {
     sha256,
     session: id(),
     chat: `answer ${id()}`,
+    memory: sha256.slice(0, 8),
   };
 }
 

@@ -36,6 +36,7 @@ beforeAll(async () => {
     webhooks: createWebhooks({ allow: [hook.host], deny: [], only: [] }),
   });
   gateway = await startGateway({
+    toml: '[memory]\nprincipals = ["*"]\n',
     engine: ofGateway.wrap,
     app: { identify: ({ headers }) => callerNamed(headers.get("X-User") ?? "local", ["read", "run"]) },
   });
@@ -71,7 +72,7 @@ async function taskOfAlice(face: Face, words: string): Promise<Ids> {
   const config = { taskId: task, id: receiver, url: hook.url };
   await rpc(face.url, "CreateTaskPushNotificationConfig", config, { user: "alice" });
   const sha256 = new Bun.CryptoHasher("sha256").update(file).digest("hex");
-  return { task, contextId, messageId, receiver, sha256, session: "none", chat: "none" };
+  return { task, contextId, messageId, receiver, sha256, session: "none", chat: "none", memory: "none" };
 }
 
 async function session(user: string): Promise<string> {
@@ -83,6 +84,12 @@ async function session(user: string): Promise<string> {
   });
   await response.text();
   return response.headers.get("mcp-session-id") ?? "";
+}
+
+async function memoryOfAlice(): Promise<string> {
+  const entry = { text: `Lilacs: ${secret}` };
+  const { body } = await answerTo(faces.gateway, { method: "POST", path: "/memory", body: entry }, "alice");
+  return JSON.parse(body).id;
 }
 
 /**
@@ -156,7 +163,12 @@ for (const [state, words] of [
     const chat = `answer ${crypto.randomUUID()}`;
     const said = { model: "echo", messages: [{ role: "user", content: chat }] };
     await answerTo(faces.gateway, { method: "POST", path: "/v1/chat/completions", body: said }, "alice");
-    const alices = { ...(await taskOfAlice(faces.flow, words)), session: await session("alice"), chat };
+    const alices = {
+      ...(await taskOfAlice(faces.flow, words)),
+      session: await session("alice"),
+      chat,
+      memory: await memoryOfAlice(),
+    };
     await walk(faces.gateway, gatewayRoutes, alices);
     await walk(faces.gateway, { "ALL /mcp": mcpCalls(await session("bob")) }, alices);
     await expectOwn(faces.gateway, gatewayRoutes, alices);

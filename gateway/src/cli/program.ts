@@ -10,6 +10,7 @@ import { completionScript, shells } from "./completion.ts";
 import { configCommand } from "./config-command.ts";
 import { initCommand } from "./init.ts";
 import { addMcp } from "./mcp/add-mcp.ts";
+import { addMemoryCommands } from "./memory/add-memory.ts";
 import { addOperation } from "./operation.ts";
 import { chatCommand } from "./runs/chat.ts";
 import { deleteRuns } from "./runs/delete-runs.ts";
@@ -89,6 +90,7 @@ function addTools(program: Command, context: CliContext, done: (exitCode: number
   const shared = { config: configOption, json: jsonOption, repeatable };
   addMcp(program, context, done, shared);
   addSkills(program, context, done, shared);
+  addMemoryCommands(program, context, done, shared);
 }
 
 /** Without this, a group's default command takes a mistyped command name as its argument. */

@@ -32,6 +32,7 @@ import { agentRoutes } from "../rest/agent-routes.ts";
 import { type ChangeStreamPace, changeRoutes } from "../rest/change-routes.ts";
 import { deliveryRoutes } from "../rest/delivery-routes.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
+import { type MemoryRoutesDeps, memoryRoutes } from "../rest/memory/memory-routes.ts";
 import { problem } from "../rest/problem.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { archiveRoute } from "../rest/runs/archive-route.ts";
@@ -86,6 +87,8 @@ export type GatewayAppDeps = {
   readonly pushCallbacks?: PushCallbacks | undefined;
   /** Lets the operator see and change the settings; not at all if left out. */
   readonly settings?: OperatorSettings | undefined;
+  /** What is remembered for callers; nothing if left out. */
+  readonly memory?: MemoryRoutesDeps | undefined;
   /** Lets people sign in to the console; they send a token if left out. */
   readonly signIn?: SignIn | undefined;
   readonly identify: Identify;
@@ -135,6 +138,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
     ...deliveryRoutes(deliveries),
     ...usageRoutes(deps),
     ...shareRoutes(deps),
+    ...(options.memory === undefined ? [] : memoryRoutes(options.memory)),
     ...(options.settings === undefined ? [] : settingsRoutes(options.settings)),
   ];
   const shared = sharedRoutes(own, deps);

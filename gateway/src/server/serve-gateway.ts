@@ -37,6 +37,7 @@ import { adapterUrl } from "./a2a-adapter.ts";
 import { followElsewhere } from "./follow-elsewhere.ts";
 import { type GatewayApp, type GatewayAppDeps, gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";
+import { openGatewayMemory } from "./open-gateway-memory.ts";
 import { openGatewayPeers } from "./open-gateway-peers.ts";
 import { openGatewayRegistry } from "./open-gateway-registry.ts";
 import { openSettings } from "./open-settings.ts";
@@ -181,16 +182,13 @@ async function open({
   const facts = { name: model.name, provider: model.provider };
   const place = { cwd: process.cwd(), env: process.env };
   const settings = openSettings({ ...place, config, flows, registry, shared, log: logger });
+  const memory = openGatewayMemory(config, shared);
   const app = gatewayApp({
     version,
     publicUrl,
     hostname: config.server.host,
     engine: guarded,
-    artifacts,
-    registry,
-    runnables,
-    runs,
-    deletions,
+    ...{ artifacts, registry, runnables, runs, deletions, memory },
     model: facts,
     facts({ name, type }) {
       const flow = type === "flow" ? flows.get(name) : undefined;
@@ -210,7 +208,10 @@ async function open({
     metrics,
     report,
   });
-  return { app, close: () => settings.mcp.close().then(registry.close).finally(authentication.close) };
+  return {
+    app,
+    close: () => settings.mcp.close().then(registry.close).then(memory.close).finally(authentication.close),
+  };
 }
 
 /** Signing in is code that most gateways never load. */

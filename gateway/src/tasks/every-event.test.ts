@@ -25,6 +25,12 @@ const events: { readonly [Type in EventType]: EventOf<Type> } = {
   "tool-started": { type: "tool-started", callId: "1", name: "bash", arguments: "{}" },
   "tool-ended": { type: "tool-ended", ...call },
   "context-compacted": { type: "context-compacted", summary: "so far", kept: 1 },
+  "memory-recalled": {
+    type: "memory-recalled",
+    entries: [{ id: "a1", kind: "fact", text: "The shop is closed on Mondays." }],
+    takenIn: ["own memory"],
+    by: "words",
+  },
   "agent-asked": { type: "agent-asked", ...ask, url: "http://127.0.0.1:1", text: "do", parts, hops: 1 },
   "agent-accepted": { type: "agent-accepted", ...ask, taskId: "t", contextId: "c" },
   "agent-progressed": { type: "agent-progressed", ...ask, text: "at it" },

@@ -155,6 +155,8 @@ function renderEvent(view: View, event: ReadEvent, style: Style): Rendered {
       return lines({ ...view, totals: addCall(view.totals, event) }, [
         `  ${paint(style, "dim", "~ older messages were summarized")}`,
       ]);
+    case "memory-recalled":
+      return renderRecall(view, event, style);
     case "agent-asked":
     case "agent-accepted":
     case "agent-progressed":
@@ -171,6 +173,13 @@ function renderEvent(view: View, event: ReadEvent, style: Style): Rendered {
     case "artifact-added":
       return renderArtifact(view, event, style);
   }
+}
+
+function renderRecall(view: View, event: EventOf<"memory-recalled">, style: Style): Rendered {
+  const shown = event.entries.map(({ id, text }) =>
+    paint(style, "dim", `  ~ from your memory [${safeLine(id, 20)}]: ${safeLine(text, style.columns - 36)}`),
+  );
+  return lines({ ...view, totals: addCall(view.totals, event) }, shown);
 }
 
 function noticeLine(text: string, style: Style): string {

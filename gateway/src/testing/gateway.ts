@@ -29,6 +29,7 @@ import { runnablesOf } from "../flows/runnables.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";
 import { type GatewayAppDeps, gatewayApp } from "../server/gateway-app.ts";
+import { openGatewayMemory } from "../server/open-gateway-memory.ts";
 import { openSettings } from "../server/open-settings.ts";
 import { openShares } from "../shares/share-store.ts";
 
@@ -91,7 +92,7 @@ export async function startGateway(
     report: fail,
   });
   const flows = [{ runnable: echo, execute: echoRun }, ...(options.flows ?? [])];
-  const { settings, composed } = await settingsForTest(home, options, registry);
+  const { settings, memory, composed } = await settingsForTest(home, options, registry);
   const all = () => flows.map(({ runnable }) => runnable).concat(composed.all());
   const runnables = { all, ofKind: (kind: string) => all().find((one) => kindsOf(one).includes(kind)) };
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
@@ -118,6 +119,7 @@ export async function startGateway(
     model: { name: "none", provider: "test" },
     facts: () => ({}),
     settings,
+    memory,
     identify: identifyBy(options.token),
     report: fail,
     ...options.app,
@@ -164,7 +166,7 @@ async function settingsForTest(
     all: () => runnablesOf([...flows].filter(isComposed), { list: () => [] }).all(),
     each: (listener: (name: string) => void) => flows.each((flow) => isComposed(flow) && listener(flow.name)),
   };
-  return { settings, composed };
+  return { settings, memory: openGatewayMemory(config, shared), composed };
 }
 
 /** Everything after the token is the principal's name. */

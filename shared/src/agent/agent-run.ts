@@ -1,8 +1,9 @@
 import type { AgentDefinition, Limits } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
+import type { Recall } from "../core/memory.ts";
 import type { Model } from "../core/model.ts";
 import type { Engine } from "../core/runs/engine.ts";
-import type { Run, RunDefinition } from "../core/runs/run.ts";
+import type { Run, RunDefinition, StepContext } from "../core/runs/run.ts";
 import { type AgentInput, type AgentOutput, takenInAtStart } from "../core/runs/task.ts";
 import { failure, type Tool, type ToolFetch } from "../core/tools/tool.ts";
 import type { ArtifactStore, Workspace } from "../core/workspace.ts";
@@ -17,9 +18,10 @@ import { withApproval } from "./act/with-approval.ts";
 import { agentBodies } from "./agent-bodies.ts";
 import { conclude } from "./conclude.ts";
 import { detectLoops } from "./detect-loops.ts";
-import { earlierTasks, readEarlier } from "./earlier.ts";
+import { earlierTasks, readEarlier, recalledMessages } from "./earlier.ts";
 import type { ModelPauses } from "./model-call/retrying-step.ts";
-import { hasPrice, withinBudget } from "./model-call/spending.ts";
+import { hasPrice, spend, withinBudget } from "./model-call/spending.ts";
+import { recallFor } from "./recall-for.ts";
 import { releaseTools } from "./release-tools.ts";
 import type { AgentState, TaskMessage } from "./task/agent-state.ts";
 import { charactersFor } from "./task/bound-text.ts";
@@ -41,6 +43,8 @@ export type AgentDeps = {
   readonly approval?: ApprovalPolicy;
   /** What happens to risky calls; defaults to `ask`. */
   readonly risky?: RiskPolicy;
+  /** Finds what a task should know of its principal's memory; nobody has one if left out. */
+  readonly recall?: Recall;
   /** How long to wait for a model that cannot answer now; defaults to 15 s, growing to 5 min. */
   readonly modelPauses?: ModelPauses;
 };
@@ -88,36 +92,18 @@ function turn(agent: AgentDefinition, deps: AgentDeps): Turn {
 }
 
 async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps: AgentDeps): Promise<AgentOutput> {
-  const begun = await run.step("begin", async ({ signal, emit, progress }) => {
-    const today = new Date().toISOString().slice(0, 10);
-    const tell = (text: string) => progress({ type: "notice-given", kind: "tools", text });
-    const { offered, missing } = await toolsNow(agent, run.principal, nothingYet, signal, tell);
-    for (const { name, reason } of missing)
-      emit({
-        type: "notice-given",
-        kind: "tools",
-        text: `The tools of the MCP server ${name} are unavailable: ${reason}`,
-      });
-    return {
-      today,
-      toolChoice: agent.toolChoice,
-      limits: inWindow(tighter(agent.limits, input.budget ?? {}), deps.model),
-      contextWindow: deps.model.capabilities.contextWindow,
-      fixedTokens: fitting(agent.name, fixedTokens(agent, offered, today), deps.model),
-      boundless: input.budget?.usd !== undefined && !hasPrice(deps.model) ? deps.model.name : null,
-      earlier: await earlierTasks(run, agent.name, deps.engine),
-      files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
-    };
-  });
+  const begun = await run.step("begin", (step) => begin(run, input, agent, deps, step));
   if (begun.boundless !== null) {
     const text = `The bound of $${begun.limits.usd} cannot be held: the price of ${begun.boundless} is not known. [llm.price] sets it.`;
     run.emit({ type: "notice-given", kind: "budget", text });
   }
   const earlier = await readEarlier(begun.earlier, deps.engine);
   const received = new Map<string, string>();
-  const takenIn = new Set(earlier.takenIn);
+  // Before the message, so that the provider's cache still has what came earlier.
+  const recalled = begun.recalled === undefined ? [] : recalledMessages(begun.recalled);
+  const takenIn = new Set([...earlier.takenIn, ...(begun.recalled?.takenIn ?? [])]);
   const goal = await receive(run, input.message, { received, takenIn }, deps, takenInAtStart(input));
-  const { messages, views } = withViews([...earlier.messages, goal]);
+  const { messages, views } = withViews([...earlier.messages, ...recalled, goal]);
   const task: AgentState = {
     run,
     limits: begun.limits,
@@ -147,6 +133,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     doubted: false,
     outcome: undefined,
   };
+  if (begun.recalled?.usage !== undefined) spend(task, { usage: begun.recalled.usage, milliseconds: 0 });
   const ending = { ...deps, ...(agent.finish && { finish: agent.finish }) };
   try {
     // The value recorded at the task's start, whatever is configured later; older versions recorded
@@ -157,6 +144,38 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     throw error;
   }
   return conclude(task, begun.files, undefined, ending);
+}
+
+/** What a task takes from outside when it begins: recorded, so that it stays the same. */
+async function begin(
+  run: Run,
+  input: AgentInput,
+  agent: AgentDefinition,
+  deps: AgentDeps,
+  { signal, emit, progress }: StepContext,
+) {
+  const today = new Date().toISOString().slice(0, 10);
+  const tell = (text: string) => progress({ type: "notice-given", kind: "tools", text });
+  const { offered, missing } = await toolsNow(agent, run.principal, nothingYet, signal, tell);
+  for (const { name, reason } of missing)
+    emit({
+      type: "notice-given",
+      kind: "tools",
+      text: `The tools of the MCP server ${name} are unavailable: ${reason}`,
+    });
+  const earlier = await earlierTasks(run, agent.name, deps.engine);
+  const recalled = await recallFor(run, input, earlier, deps, { signal, emit });
+  return {
+    today,
+    toolChoice: agent.toolChoice,
+    limits: inWindow(tighter(agent.limits, input.budget ?? {}), deps.model),
+    contextWindow: deps.model.capabilities.contextWindow,
+    fixedTokens: fitting(agent.name, fixedTokens(agent, offered, today), deps.model),
+    boundless: input.budget?.usd !== undefined && !hasPrice(deps.model) ? deps.model.name : null,
+    earlier,
+    ...(recalled && { recalled }),
+    files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
+  };
 }
 
 function calledIn(messages: readonly TaskMessage[]): Set<string> {

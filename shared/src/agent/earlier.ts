@@ -1,5 +1,6 @@
 import type { EventOf, ReadEvent, RunEnded } from "../core/events/events.ts";
 import { readEvent } from "../core/events/read-event.ts";
+import { presentRecalled, type Recalled, type RecalledEntry } from "../core/memory.ts";
 import type { Part } from "../core/message.ts";
 import { type Engine, terminalStatuses } from "../core/runs/engine.ts";
 import type { Run } from "../core/runs/run.ts";
@@ -31,6 +32,29 @@ export async function earlierTasks(run: Run, kind: string, engine: Pick<Engine, 
   return found.sort((one, other) => one.createdAt - other.createdAt).map((earlier) => earlier.id);
 }
 
+/**
+ * What those tasks were shown of the memory and the conversation still has: a compaction may have
+ * taken away what came before it.
+ */
+export async function recalledEarlier(
+  ids: readonly string[],
+  engine: Pick<Engine, "events">,
+): Promise<readonly RecalledEntry[]> {
+  let recalled: readonly RecalledEntry[] = [];
+  for (const id of ids)
+    for (const { event } of await engine.events(id)) {
+      const read = readEvent(event);
+      if (read.type === "context-compacted") recalled = [];
+      else if (read.type === "memory-recalled") recalled = [...recalled, ...read.entries];
+    }
+  return recalled;
+}
+
+/** What of the memory a task was shown, as a message that is not the user's. */
+export function recalledMessages({ entries }: Pick<Recalled, "entries">): TaskMessage[] {
+  return entries.length === 0 ? [] : [{ ...said([{ type: "text", text: presentRecalled(entries) }]), note: true }];
+}
+
 /** What those tasks left: the conversation, and what they took in. */
 export type Earlier = { readonly messages: readonly TaskMessage[]; readonly takenIn: TakenIn };
 
@@ -55,6 +79,8 @@ function sourcesOfEvent(event: ReadEvent): TakenIn {
     case "message-heard":
     case "artifact-added":
       return event.takenIn ?? [];
+    case "memory-recalled":
+      return event.takenIn;
     default:
       return [];
   }
@@ -73,6 +99,7 @@ export function projectMessages(earlier: readonly TaskMessage[], events: readonl
   let pending: readonly Received[] = [];
   for (const event of events) {
     if (event.type === "message-received") pending = [...pending, event];
+    else if (event.type === "memory-recalled") messages.push(...recalledMessages(event));
     else if (event.type === "context-compacted" && goal !== undefined) {
       messages = compacted(messages, goal, event);
     } else if (event.type === "run-ended") {

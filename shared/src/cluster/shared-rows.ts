@@ -6,10 +6,12 @@ import type { KeptText } from "../core/text/kept-text.ts";
 import { type SealingKeys, sealedText } from "../core/text/sealed-text.ts";
 import { Database } from "../durable/postgres/database.ts";
 import { migrate } from "../durable/postgres/schema/migrate.ts";
+import type { MemoryRows } from "../memory/memory-rows.ts";
 import type { EndpointLimits, Limiter } from "../models/limiter.ts";
 import type { RequestCounter } from "../runs/quotas.ts";
 import { authRows } from "./auth-rows.ts";
 import { keptRow } from "./kept-row.ts";
+import { memoryTable } from "./memory-table.ts";
 import { requestRows } from "./request-rows.ts";
 import { sharedLimiter } from "./shared-limiter.ts";
 
@@ -47,6 +49,7 @@ export type SharedRows = {
   /** Seals with the current key what is sealed with another; the names of these texts. */
   reseal(): Promise<string[]>;
   readonly tokens: AuthStore;
+  readonly memory: MemoryRows;
   readonly requests: RequestCounter;
   shareLimits(limits: EndpointLimits, own: Limiter): Limiter;
   close(): Promise<void>;
@@ -80,6 +83,7 @@ export async function openSharedRows(options: SharedRowsOptions): Promise<Shared
       return done;
     },
     tokens: authRows(database),
+    memory: memoryTable(database),
     requests: requestRows(database),
     shareLimits: (limits, own) => sharedLimiter(limits, own, { database, log }),
     close: () => database.close(),

@@ -23,6 +23,7 @@ import { readSettings, type Settings, type SettingsSource } from "./settings/set
 import { type BucketConfig, bucketConfig } from "./storage/bucket-config.ts";
 import { databaseConfig } from "./storage/database-config.ts";
 import { type EngineConfig, engineConfig } from "./storage/engine-config.ts";
+import { type MemoryConfig, memoryConfig } from "./storage/memory-config.ts";
 import { type RetentionConfig, retentionConfig } from "./storage/retention-config.ts";
 
 /** The configuration of a process, validated and with defaults. Frozen, made once at start. */
@@ -119,6 +120,8 @@ export type Config = {
   readonly desktop: Sections["desktop"];
   /** The databases that `sql_query` reaches, by name. */
   readonly databases: Readonly<Record<string, DatabaseServer>>;
+  /** Who has a memory across conversations, and how much of it. */
+  readonly memory: MemoryConfig;
   /** Absolute path of the folder of the project's skills, which may be missing. */
   readonly projectSkills: string;
   readonly mcp: {
@@ -203,6 +206,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     egress: sections.egress,
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
+    memory: memoryConfig(sections),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };

@@ -86,6 +86,13 @@ test("without settings a system is private to this machine, asks before risky ac
       "data-analysis": agent("data-analysis", 4104),
     },
     databases: {},
+    memory: {
+      principals: [],
+      entries: 200,
+      entryCharacters: 500,
+      recall: { entries: 12, tokens: 800, similarity: 0.35 },
+      embeddings: undefined,
+    },
     peers: {},
     sandbox: { tier: "auto", memoryBytes: undefined, timeoutMs: undefined, allowDomains: [] },
     browser: {

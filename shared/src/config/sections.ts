@@ -173,6 +173,22 @@ export const sectionsSchema = z.strictObject({
     })
     .prefault({}),
   agents: agentsSection.prefault({}),
+  memory: z
+    .strictObject({
+      principals: z
+        .array(z.string().regex(/^[\x21-\x7e]{1,200}$/))
+        .describe('a list of principals, such as ["local"], or ["*"] for all')
+        .default([]),
+      entries: z.int().min(1).max(10_000).default(200),
+      entry_characters: z.int().min(20).max(10_000).default(500),
+      recall_entries: z.int().min(0).max(100).default(12),
+      recall_tokens: z.int().min(0).max(20_000).default(800),
+      embeddings: text
+        .describe("the NAME of an [llm.NAME] table, or a model's name at the endpoint of [llm]")
+        .optional(),
+      similarity: z.number().min(0).max(1).default(0.35),
+    })
+    .prefault({}),
   databases: z
     .object({})
     .catchall(

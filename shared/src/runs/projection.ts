@@ -141,6 +141,7 @@ function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): T
     case "tool-started":
     case "tool-ended":
     case "context-compacted":
+    case "memory-recalled":
     case "agent-accepted":
     case "agent-progressed":
     case "notice-given":

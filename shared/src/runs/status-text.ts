@@ -18,6 +18,10 @@ const lines: {
   "tool-started": ({ name, arguments: given }) => (controls.has(name) ? undefined : short(`${name} ${given}`)),
   "tool-ended": ({ name, isError, text }) => (isError ? short(`${name} failed: ${text}`) : undefined),
   "context-compacted": () => undefined,
+  "memory-recalled": ({ entries }) =>
+    entries.length === 0
+      ? undefined
+      : `Recalled from your memory: ${entries.length === 1 ? "1 note" : `${entries.length} notes`}`,
   "agent-asked": ({ agent, text }) => short(`Asks ${agent}: ${text}`),
   "agent-accepted": () => undefined,
   "agent-progressed": ({ agent, text }) => short(`${agent}: ${text}`),

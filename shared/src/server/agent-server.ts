@@ -34,6 +34,7 @@ import { openWebhooks } from "./protocols/open-webhooks.ts";
 import { publicUrlOf, type ServerOptions } from "./run-server.ts";
 import { openArtifacts } from "./storage/open-artifacts.ts";
 import { openEngine } from "./storage/open-engine.ts";
+import { openMemory } from "./storage/open-memory.ts";
 import { isSaid, limitsOf, openShared } from "./storage/open-shared.ts";
 import { startSweeping } from "./storage/sweeping.ts";
 
@@ -205,7 +206,8 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const asking = peering?.openPeers(delegates, config, { engine, artifacts, ...(admit && { admit }) });
   const missing = await browserMissing(config);
   const { agent, without } = await configuredAgent({ name, source }, start, missing);
-  const mounted = openSkills(mcp.mount(agentConfig.mcp), agentConfig.skills, config, shared);
+  const memory = openMemory(config, shared);
+  const mounted = memory.over(openSkills(mcp.mount(agentConfig.mcp), agentConfig.skills, config, shared));
   const open = (principal: string, contextId: string) =>
     // Agents share no files, even on the same disk.
     openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: sandbox.user });
@@ -221,6 +223,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
     ...{ config, machine, agent, chosen, without, mounted, model, engine, artifacts },
     delegate: asking === undefined ? [] : [asking.tool],
     openWorkspace: workspaces.open,
+    ...(memory.recall && { recall: memory.recall }),
     approval: approvalBy(agentConfig.approve, agent, mounted),
     risky: agentConfig.risky,
   };
@@ -229,6 +232,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   return {
     ...needed,
     workspaces,
+    memory,
     openHere: open,
     metrics,
     shared,
@@ -244,7 +248,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
 }
 
 async function closeParts(
-  { asking, engine, mcp, closeModel, authentication, tasks, stopSweeping, shared }: Parts,
+  { asking, engine, mcp, closeModel, authentication, tasks, stopSweeping, shared, memory }: Parts,
   { sandbox }: Machine,
 ): Promise<void> {
   asking?.close();
@@ -258,6 +262,7 @@ async function closeParts(
     await Promise.all([opened?.close(), closeModel()]);
     await sandbox.close();
     await authentication.close();
+    await memory.close();
     await shared.close();
   }
 }

@@ -25,7 +25,7 @@ export type TaskParts = Deps & {
 };
 
 /** What they need of the server, apart from the web. */
-type Deps = Pick<AgentDeps, "model" | "engine" | "artifacts" | "openWorkspace"> &
+type Deps = Pick<AgentDeps, "model" | "engine" | "artifacts" | "openWorkspace" | "recall"> &
   Required<Pick<AgentDeps, "approval" | "risky">>;
 
 /** An agent with its tools, ready to work. */

@@ -111,6 +111,10 @@ const views: { readonly [Type in ReadEvent["type"]]: View<Type> } = {
     count(tracing, usage, discarded);
     return noted(tracing, type, at);
   },
+  "memory-recalled"(tracing, { at }, { type, entries, usage }) {
+    count(tracing, usage);
+    return noted(tracing, type, at, { entries: entries.length });
+  },
   "agent-asked"({ open }, { at }, { askId, agent, url }) {
     const attributes = { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent, "server.address": url };
     open.set(askId, { at, attributes });

@@ -47,6 +47,7 @@ export function createWorkMetrics(): WorkMetrics {
       paid(event.model, event.usage, event.discarded);
       models.add({ model: event.model }, event.milliseconds / 1_000);
     } else if (event.type === "context-compacted") paid("summary", event.usage, event.discarded);
+    else if (event.type === "memory-recalled") paid("embeddings", event.usage);
     else if (event.type === "tool-ended")
       tools.add({ tool: event.name, outcome: event.isError ? "error" : "ok" }, event.milliseconds / 1_000);
   };

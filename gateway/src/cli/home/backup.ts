@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { AppError, errnoOf } from "manyhands/internal/core/errors";
 import { version } from "manyhands/internal/core/release";
 import { vacuum } from "manyhands/internal/durable/sqlite/disk/vacuum";
-import { authFile } from "manyhands/internal/server/storage/open-shared";
+import { authFile, memoryFile } from "manyhands/internal/server/storage/open-shared";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
 import { withHome } from "../runs/delete-runs.ts";
@@ -20,10 +20,10 @@ const leftOut = [manifestName, settingsFolder, "browser", "logs"];
 const underWay = ["workspaces/.leaving", "artifacts/arriving", "artifacts/leaving"];
 
 /**
- * Writes the home to one new file, while servers work in it: the store and the tokens as they are
- * at one moment, then the files. A file is stored before the run that names it, so none that the
- * store's copy names is missing, unless it is deleted meanwhile. Only its owner can read the
- * backup; it holds the home's keys.
+ * Writes the home to one new file, while servers work in it: the store, the tokens and the memory
+ * as they are at one moment, then the files. A file is stored before the run that names it, so none
+ * that the store's copy names is missing, unless it is deleted meanwhile. Only its owner can read
+ * the backup; it holds the home's keys.
  */
 export async function backup(
   file: string,
@@ -38,6 +38,7 @@ export async function backup(
     try {
       await engine.backup(join(staging, "runs.db"));
       if (existsSync(authFile(home))) await vacuum({ path: authFile(home), into: join(staging, "auth.db") });
+      if (existsSync(memoryFile(home))) await vacuum({ path: memoryFile(home), into: join(staging, "memory.db") });
       await mkdir(join(staging, settingsFolder));
       for (const setting of [config.file && resolve(context.cwd, config.file), config.mcp.file])
         if (setting !== undefined && existsSync(setting))

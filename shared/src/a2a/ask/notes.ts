@@ -25,6 +25,7 @@ const telling: { readonly [Type in ReadEvent["type"]]: boolean } = {
   "tool-started": true,
   "tool-ended": false,
   "context-compacted": false,
+  "memory-recalled": true,
   "agent-asked": true,
   "agent-accepted": false,
   "agent-progressed": false,

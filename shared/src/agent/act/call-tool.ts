@@ -20,7 +20,7 @@ import { boundText, charactersOf } from "../task/bound-text.ts";
 import type { PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
 import { durableContext } from "./durable-context.ts";
-import { judgeRisk, quotedRisk, type RiskPolicy } from "./judge-risk.ts";
+import { judgeRisk, quotedRisk, type RiskPolicy, riskPolicyFor } from "./judge-risk.ts";
 import { type ReadCall, readCall } from "./plan-call.ts";
 
 /** What tools need of the server they run in. */
@@ -186,7 +186,8 @@ async function resultOf(
     const tool = tools.get(call.name) ?? others.find(({ name }) => name === call.name);
     if (tool === undefined)
       return unknownTool(call.name, [...new Set([...tools.keys(), ...others.map(({ name }) => name)])]);
-    const risk = deps.risky === "allow" ? undefined : await judgeRisk(call, tool, task, deps, signal);
+    const isJudged = riskPolicyFor(tool, deps.risky ?? "ask") !== "allow";
+    const risk = isJudged ? await judgeRisk(call, tool, task, deps, signal) : undefined;
     if (risk !== undefined && risk !== call.risk) return failure(riskChanged(risk));
     const result = await tool.call(input, {
       signal,
@@ -198,6 +199,7 @@ async function resultOf(
       fetch: (...request) => (deps.fetch ?? noWeb)(signal, ...request),
       ask: (inquiry) => ask(inquiry, signal),
       ...(answer && { answer }),
+      takenIn: [...task.takenIn],
     });
     return { ...result, takenIn: result.takenIn ?? sourcesOf(tool) };
   } catch (error) {

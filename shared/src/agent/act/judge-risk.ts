@@ -10,6 +10,11 @@ import { unjudged } from "./task-permission.ts";
 /** What happens to a risky call: a person decides, it is made, or it is refused. */
 export type RiskPolicy = "ask" | "allow" | "deny";
 
+/** What happens to risky calls of this tool, where the settings say `policy`. */
+export function riskPolicyFor(tool: Pick<Tool, "alwaysJudged"> | undefined, policy: RiskPolicy): RiskPolicy {
+  return policy === "allow" && tool?.alwaysJudged === true ? "ask" : policy;
+}
+
 /** A risk for a model to read: what it quotes may be the words of a page. */
 export function quotedRisk(risk: string): string {
   return betweenMarks("risk", "the call", risk);

@@ -3,7 +3,7 @@ import type { Model, ModelMessage, ModelRequest, ToolCall, ToolSpec } from "../.
 import type { Tool } from "../../core/tools/tool.ts";
 import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
 import { estimateTokens } from "../../models/tokens.ts";
-import { judgeRisk, type RiskPolicy } from "../act/judge-risk.ts";
+import { judgeRisk, type RiskPolicy, riskPolicyFor } from "../act/judge-risk.ts";
 import { type ApprovalPolicy, planCall, readCall } from "../act/plan-call.ts";
 import { neededIn, type ToolsNow, toolsNow } from "../act/tools-now.ts";
 import { type Doubts, type RecordedReply, recordReply } from "../model-call/call-model.ts";
@@ -127,8 +127,9 @@ async function planCalls(
     calls.map(async (written) => {
       const call = readCall(written);
       const tool = tools.find(({ name }) => name === call.name);
-      const risk = risky === "allow" ? undefined : await judgeRisk(call, tool, task, deps, signal);
-      return planCall(call, tool, approval, risk === undefined ? undefined : { sentence: risk, way: risky });
+      const way = riskPolicyFor(tool, risky);
+      const risk = way === "allow" ? undefined : await judgeRisk(call, tool, task, deps, signal);
+      return planCall(call, tool, approval, risk === undefined ? undefined : { sentence: risk, way });
     }),
   );
 }

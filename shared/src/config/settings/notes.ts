@@ -35,7 +35,9 @@ export function notesOn({ sections, origins }: Pick<Settings, "sections" | "orig
   for (const name of Object.keys(sections.llm).filter(isTableName)) {
     if (named.has(name)) continue;
     const where = originBelow({ origins }, ["llm", name]) ?? "settings";
-    notes.push(`${where}: [llm.${name}] is not used: no agent, no flow and no fallback names it as its model.`);
+    notes.push(
+      `${where}: [llm.${name}] is not used: no agent, no flow, no fallback and not [memory] embeddings names it as its model.`,
+    );
   }
   return notes;
 }
@@ -47,10 +49,11 @@ function asOpenAi(type: string): string {
 }
 
 /** The model names that agents and models refer to. */
-function namedModels({ llm, agents, flows }: Sections): ReadonlySet<string | undefined> {
+function namedModels({ llm, agents, flows, memory }: Sections): ReadonlySet<string | undefined> {
   const profiles = Object.entries(llm).flatMap(([key, value]) => (isTableName(key) ? [value as Sections["llm"]] : []));
   return new Set([
     flows.model,
+    memory.embeddings,
     ...Object.values(agents).map(({ model }) => model),
     ...[llm, ...profiles].map(({ fallback }) => fallback as string | undefined),
   ]);

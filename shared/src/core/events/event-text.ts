@@ -32,6 +32,8 @@ export function eventText(event: ReadEvent): string {
       return event.error?.message ?? "";
     case "flow-told":
       return event.note;
+    // A run that is found by what it says must not keep the words of a memory that is deleted.
+    case "memory-recalled":
     case "message-heard":
     case "step-started":
     case "model-asked":

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type ErrorCode, errorCodes } from "../errors.ts";
 import type { Json } from "../json.ts";
+import { memoryKinds } from "../memory.ts";
 import type { Metadata, Part } from "../message.ts";
 import type { StoredFile } from "../workspace.ts";
 
@@ -149,6 +150,16 @@ export const eventTypes = {
     pinned: z.number().exactOptional(),
     usage: usage.exactOptional(),
     discarded: usage.exactOptional(),
+  }),
+  /**
+   * The task was shown these entries of its principal's memory when it began; `takenIn` is what
+   * they brought. `usage` is that of the embeddings by which they were looked for.
+   */
+  "memory-recalled": event(1, {
+    entries: list(record({ id: text, kind: z.enum(memoryKinds), text })),
+    takenIn,
+    by: z.enum(["words", "meaning"]),
+    usage: usage.exactOptional(),
   }),
   /**
    * Another agent is asked. An ask is open from this event, which is stored before anything is

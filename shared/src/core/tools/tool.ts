@@ -116,6 +116,10 @@ export interface ToolContext {
   readonly vision?: boolean;
   /** Present if the call asked a question before. */
   readonly answer?: PersonAnswer;
+  /**
+   * What the task has taken in besides its user's words; undefined for a call outside of a task.
+   */
+  readonly takenIn?: TakenIn;
   /** Shows live output to current watchers. Never stored. */
   progress(text: string): void;
   /**
@@ -231,6 +235,10 @@ export interface Tool {
    * when the model requests the call and again right before it is made. The input may be invalid.
    */
   risk?(input: unknown, context: RiskContext): Promise<string | undefined>;
+  /**
+   * Whether a risk counts even where risky calls are allowed, so that a person is asked there too.
+   */
+  readonly alwaysJudged?: boolean;
   /**
    * What calls like this one have in common, for a permission that holds for the rest of a task:
    * `with pages of example.com`. Two calls with the same text are alike. Written by code, and

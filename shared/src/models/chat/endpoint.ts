@@ -34,7 +34,8 @@ export function createEndpoint(config: ModelConfig, fetch: typeof globalThis.fet
   };
 }
 
-async function createClient(config: ModelConfig, fetch: typeof globalThis.fetch): Promise<OpenAI> {
+/** A client of the endpoint that a configuration names. */
+export async function createClient(config: ModelConfig, fetch: typeof globalThis.fetch): Promise<OpenAI> {
   const { AzureOpenAI, OpenAI } = await import("openai");
   const options = {
     apiKey: config.apiKey ?? "none",

@@ -7,6 +7,8 @@ import { type Log, silentLog } from "../../core/runs/engine.ts";
 import type { KeptText } from "../../core/text/kept-text.ts";
 import { keptFile } from "../../machine/workspace/own-files/kept-file.ts";
 import { credentialsFile } from "../../mcp/client/oauth/credential-store.ts";
+import type { MemoryRows } from "../../memory/memory-rows.ts";
+import { sqliteRows } from "../../memory/sqlite-rows.ts";
 import type { ModelOptions } from "../../models/create-model.ts";
 import type { RequestCounter } from "../../runs/quotas.ts";
 
@@ -31,6 +33,8 @@ export type Shared = {
   readonly credentials: KeptText;
   /** The tokens and sessions of callers. */
   tokens(): AuthStore;
+  /** What is remembered for principals; whoever opens it closes it. */
+  memory(): MemoryRows;
   /** Left out where each process counts its own requests and holds its own limits. */
   readonly requests?: RequestCounter;
   readonly shareLimits?: NonNullable<ModelOptions["shareLimits"]>;
@@ -60,6 +64,7 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
     mountKey: keptFile(join(home, mountKeyFile)),
     doorbellKey: keptFile(join(home, "doorbell-key")),
     tokens: () => openAuthStore(authFile(home)),
+    memory: () => sqliteRows(memoryFile(home)),
     close: async () => undefined,
   };
   if (engine.kind === "embedded") return files;
@@ -83,6 +88,7 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
       mountKey,
       doorbellKey,
       tokens: () => rows.tokens,
+      memory: () => rows.memory,
       requests: rows.requests,
       shareLimits: rows.shareLimits,
       ...(engine.secretKey === undefined ? { note: keyMissing } : { reseal: rows.reseal }),
@@ -130,4 +136,9 @@ export async function openTokens(config: SharedConfig): Promise<AuthStore> {
 /** Where a home keeps its tokens. */
 export function authFile(home: string): string {
   return join(home, "auth.db");
+}
+
+/** Where a home keeps what is remembered. */
+export function memoryFile(home: string): string {
+  return join(home, "memory.db");
 }

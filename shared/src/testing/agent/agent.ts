@@ -10,6 +10,7 @@ import { releasingEngine } from "../../agent/release-tools.ts";
 import type { AgentDefinition } from "../../core/agent.ts";
 import type { ReadEvent } from "../../core/events/events.ts";
 import { readEvent } from "../../core/events/read-event.ts";
+import type { Recall } from "../../core/memory.ts";
 import { messageSignal, type Part } from "../../core/message.ts";
 import type { Engine, RunRecord } from "../../core/runs/engine.ts";
 import type { AgentInput } from "../../core/runs/task.ts";
@@ -31,11 +32,15 @@ type Options = {
   readonly approval?: ApprovalPolicy;
   readonly risky?: RiskPolicy;
   readonly modelPauses?: ModelPauses;
+  readonly recall?: Recall;
   /** The web for its tools; none if left out. */
   readonly fetch?: ToolFetch;
   /** Milliseconds to add to the time that really passed. */
   readonly passed?: () => number;
 };
+
+/** Who starts a task, and in which conversation. */
+type Sender = { readonly principal: string; readonly contextId: string };
 
 /**
  * An agent on a real engine, with a real workspace and a scripted model, in a folder that
@@ -49,7 +54,10 @@ export type AgentForTest = AsyncDisposable & {
   readonly artifacts: ArtifactStore;
   readonly workspace: Workspace;
   /** Starts a task and returns its id. */
-  start(text: string, more?: { parts?: readonly Part[] } & Partial<AgentInput>): Promise<string>;
+  start(
+    text: string,
+    more?: { parts?: readonly Part[]; from?: Partial<Sender> } & Partial<AgentInput>,
+  ): Promise<string>;
   /** Sends a later message on a task. */
   say(id: string, text: string, parts?: readonly Part[]): Promise<void>;
   /** The run once it has one of these states; fails after ten seconds. */
@@ -66,6 +74,14 @@ export type AgentForTest = AsyncDisposable & {
 
 function clockAhead(passed: () => number): MachineClock {
   return { boot: "a test's", wall: () => Date.now() + passed(), uptime: () => performance.now() + passed() };
+}
+
+async function untilOne(engine: Engine, id: string, statuses: readonly RunRecord["status"][]): Promise<RunRecord> {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(5)) {
+    const record = await engine.get(id);
+    if (record !== undefined && statuses.includes(record.status)) return record;
+  }
+  throw new Error(`run ${id} is not ${statuses.join(" or ")}: ${JSON.stringify(await engine.get(id))}`);
 }
 
 /** Creates one. For tests. */
@@ -92,20 +108,21 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
   };
   let engine = work(options);
   const events = async (id: string) => (await engine.events(id)).map(({ event }) => readEvent(event));
-  const until: AgentForTest["until"] = async (id, ...statuses) => {
-    for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(5)) {
-      const record = await engine.get(id);
-      if (record !== undefined && statuses.includes(record.status)) return record;
-    }
-    throw new Error(`run ${id} is not ${statuses.join(" or ")}: ${JSON.stringify(await engine.get(id))}`);
-  };
+  const until: AgentForTest["until"] = (id, ...statuses) => untilOne(engine, id, statuses);
   const start: AgentForTest["start"] = async (text, more = {}) => {
-    const { parts: added = [], ...options } = more;
+    const { parts: added = [], from = {}, ...options } = more;
     const parts = [{ type: "text", text } as const, ...added];
     const message = { messageId: crypto.randomUUID(), parts };
     const input = { message, hops: 0, ...options };
     const said = { type: "message-received", ...message } as const;
-    const { run } = await engine.start({ kind: "tester", input, principal: "alice", contextId: "c1", events: [said] });
+    const { run } = await engine.start({
+      kind: "tester",
+      input,
+      principal: "alice",
+      contextId: "c1",
+      ...from,
+      events: [said],
+    });
     return run.id;
   };
   return {
@@ -141,11 +158,12 @@ export async function agentForTest(options: Options): Promise<AgentForTest> {
   };
 }
 
-function chosenDeps({ approval, risky, modelPauses, fetch }: Options) {
+function chosenDeps({ approval, risky, modelPauses, recall, fetch }: Options) {
   return {
     ...(approval && { approval }),
     ...(risky && { risky }),
     ...(modelPauses && { modelPauses }),
+    ...(recall && { recall }),
     ...(fetch && { fetch }),
   };
 }

@@ -186,6 +186,8 @@ export const english = {
   showAll: "Show all",
   wasAsked: "What it was asked",
   summarized: "Older messages were summarized",
+  recalled: (count: number) =>
+    count === 1 ? "Recalled 1 note from your memory" : `Recalled ${count} notes from your memory`,
   live: {
     "text-delta": "Answer",
     "reasoning-delta": "Reasoning",

@@ -170,6 +170,7 @@ export const chinese: typeof english = {
   showAll: "显示全部",
   wasAsked: "收到的要求",
   summarized: "较早的消息已摘要",
+  recalled: (count: number) => `从你的记忆中想起 ${count} 条`,
   live: {
     "text-delta": "回答",
     "reasoning-delta": "推理",

@@ -73,6 +73,13 @@ function factsOf({ calls, progress, milliseconds, usd, unpriced }: Turn): string
 function PartView({ part }: { part: TurnPart }) {
   if (part.kind === "text") return <Markdown text={part.text} />;
   if (part.kind === "files") return <FileLinks files={part.files} />;
+  if (part.kind === "recalled")
+    return (
+      <details class="t3 notice">
+        <summary>{words().recalled(part.notes.length)}</summary>
+        <pre class="words small">{safeText(part.notes.join("\n"))}</pre>
+      </details>
+    );
   const line = part.text === "" ? words().summarized : safeText(part.text);
   return part.more === undefined ? (
     <p class="t3 words notice">{line}</p>

@@ -6,6 +6,7 @@ import { commitFunctions } from "./commit.ts";
 import { deletionFunctions } from "./deletion.ts";
 import { firstClaims } from "./first-claims.ts";
 import { intakeFunctions } from "./intake.ts";
+import { memoriesTable } from "./memories.ts";
 import { runFunctions } from "./run.ts";
 import { conversationFunctions, sharedTables } from "./shared-state.ts";
 import { tables } from "./tables.ts";
@@ -23,6 +24,7 @@ export const migrations: readonly string[] = [
   sharedTables + conversationFunctions,
   wordsIndex,
   firstClaims,
+  memoriesTable,
 ];
 
 /** The lock that lets one process at a time change a database's schemas. */

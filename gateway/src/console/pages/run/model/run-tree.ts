@@ -59,6 +59,8 @@ export class RunTree {
       run.used = withUse(run.used, event.usage, event.discarded);
     } else if (isEvent(event, "context-compacted")) {
       if (event.usage) run.used = withUse(run.used, event.usage, event.discarded);
+    } else if (isEvent(event, "memory-recalled")) {
+      if (event.usage) run.used = withUse(run.used, event.usage);
     } else if (isEvent(event, "tool-started")) this.#start(run, item, event);
     else if (isEvent(event, "tool-ended")) {
       const call = this.#calls.get(`${run.runId}/${event.callId}`);

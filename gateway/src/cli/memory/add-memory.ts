@@ -1,0 +1,52 @@
+import { Argument, type Command, Option } from "commander";
+import { memoryKinds } from "manyhands/internal/core/memory";
+import type { CliContext } from "../../session/context.ts";
+import { addMemory, clearMemory, editMemory, listMemory, removeMemory, showMemory } from "./memory-command.ts";
+
+/** Adds `memory` and its commands. */
+export function addMemoryCommands(
+  program: Command,
+  context: CliContext,
+  done: (exitCode: number) => void,
+  shared: { config(): Option; json(): Option },
+): void {
+  const memory = program.command("memory").description("what agents remember across conversations");
+  const leaf = (name: string, description: string, isDefault = false) =>
+    memory
+      .command(name, { isDefault })
+      .description(description)
+      .addOption(shared.config())
+      .option("--principal <name>", "whose memory", "local");
+  const id = () => new Argument("<id>", "the entry, as `memory list` shows it");
+  const kind = () => new Option("--kind <kind>", "what it is").choices([...memoryKinds]);
+  const publicText = "anybody may know it: recalling it makes no task private";
+  leaf("list", "what is remembered, the last changed first", true)
+    .addOption(shared.json())
+    .option("--find <words>", "only what has some of these words")
+    .action(async (options) => done(await listMemory(options, context)));
+  leaf("show", "one entry, and what it was written from")
+    .addArgument(id())
+    .addOption(shared.json())
+    .action(async (entry: string, options) => done(await showMemory(entry, options, context)));
+  leaf("add", "remember a text")
+    .argument("<text...>", "what to remember")
+    .addOption(kind())
+    .addOption(shared.json())
+    .option("--public", publicText)
+    .action(async (text: string[], options) => done(await addMemory(text.join(" "), options, context)));
+  leaf("edit", "change an entry")
+    .addArgument(id())
+    .argument("[text...]", "its new text")
+    .addOption(kind())
+    .option("--public", publicText)
+    .option("--no-public", "it is private again")
+    .action(async (entry: string, text: string[], options) =>
+      done(await editMemory(entry, text.length === 0 ? undefined : text.join(" "), options, context)),
+    );
+  leaf("remove", "remove an entry, from the disk too")
+    .addArgument(id())
+    .action(async (entry: string, options) => done(await removeMemory(entry, options, context)));
+  leaf("clear", "remove everything that is remembered")
+    .option("--yes", "without it nothing is removed")
+    .action(async (options) => done(await clearMemory(options, context)));
+}

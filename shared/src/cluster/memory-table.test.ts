@@ -1,0 +1,30 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { silentLog } from "../core/runs/engine.ts";
+import { createMemoryStore } from "../memory/memory-store.ts";
+import { noPostgres, postgresPrograms, startPostgres } from "../testing/durable/postgres-process.ts";
+import { testMemoryStore } from "../testing/memory/store-contract.ts";
+import { openSharedRows } from "./shared-rows.ts";
+
+if (postgresPrograms === undefined) console.warn(noPostgres);
+
+describe.skipIf(postgresPrograms === undefined)("a memory in a database", async () => {
+  const server = postgresPrograms === undefined ? undefined : await startPostgres();
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  const open = async (url: string) => {
+    const shared = await openSharedRows({ url, schema: "manyhands", log: silentLog });
+    return { ...shared.memory, [Symbol.asyncDispose]: shared.close };
+  };
+
+  testMemoryStore(async () => open((await server?.createDatabase()) ?? ""));
+
+  test("what one machine is taught another knows, until it is removed", async () => {
+    const url = (await server?.createDatabase()) ?? "";
+    await using one = await open(url);
+    await using other = await open(url);
+    const [here, there] = [one, other].map((rows) => createMemoryStore(rows, { entries: 9, entryCharacters: 99 }));
+    const entry = await here?.add("ann", { text: "The shop opens at nine.", kind: "fact", by: "agent" });
+    expect(await there?.search("ann", "when does the shop open", 5)).toEqual(entry === undefined ? [] : [entry]);
+    await there?.remove("ann", entry?.id ?? "");
+    expect(await here?.list("ann")).toEqual([]);
+  });
+});

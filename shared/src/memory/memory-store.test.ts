@@ -1,0 +1,56 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { testMemoryStore } from "../testing/memory/store-contract.ts";
+import { createMemoryStore } from "./memory-store.ts";
+import { sqliteRows } from "./sqlite-rows.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "manyhands-memory-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+let count = 0;
+function opened(home = join(folder, String(count++))) {
+  const rows = sqliteRows(join(home, "memory.db"));
+  return { ...rows, home, [Symbol.asyncDispose]: rows.close };
+}
+
+testMemoryStore(async () => opened());
+
+async function bytesIn(home: string): Promise<string> {
+  const files = await readdir(home);
+  return (await Promise.all(files.map((name) => readFile(join(home, name), "latin1")))).join("\n");
+}
+
+test("what is removed or replaced is in no file any more, neither its words nor its index", async () => {
+  await using rows = opened();
+  const store = createMemoryStore(rows, { entries: 300, entryCharacters: 500 });
+  const many = Array.from({ length: 50 }, (_, n) => `Quokka${n} wombat${n} lives in enclosure ${n}.`);
+  const added = [];
+  for (const text of many) added.push(await store.add("ann", { text, kind: "fact", by: "person" }));
+  expect(await bytesIn(rows.home)).toContain("Quokka7 ");
+  for (const { id } of added.slice(0, 5)) await store.remove("ann", id);
+  await store.edit("ann", added[7]?.id ?? "", { text: "Nobody lives there.", by: "person" });
+  const left = await bytesIn(rows.home);
+  for (const gone of ["Quokka0 ", "quokka0 ", "Quokka7 ", "quokka7 ", "wombat7 "]) expect(left).not.toContain(gone);
+  expect(await store.search("ann", "quokka7", 5)).toEqual([]);
+  expect((await store.search("ann", "quokka42", 5)).map(({ text }) => text)).toEqual([many[42] ?? ""]);
+  await store.clear("ann");
+  expect((await bytesIn(rows.home)).toLowerCase()).not.toMatch(/quokka|wombat/);
+});
+
+test("the file is its owner's, outlives a restart, and two processes see the same", async () => {
+  await using rows = opened();
+  await using other = opened(rows.home);
+  const bounds = { entries: 10, entryCharacters: 500 };
+  const [one, two] = [createMemoryStore(rows, bounds), createMemoryStore(other, bounds)];
+  const { id } = await one.add("ann", { text: "Tea, not coffee.", kind: "preference", by: "person" });
+  expect(await two.list("ann")).toMatchObject([{ id, text: "Tea, not coffee." }]);
+  await two.remove("ann", id);
+  expect(await one.list("ann")).toEqual([]);
+  expect((await stat(join(rows.home, "memory.db"))).mode & 0o077).toBe(0);
+  await one.add("ann", { text: "Green tea.", kind: "preference", by: "person" });
+  await using again = opened(rows.home);
+  expect(await createMemoryStore(again, bounds).list("ann")).toMatchObject([{ text: "Green tea." }]);
+});

@@ -1,0 +1,80 @@
+import * as z from "zod";
+import { AppError } from "../core/errors.ts";
+import { memoryKinds, presentRecalled, sourcesOfMemory, sourcesOfOthers } from "../core/memory.ts";
+import { foreignTask, type TakenIn } from "../core/taken-in.ts";
+import { defineTool } from "../core/tools/define-tool.ts";
+import type { Tool, ToolResult } from "../core/tools/tool.ts";
+import type { MemoryStore } from "./memory-store.ts";
+
+/** The tool with which an agent keeps notes for later conversations. */
+export const memoryToolName = "memory";
+
+const input = z.strictObject({
+  command: z.enum(["save", "search", "forget"]),
+  text: z.string().min(1).max(20_000).optional().describe("What to save, in one sentence, or to search for."),
+  kind: z.enum(memoryKinds).optional(),
+  id: z.string().min(1).max(40).optional().describe("The note that save replaces, or that is forgotten."),
+});
+
+type MemoryInput = z.output<typeof input>;
+
+const mostFound = 20;
+
+/** The tool over this principal's memory. */
+export function memoryTool(store: MemoryStore, principal: string): Tool {
+  return defineTool({
+    name: memoryToolName,
+    description:
+      "Notes about the user for later conversations. Save what stays true and they would want kept: a fact, a preference, how something is done here; nothing secret.",
+    input,
+    effect: ({ command }) => (command === "search" ? "pure" : "idempotent"),
+    parallel: false,
+    // A page that could write here would give orders to all later conversations.
+    alwaysJudged: true,
+    brings: [],
+    risk: async (call, { takenIn }) => riskOf(call, takenIn),
+    async run(call, { takenIn = [foreignTask] }): Promise<ToolResult> {
+      const { command } = call;
+      if (command === "search") return search(store, principal, call);
+      if (command === "forget") {
+        const id = needed(call, "id");
+        await store.remove(principal, id);
+        return said(`Forgotten: [${id}].`);
+      }
+      const text = needed(call, "text");
+      const sources = sourcesOfOthers(takenIn);
+      const { id, kind } = call;
+      const entry =
+        id === undefined
+          ? await store.add(principal, { text, kind: kind ?? "fact", by: "agent", sources })
+          : await store.edit(principal, id, { text, ...(kind && { kind }), by: "agent", sources });
+      return said(`Saved as [${entry.id}] (${entry.kind}).`);
+    },
+  });
+}
+
+/** Nobody but the user and the model had a say, or a person has to allow exactly this. */
+function riskOf({ command, text = "", id }: MemoryInput, takenIn: TakenIn): string | undefined {
+  const others = sourcesOfOthers(takenIn);
+  if (command === "search" || others.length === 0) return undefined;
+  const after = `after this task has read what others wrote (${others.slice(0, 8).join(", ")})`;
+  if (command === "forget") return `Forget the note ${JSON.stringify(id)} in your memory, ${after}`;
+  const over = id === undefined ? "" : ` in place of the note ${JSON.stringify(id)}`;
+  return `Keep this in your memory${over} for all later conversations, ${after}: ${JSON.stringify(text)}`;
+}
+
+async function search(store: MemoryStore, principal: string, call: MemoryInput): Promise<ToolResult> {
+  const found = await store.search(principal, needed(call, "text"), mostFound);
+  if (found.length === 0) return said("No note has these words.");
+  return { text: presentRecalled(found), isError: false, takenIn: sourcesOfMemory(found) };
+}
+
+function needed(call: MemoryInput, field: "text" | "id"): string {
+  const value = call[field];
+  if (value === undefined) throw new AppError("invalid_input", `${call.command} needs \`${field}\`.`);
+  return value;
+}
+
+function said(text: string): ToolResult {
+  return { text, isError: false };
+}

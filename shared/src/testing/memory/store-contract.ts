@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import type { MemoryRows } from "../../memory/memory-rows.ts";
+import { createMemoryStore, type MemoryStore } from "../../memory/memory-store.ts";
+
+const bounds = { entries: 5, entryCharacters: 200 };
+
+/** What every store of memories promises: `open` makes an empty one. For tests. */
+export function testMemoryStore(open: () => Promise<MemoryRows & AsyncDisposable>): void {
+  const opened: Opened = async () => {
+    const rows = await open();
+    return { store: createMemoryStore(rows, bounds), [Symbol.asyncDispose]: () => rows[Symbol.asyncDispose]() };
+  };
+  testEntries(opened);
+  testChanges(opened);
+}
+
+type Opened = () => Promise<{ readonly store: MemoryStore } & AsyncDisposable>;
+
+const by = "person" as const;
+
+function testEntries(opened: Opened): void {
+  test("an entry is found by its words, in whatever form, and in languages without spaces", async () => {
+    await using of = await opened();
+    const { store } = of;
+    const report = await store.add("ann", { text: "Reports go to Zoë in Zürich.", kind: "fact", by });
+    const meeting = await store.add("ann", { text: "会议在星期三举行。", kind: "fact", by });
+    await store.add("ann", { text: "The printer is on floor 3.", kind: "how-to", by });
+    const found = async (text: string) => (await store.search("ann", text, 10)).map(({ id }) => id);
+    expect(await found("write the REPORT for the board")).toEqual([report.id]);
+    expect(await found("who is zoe?")).toEqual([report.id]);
+    expect(await found("什么时候开会议？")).toEqual([meeting.id]);
+    expect(await found("and what is it for?")).toEqual([]);
+    expect(await found(`" OR principal:* ') | !x`)).toEqual([]);
+  });
+
+  test("each principal has its own: another neither lists, finds, reads, changes nor removes it", async () => {
+    await using of = await opened();
+    const { store } = of;
+    const { id } = await store.add("ann", { text: "The vault opens with lilacs.", kind: "fact", by });
+    expect(await store.list("bob")).toEqual([]);
+    expect(await store.search("bob", "vault lilacs", 10)).toEqual([]);
+    expect((await store.vectors("bob", "m")).size).toBe(0);
+    const touches = [
+      () => store.get("bob", id),
+      () => store.edit("bob", id, { text: "x", by }),
+      () => store.remove("bob", id),
+    ];
+    for (const touch of touches) await expect(touch()).rejects.toMatchObject({ code: "not_found" });
+    expect(await store.clear("bob")).toBe(0);
+    expect((await store.get("ann", id)).text).toBe("The vault opens with lilacs.");
+  });
+
+  test("a memory is full at its bound, says so, and repeats nothing", async () => {
+    await using of = await opened();
+    const { store } = of;
+    const add = (text: string) => store.add("ann", { text, kind: "fact", by });
+    const first = await add("Number 0.");
+    expect(await add("Number 0.")).toEqual(first);
+    await Promise.all([1, 2, 3, 4].map((n) => add(`Number ${n}.`)));
+    await expect(add("Number 5.")).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("[memory] entries"),
+    });
+    await expect(add("x".repeat(201))).rejects.toMatchObject({ code: "too_large" });
+    await expect(add(" \u200b\n")).rejects.toMatchObject({ code: "invalid_input" });
+    expect(await store.clear("ann")).toBe(5);
+    expect(await store.list("ann")).toEqual([]);
+  });
+}
+
+function testChanges(opened: Opened): void {
+  test("whoever changes the words answers for them: a person's have no sources, an agent's are never public", async () => {
+    await using of = await opened();
+    const { store } = of;
+    const { id } = await store.add("ann", { text: "From a page.", kind: "fact", by: "agent", sources: ["web"] });
+    expect(await store.edit("ann", id, { isPublic: true, by })).toMatchObject({ isPublic: true, sources: [], by });
+    const told = { text: "Again from a page.", by: "agent", sources: ["web"] } as const;
+    expect(await store.edit("ann", id, told)).toMatchObject({ isPublic: false, sources: ["web"], by: "agent" });
+    expect((await store.search("ann", "page", 10)).map(({ text }) => text)).toEqual(["Again from a page."]);
+  });
+
+  test("a vector is kept with its entry as it was when it was made", async () => {
+    await using of = await opened();
+    const { store } = of;
+    const entry = await store.add("ann", { text: "One.", kind: "fact", by });
+    const vector = Float32Array.of(0.6, 0.8);
+    await store.keepVectors("ann", "m", [{ ...entry, vector }]);
+    expect((await store.vectors("ann", "m")).get(entry.id)).toEqual(vector);
+    expect((await store.vectors("ann", "other")).size).toBe(0);
+    await store.edit("ann", entry.id, { text: "Two.", by });
+    expect((await store.vectors("ann", "m")).size).toBe(0);
+    await store.keepVectors("ann", "m", [{ ...entry, vector }]);
+    expect((await store.vectors("ann", "m")).size).toBe(0);
+  });
+}
