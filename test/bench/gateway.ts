@@ -22,7 +22,10 @@ import { median, startServer, timed } from "./bench-server.ts";
  */
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
 const rounds = 150;
-/** Messages before those that count, of servers that have just started and of those that have worked for a while. */
+/**
+ * Messages before those that count, of servers that have just started and of those that have worked
+ * for a while.
+ */
 const uncounted = { started: 20, worked: 2_000 };
 const runs = 500;
 const readers = 1_000;

@@ -77,8 +77,8 @@ function isRpcError(body: string): boolean {
 
 async function buffered(response: Response, maxBytes: number): Promise<Response> {
   const { status, headers } = response;
-  // An answer that says how long it is, and is neither packed nor sent in pieces, cannot be longer. As a stream it costs
-  // more than all else of a small answer.
+  // An answer that says how long it is, and is neither packed nor sent in pieces, cannot be longer.
+  // As a stream it costs more than all else of a small answer.
   const isPlain = !headers.has("Content-Encoding") && !headers.has("Transfer-Encoding");
   const length = isPlain ? headers.get("Content-Length") : null;
   if (length !== null && Number(length) <= maxBytes)
