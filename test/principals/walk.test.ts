@@ -202,7 +202,8 @@ test("routes without ids show nothing of anybody", async () => {
       const response = await fetch(`${face.url}${path.replace(/:file\{.*\}/, "main.js")}`, {
         headers: { "X-User": "bob" },
       });
-      const text = await response.text();
+      // A colour that scripts for charts name.
+      const text = (await response.text()).replaceAll("aliceblue", "");
       for (const word of [secret, alices.task, alices.contextId, "alice"])
         expect([route, text.includes(word)]).toEqual([route, false]);
     }

@@ -40,6 +40,45 @@ const files: Readonly<Record<string, string>> = {
   "data/deep/orders.csv": "day,sum\n2026-04-01,12.50\n2026-04-02,7\n",
   "data/deep/people.tsv": "name\tcity\nAnn\tUtrecht, NL\n",
   "notes.md": "# Findings\n\nThe **best** month is April.\n",
+  "visualization/sales.json": JSON.stringify({
+    ...{ title: "<b>Sales</b>", language: "en", csvFilePath: "sales.csv", insights: [], shown: [] },
+    columns: [
+      { name: "month", kind: "name" },
+      { name: "units", kind: "number" },
+    ],
+    rows: [
+      ["Jan", 3],
+      ["<img src=x onerror=parent.hacked=4>", 5],
+    ],
+    spec: {
+      mark: { type: "bar", href: `${spy.url.origin}/href` },
+      encoding: {
+        x: { field: "month", type: "nominal" },
+        y: { field: "units", type: "quantitative" },
+        url: { value: `${spy.url.origin}/mark.png` },
+      },
+      params: [{ name: "sent", expr: `warn('${spy.url.origin}') || parent.hacked` }],
+      transform: [
+        { lookup: "month", from: { data: { url: `${spy.url.origin}/data.json` }, key: "month", fields: ["x"] } },
+      ],
+    },
+  }),
+  "visualization/plain.json": JSON.stringify({
+    ...{ title: "<b>Plain</b>", language: "en", csvFilePath: "sales.csv", insights: [], shown: [] },
+    columns: [
+      { name: "month", kind: "name" },
+      { name: "units", kind: "number" },
+    ],
+    rows: [
+      ["Jan", 3],
+      ["<img src=x onerror=parent.hacked=4>", 5],
+    ],
+    spec: {
+      mark: "bar",
+      encoding: { x: { field: "month", type: "nominal" }, y: { field: "units", type: "quantitative" } },
+    },
+  }),
+  "visualization/plain.html": "<h1>the page of the chart</h1>",
   "main.py": 'print("whales")\n',
 };
 
@@ -122,6 +161,37 @@ test("the frame serves nothing by itself, and no other site may show it", async 
   expect(policy).toContain("frame-ancestors 'self'");
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toMatch(/script-src[^;]*(?:unsafe|self|\*)/);
+});
+
+test("a chart answers to the pointer in a frame of its own, and what it names is not loaded", async () => {
+  await using opened = await open();
+  const { page } = opened;
+  for (const name of ["plain.json", "plain.html"]) {
+    await choose(page, name);
+    const frame = page.frameLocator(".chart-shown");
+    const bars = frame.locator("svg [aria-roledescription=bar]");
+    await bars.nth(1).hover();
+    await frame.locator("#vg-tooltip-element.visible").getByText("<img src=x onerror=parent.hacked=4>").waitFor();
+    const inside = page.frames().find((one) => one.url().endsWith("/frame/chart"));
+    expect(await inside?.evaluate("[origin, document.images.length]")).toEqual(["null", 0]);
+    const attempt = async (code: string) => inside?.evaluate(code).then(String, (error) => `refused: ${error}`);
+    expect(await attempt("parent.document.title")).toContain("refused");
+  }
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await choose(page, "sales.json");
+  await shown(page).getByText("The chart cannot be drawn here.").waitFor();
+  expect(await page.evaluate("window.hacked")).toBeUndefined();
+  expect(spied).toEqual([]);
+});
+
+test("the frame of charts runs its own scripts, has no origin, and no other site may show it", async () => {
+  const response = await fetch(`${gateway.url}/frame/chart`);
+  const policy = response.headers.get("content-security-policy") ?? "";
+  expect(policy).toMatch(/^sandbox allow-scripts allow-downloads; default-src 'none'; script-src( 'sha256-[^']+'){2};/);
+  expect(policy).toContain("frame-ancestors 'self'");
+  const etag = response.headers.get("etag") ?? "";
+  const again = await fetch(`${gateway.url}/frame/chart`, { headers: { "If-None-Match": etag } });
+  expect([again.status, again.headers.get("content-security-policy")]).toEqual([304, policy]);
 });
 
 test("all files come as one archive: results and workspaces, nothing that leads out of its folder", async () => {

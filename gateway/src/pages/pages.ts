@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { Endpoint } from "../rest/endpoint.ts";
+import { chartFrame } from "./chart-frame.ts";
 import { type ConsoleFile, consoleFiles } from "./console-files.ts";
 import { docsPage } from "./docs-page.ts";
 import { framePage, framePolicy } from "./frame-page.ts";
@@ -39,6 +40,14 @@ export function pagesApp(
       "Cache-Control": "no-cache",
     }),
   );
+  app.get("/frame/chart", async (c) => {
+    const { file, policy: ofCharts } = await chartFrame.get();
+    const response = fileResponse(c, file);
+    response.headers.set("Content-Security-Policy", ofCharts);
+    response.headers.set("X-DNS-Prefetch-Control", "off");
+    response.headers.set("Cache-Control", "no-cache");
+    return response;
+  });
   app.get("/docs", (c) => c.html(docs));
   app.get("/style.css", () => new Response(Bun.file(resolve(import.meta.dir, "style.css"))));
   return app;

@@ -1,6 +1,7 @@
 import type { AuthStore } from "manyhands/internal/auth/auth-store";
 import type { Config } from "manyhands/internal/config/config";
 import { engineText } from "manyhands/internal/config/storage/engine-config";
+import { openSkillLibrary } from "manyhands/internal/server/open-skills";
 import { openTokens, type Shared } from "manyhands/internal/server/storage/open-shared";
 import type { FlowList } from "../flows/flow-list.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -15,7 +16,7 @@ export type OpenSettingsDeps = Omit<SettingsPlace, "file"> & {
   readonly config: Config;
   readonly flows: FlowList;
   readonly registry: Pick<Registry, "list">;
-  readonly shared: Pick<Shared, "pins" | "credentials">;
+  readonly shared: Pick<Shared, "pins" | "credentials" | "skillPins">;
   readonly log: { warn(fields: object, message: string): void };
 };
 
@@ -34,6 +35,7 @@ export function openSettings({ cwd, env, config, flows, registry, shared, log }:
     model: modelSettings(file, config),
     mcp: mcpSettings(config, { env, shared, warn }),
     flows: flowSettings({ file, cwd, config, flows, registry }),
+    skills: openSkillLibrary(config, shared),
     tokens: tokensOf(config),
     tokensCount: config.server.token !== undefined,
   } satisfies OperatorSettings;

@@ -42,7 +42,7 @@ async function openPage(browser: Browser, url: string, look: BrowserContextOptio
   });
   page.on("console", (message) => {
     // In the frame for pages that agents wrote, a refusal is what the policy is for.
-    const isFramed = message.location().url.endsWith("/frame");
+    const isFramed = message.location().url.includes("/frame");
     if (message.text().includes("Content Security Policy") && !isFramed) faults.push(message.text());
   });
   await page.goto(url);

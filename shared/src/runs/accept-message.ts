@@ -102,16 +102,24 @@ export async function runOfMessage(
   return run;
 }
 
+/** Where a further message goes. */
+type Continued = {
+  readonly id: string;
+  readonly contextId: string;
+  /** The number of the event with the question that the message answers, if it answers one only. */
+  readonly questionEvent?: number | undefined;
+};
+
 /**
  * Accepts a further message on a run, whether or not the run waits for it yet; repeating a message
  * is harmless, unless `dedupeMs` is 0. `contextId` is empty if the sender names none. Of a message
  * that is refused nothing is stored. Rejects as `ownRun` does, with `invalid_input` for the wrong
- * conversation, `conflict` for a different message under the same id, `run_ended`, and
- * `quota_exceeded`.
+ * conversation, `conflict` for a different message under the same id and for the answer to a
+ * question that is not open, `run_ended`, and `quota_exceeded`.
  */
 export async function continueRun(
   { engine, kind, artifacts, projections }: Intake & { readonly projections: ProjectionCache },
-  { id, contextId }: { readonly id: string; readonly contextId: string },
+  { id, contextId, questionEvent }: Continued,
   incoming: IncomingMessage,
   { principal, dedupeMs, quota }: Sender,
 ): Promise<RunRecord> {
@@ -126,10 +134,40 @@ export async function continueRun(
   if (quota !== undefined) await engine.admit({ principal, contextId, quota, starts: false });
   await storeContents(contents, artifacts);
   const options = { id: isNew ? crypto.randomUUID() : message.messageId, events: [messageReceived(message)] };
-  const outcome = await engine.deliver(run.id, messageSignal, message satisfies Json, options);
+  const deliver = (ifLast?: number) =>
+    engine.deliver(run.id, messageSignal, message satisfies Json, { ...options, ifLast });
+  const outcome =
+    questionEvent === undefined
+      ? await deliver()
+      : await deliverAnswer(
+          { projections, current: () => ownRun(engine, id, { principal, kind }) },
+          questionEvent,
+          deliver,
+        );
   const current = await ownRun(engine, run.id, { principal, kind });
   if (outcome === "duplicate") await isKnown(projections, current, message);
   return current;
+}
+
+/** A run that tells so much that it is never still is waiting for no answer. */
+const mostLooks = 20;
+
+/**
+ * Delivers an answer while its question is the open one: what happens meanwhile is looked at before
+ * it is tried again. Rejects with `conflict` when the question is not, or no longer, open.
+ */
+async function deliverAnswer(
+  run: { readonly projections: ProjectionCache; current(): Promise<RunRecord> },
+  questionEvent: number,
+  deliver: (ifLast: number) => ReturnType<Engine["deliver"]>,
+): Promise<"stored" | "duplicate"> {
+  for (let look = 0; look < mostLooks; look++) {
+    const projection = await run.projections.current(await run.current());
+    if (projection.askedBy !== questionEvent) break;
+    const outcome = await deliver(projection.seq);
+    if (outcome !== "outdated") return outcome;
+  }
+  throw new AppError("conflict", "That question is no longer open: it was answered, or given up. Nothing was sent.");
 }
 
 type IncomingFile = Extract<IncomingPart, { readonly type: "bytes" }>;

@@ -38,6 +38,8 @@ export type TaskProjection = {
    * from.
    */
   readonly question?: EventOf<"question-asked">["kind"];
+  /** The number of the event that asked it. */
+  readonly askedBy?: number;
   /** The call that the open question is about. */
   readonly approval?: NonNullable<EventOf<"question-asked">["approval"]>;
   /** The ask the question came from, and its task there, if another agent asked it. */
@@ -89,7 +91,7 @@ export function applyEvent(projection: TaskProjection, stored: StoredEvent): Tas
 
 /** The projection without its question and the status line of the question. */
 function withoutQuestion(projection: TaskProjection): TaskProjection {
-  const { question: _, approval: __, asker: ___, from: ____, status: _____, ...rest } = projection;
+  const { question: _, askedBy: _____, approval: __, asker: ___, from: ____, status: ______, ...rest } = projection;
   return rest;
 }
 
@@ -109,7 +111,7 @@ function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): T
         ...(event.from && { from: event.from }),
         ...(event.approval && { approval: event.approval }),
       };
-      return { ...rest, ...about, question: event.kind, history: [...projection.history, entry] };
+      return { ...rest, ...about, question: event.kind, askedBy: seq, history: [...projection.history, entry] };
     }
     case "step-started":
       return projection.question === undefined ? projection : withoutQuestion(projection);

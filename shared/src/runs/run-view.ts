@@ -32,6 +32,8 @@ export type RunView = {
   readonly progress?: string;
   /** Its question, while it waits for an answer. */
   readonly question?: string;
+  /** The number of the event that asked it, which an answer may name. */
+  readonly questionEvent?: number;
   /** The call that its question is about, if it asks for an approval. */
   readonly approval?: Approval;
   /** The agent whose question it is, if another agent asked it. */
@@ -107,9 +109,13 @@ export function statusOf(run: RunRecord, projection: TaskProjection): RunView["s
 }
 
 /** What the open question is about, and whose it is. */
-function askedOf({ approval, from }: TaskProjection): Pick<RunView, "approval" | "asker"> {
+function askedOf({ approval, from, askedBy }: TaskProjection): Pick<RunView, "approval" | "asker" | "questionEvent"> {
   const { callId: _, ...call } = approval ?? { callId: "" };
-  return { ...("id" in call && { approval: call }), ...(from && { asker: from.agent }) };
+  return {
+    ...(askedBy !== undefined && { questionEvent: askedBy }),
+    ...("id" in call && { approval: call }),
+    ...(from && { asker: from.agent }),
+  };
 }
 
 function questionOf(history: readonly HistoryEntry[]): string | undefined {

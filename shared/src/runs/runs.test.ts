@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunStatus } from "../core/runs/engine.ts";
+import { askPerson } from "../core/tools/question.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../machine/workspace/artifacts/artifact-store.ts";
 import { createProjectionCache } from "./projection-cache.ts";
@@ -21,6 +22,12 @@ engine.work([
       const [{ text }] = message.parts as [{ text: string }];
       if (text === "fail") throw new Error("on purpose");
       if (text === "sleep") await run.sleep(600_000);
+      if (text === "ask twice") {
+        const asked = [];
+        for (const question of ["first?", "second?"])
+          asked.push((await askPerson(run, { question, kind: "question" }))?.messageId ?? "");
+        return { asked };
+      }
       // An event that cannot be stored pauses a run.
       if (text === "pause once" && !paused++)
         await run.step("tell", async (step) => void step.emit({ type: "told", amount: 1n as never }));
@@ -114,4 +121,31 @@ test("starting and answering count as requests of the principal who makes them",
   await runs.start(echo, { message: one }, "limited");
   const refused = expect.objectContaining({ message: expect.stringContaining("You have reached your limit of") });
   await expect(runs.start(echo, { message: other }, "limited")).rejects.toEqual(refused);
+});
+
+test("an answer that names its question answers that one, never the next", async () => {
+  const id = await runAt("waiting", "ask twice");
+  const answer = (messageId: string, questionEvent?: number) =>
+    runs.answer(id, { messageId, parts: [{ type: "text", text: "yes" }] }, "ann", questionEvent);
+  const asked = async (question: string) => {
+    for (const end = Date.now() + 30_000; Date.now() < end; await Bun.sleep(5)) {
+      const view = await runs.view(await runs.own(id, "ann"));
+      if (view.question === question) return view.questionEvent ?? 0;
+    }
+    throw new Error(`It did not ask ${question}`);
+  };
+  const first = await asked("first?");
+  await expect(answer("early", first + 1)).rejects.toMatchObject({ code: "conflict" });
+  const outcomes = await Promise.allSettled(["a", "b", "c"].map((messageId) => answer(messageId, first)));
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected", "rejected"]);
+  const second = await asked("second?");
+  expect(second).toBeGreaterThan(first);
+  await expect(answer("late", first)).rejects.toMatchObject({ code: "conflict" });
+  await answer("right", second);
+  const settled = await runs.settled(await runs.own(id, "ann"), AbortSignal.timeout(30_000));
+  const { asked: heard } = settled.output as { asked: readonly string[] };
+  expect(["a", "b", "c"]).toContain(heard[0] ?? "");
+  expect(heard[1]).toBe("right");
+  // A repeated answer is the one that was accepted.
+  expect((await answer("right", second)).id).toBe(id);
 });

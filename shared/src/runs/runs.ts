@@ -51,9 +51,11 @@ export interface Runs {
   view(run: RunRecord): Promise<RunView>;
   /**
    * Sends a message to a run that has not ended: the answer to its question, or a message that it
-   * reads before its next turn. Rejects with `quota_exceeded` as `start` does.
+   * reads before its next turn. With `questionEvent`, the number of the event that asked, it is an
+   * answer to that question only. Rejects with `quota_exceeded` as `start` does, and with
+   * `conflict` when another question is open, or none.
    */
-  answer(id: string, message: IncomingMessage, principal: string): Promise<RunRecord>;
+  answer(id: string, message: IncomingMessage, principal: string, questionEvent?: number): Promise<RunRecord>;
   /**
    * Cancels a run and waits at most ten seconds for its end. Rejects with `run_ended` if it ended
    * in another state.
@@ -91,11 +93,11 @@ export function openRuns(deps: RunsDeps): Runs {
     list: (filter, principal) => listRuns(deps, filter, principal),
     view: async (run) =>
       runView(run, await projections.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),
-    async answer(id, message, principal) {
+    async answer(id, message, principal, questionEvent) {
       const { kind } = await own(id, principal);
       const quota = await quotas.admit({ principal });
       const intake = { engine, kind, artifacts, projections };
-      return continueRun(intake, { id, contextId: "" }, message, { principal, quota });
+      return continueRun(intake, { id, contextId: "", questionEvent }, message, { principal, quota });
     },
     async cancel(id, principal, signal) {
       const run = await own(id, principal);

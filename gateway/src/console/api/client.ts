@@ -32,6 +32,9 @@ export function readByLink(secret: string): void {
   link.secret = secret;
 }
 
+/** Whether this page shows one run to the reader of a link, who sees no workspaces. */
+export const isByLink = (): boolean => link.secret !== undefined;
+
 const asking: { answer: Promise<string> | undefined } = { answer: undefined };
 
 /** Callers that ask while the dialog is open share its answer. */

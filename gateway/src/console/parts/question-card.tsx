@@ -27,6 +27,8 @@ export type OpenQuestion = {
   readonly who: string;
   readonly kind: "question" | "approval" | "authorization";
   readonly question: string;
+  /** The number of the event that asked. */
+  readonly questionEvent?: number | undefined;
   readonly approval?: Approval;
 };
 
@@ -35,7 +37,7 @@ export type OpenQuestion = {
  * arguments, and nothing is chosen beforehand. The keys A, T and D work while the card has the
  * focus.
  */
-export function QuestionCard({ runId, contextId, who, kind, question, approval }: OpenQuestion) {
+export function QuestionCard({ runId, contextId, who, kind, question, questionEvent, approval }: OpenQuestion) {
   const text = words();
   const [deciding, setDeciding] = useState(false);
   const shownAt = useRef(performance.now());
@@ -49,13 +51,16 @@ export function QuestionCard({ runId, contextId, who, kind, question, approval }
     if (deciding || performance.now() - shownAt.current < guardMs) return false;
     setDeciding(true);
     try {
-      await post(`${runPath(runId)}/answer`, { input: said }, { "Idempotency-Key": key.current });
+      const body = { input: said, ...(questionEvent !== undefined && { questionEvent }) };
+      await post(`${runPath(runId)}/answer`, body, { "Idempotency-Key": key.current });
       void refreshRuns();
       return true;
     } catch (error) {
       setDeciding(false);
-      if (!refusedAs(error, "run_ended")) complain(error);
-      else {
+      if (!refusedAs(error, "run_ended")) {
+        complain(error);
+        void refreshRuns();
+      } else {
         // The card goes with the question, so what was typed into it moves to where one goes on.
         if (!isApproval && said !== "") keepIn(contextId, said);
         toast(text.endedBeforeAnswer);
@@ -98,7 +103,7 @@ export function QuestionCard({ runId, contextId, who, kind, question, approval }
                 {text.livePage.take}
               </a>
             )}
-            <Answer draft={`question-${runId}`} deciding={deciding} answer={answer} />
+            <Answer draft={`question-${runId}-${questionEvent ?? ""}`} deciding={deciding} answer={answer} />
           </>
         )}
       </div>

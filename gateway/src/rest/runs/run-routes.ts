@@ -89,17 +89,22 @@ function answerRun({ runs }: RunRoutesDeps): Endpoint {
     path: "/runs/{id}/answer",
     tag: "runs",
     summary: "Answers a run's question, or sends a message to a running one",
+    description:
+      "With `questionEvent`, as the run gives it, it is an answer to that question only: once another is open, or none, it is refused with `conflict`.",
     request: {
       params,
       headers: z.object({ "idempotency-key": idempotencyKey }),
-      body: z.strictObject({ input: saidSchema }),
+      body: z.strictObject({
+        input: saidSchema,
+        questionEvent: z.int().min(1).exactOptional().describe("The question that this answers."),
+      }),
     },
     answers: { 202: { description: "Stored; the run continues.", body: runSchema } },
     problems: [404, 409, 429],
   } as const;
   return endpoint(about, async ({ params: { id }, headers, body }, c) => {
     const message = userMessage(headers["idempotency-key"] ?? crypto.randomUUID(), body.input, {});
-    return c.json(await runs.view(await runs.answer(id, message, c.get("caller").principal)), 202);
+    return c.json(await runs.view(await runs.answer(id, message, c.get("caller").principal, body.questionEvent)), 202);
   });
 }
 

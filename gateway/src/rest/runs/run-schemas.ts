@@ -49,6 +49,10 @@ export const runSchema = z
     lastEvent: z.int().describe("The sequence number of its newest event."),
     progress: z.string().exactOptional().describe("The newest line worth showing."),
     question: z.string().exactOptional().describe("Its question, while it waits for an answer."),
+    questionEvent: z
+      .int()
+      .exactOptional()
+      .describe("The number of the event that asked; an answer that names it answers this question only."),
     approval: approvalSchema.exactOptional(),
     asker: z.string().exactOptional().describe("The agent whose question it is, if another agent asked it."),
     answer: z.string().exactOptional(),

@@ -7,6 +7,7 @@ import { flowSettingsRoutes } from "./flow-settings-routes.ts";
 import { mcpServerRoutes } from "./mcp-server-routes.ts";
 import { modelSettingsRoutes } from "./model-settings-routes.ts";
 import { operatorEndpoint } from "./operator-endpoint.ts";
+import { type SkillSettings, skillRoutes } from "./skill-routes.ts";
 import { type TokenRoutesDeps, tokenRoutes } from "./token-routes.ts";
 
 /** How a system is set up, as its operator sees and changes it. */
@@ -23,6 +24,7 @@ export type OperatorSettings = TokenRoutesDeps & {
   readonly model: ModelSettings;
   readonly mcp: McpSettings;
   readonly flows: FlowSettings;
+  readonly skills: SkillSettings;
 };
 
 /** `/settings` and everything below it. */
@@ -50,6 +52,7 @@ export function settingsRoutes(settings: OperatorSettings): Endpoint[] {
     operatorEndpoint(about, (_, c) => c.json(settings.about)),
     ...modelSettingsRoutes(settings.model),
     ...mcpServerRoutes(settings.mcp),
+    ...skillRoutes(settings.skills),
     ...flowSettingsRoutes(settings.flows),
     ...tokenRoutes(settings),
   ];

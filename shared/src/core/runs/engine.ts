@@ -161,16 +161,16 @@ export interface Engine extends Housekeeping {
   usage(principal: string): Promise<QuotaUse>;
   /**
    * Stores a signal for a run, whether or not the run waits for it yet. A second signal with the
-   * same name and `id` (default: the name) is not stored and answers `duplicate`. `events` are
-   * appended in the same transaction. Rejects with `not_found` or, after the run has ended,
-   * `run_ended`.
+   * same name and `id` (default: the name) is not stored and answers `duplicate`; one for a run
+   * that has events after `ifLast`, `outdated`. `events` are appended in the same transaction.
+   * Rejects with `not_found` or, after the run has ended, `run_ended`.
    */
   deliver(
     runId: string,
     name: string,
     payload: Json,
-    options?: { readonly id?: string; readonly events?: readonly RunEvent[] },
-  ): Promise<"stored" | "duplicate">;
+    options?: { readonly id?: string; readonly events?: readonly RunEvent[]; readonly ifLast?: number | undefined },
+  ): Promise<"stored" | "duplicate" | "outdated">;
   /**
    * Stores a signal for the run `watcher`, once, when the run has events after `after`: in the
    * transaction that appends them, or now if there are some, or if it has ended. So a run waits for

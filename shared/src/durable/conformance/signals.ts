@@ -52,5 +52,19 @@ export function signalCases(cases: Cases): void {
       expect(await engine.deliver(run.id, "go", 9, { id: "m1" })).toBe("duplicate");
       expect(await codeOf(engine.deliver(run.id, "go", 9, { id: "m3" }))).toBe("run_ended");
     });
+
+    test("a signal for a run that has gone on since is outdated, and nothing of it is stored", async () => {
+      const engine = cases.open();
+      const run = await start(engine);
+      const told = [{ type: "told" }];
+      expect(await engine.deliver(run.id, "go", 1, { id: "m1", events: told, ifLast: run.lastEvent })).toBe("stored");
+      expect(await engine.deliver(run.id, "go", 2, { id: "m2", events: told, ifLast: run.lastEvent })).toBe("outdated");
+      expect(await engine.deliver(run.id, "go", 1, { id: "m1", ifLast: run.lastEvent })).toBe("duplicate");
+      const { lastEvent = 0 } = (await engine.get(run.id)) ?? {};
+      expect(lastEvent).toBe(run.lastEvent + 1);
+      expect(await engine.deliver(run.id, "go", 3, { id: "m2", ifLast: lastEvent })).toBe("stored");
+      engine.work([body(async (run) => [await run.signal("go"), await run.signal("go")])]);
+      expect((await until(engine, run.id, "completed")).output).toEqual([1, 3]);
+    });
   });
 }

@@ -31,12 +31,12 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "admit" | "deli
   };
   return {
     ...accepting(deps),
-    async deliver(runId, name, payload, { id = name, events } = {}) {
+    async deliver(runId, name, payload, { id = name, events, ifLast } = {}) {
       assertStorable(name, id);
-      const delivery = { run: runId, name, id, payload: JSON.stringify(payload) };
+      const delivery = { run: runId, name, id, payload: JSON.stringify(payload), if_last: ifLast ?? null };
       const told = (toldEvents(events) ?? null) as Json;
       const done = await database.call<Changed>("deliver", { ...delivery, told });
-      if (done.answer === "duplicate") return "duplicate";
+      if (done.answer === "duplicate" || done.answer === "outdated") return done.answer;
       if (done.answer !== "stored") throw refusal(runId, done.answer);
       changed(runId, done);
       runnable(runId);

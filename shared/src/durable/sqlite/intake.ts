@@ -63,12 +63,14 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "wa
         const id = options?.id ?? name;
         if (tables.signals.has(run.n, name, id)) return undefined;
         if (terminalStatuses.includes(run.status)) throw ended(run);
+        if (run.last_event > (options?.ifLast ?? run.last_event)) return "outdated" as const;
         tables.signals.insert(run.n, name, id, JSON.stringify(payload));
         const seq = tables.events.append(run.n, options?.events ?? [], clock.moment());
         tables.states.wake(run.n, name, clock.moment());
         return { seq };
       });
       if (kept === undefined) return "duplicate";
+      if (kept === "outdated") return kept;
       if (kept.seq > 0) live.committed(runId, kept.seq);
       worker.signaled(runId);
       return "stored";

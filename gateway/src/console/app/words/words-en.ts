@@ -1,6 +1,8 @@
 import { findEnglish } from "./words-find-en.ts";
 import { liveEnglish } from "./words-live-en.ts";
+import { memoryEnglish } from "./words-memory-en.ts";
 import { runEnglish } from "./words-run-en.ts";
+import { skillsEnglish } from "./words-skills-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
 
 /**
@@ -75,6 +77,8 @@ export const english = {
 
   // Settings that write, the builder, the API page.
   system: systemEnglish,
+  memory: memoryEnglish,
+  skillSettings: skillsEnglish,
 
   // A new task.
   whatNeedsDoing: "What needs doing?",
@@ -249,7 +253,9 @@ export const english = {
     model: "Model",
     agents: "Agents",
     servers: "MCP servers",
+    skills: "Skills",
     tokens: "Tokens",
+    memory: "Memory",
     appearance: "Appearance",
   },
   modelNote: "The model of the flows' own calls. Each agent has its own; the agents' page shows which.",

@@ -103,6 +103,8 @@ export const runEnglish = {
   packing: "Packing",
   noDocument: "This document cannot be shown here. Download it to read it.",
   documentOf: (name: string) => `Document ${name}`,
+  noChart: "The chart cannot be drawn here. Its picture is among the files.",
+  chartOf: (name: string) => `Chart: ${name}`,
   pageOf: (name: string) => `Page ${name}`,
   pageNote: "Shown without scripts, links and anything from elsewhere.",
   showText: "Show its text",

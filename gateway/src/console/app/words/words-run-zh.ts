@@ -106,6 +106,8 @@ export const runChinese: typeof runEnglish = {
   packing: "正在打包",
   noDocument: "此文档无法在此显示。请下载后阅读。",
   documentOf: (name) => `文档 ${name}`,
+  noChart: "此图表无法在这里绘制，图片在文件中。",
+  chartOf: (name) => `图表：${name}`,
   pageOf: (name) => `网页 ${name}`,
   pageNote: "显示时不含脚本、链接和任何外部内容。",
   showText: "显示源文本",

@@ -1,7 +1,9 @@
 import type { english } from "./words-en.ts";
 import { findChinese } from "./words-find-zh.ts";
 import { liveChinese } from "./words-live-zh.ts";
+import { memoryChinese } from "./words-memory-zh.ts";
 import { runChinese } from "./words-run-zh.ts";
+import { skillsChinese } from "./words-skills-zh.ts";
 import { systemChinese } from "./words-system-zh.ts";
 
 /** The texts of the console in Chinese, written and not translated word by word. */
@@ -62,6 +64,8 @@ export const chinese: typeof english = {
   find: findChinese,
   livePage: liveChinese,
   system: systemChinese,
+  memory: memoryChinese,
+  skillSettings: skillsChinese,
 
   whatNeedsDoing: "要做什么？",
   task: "任务",
@@ -220,7 +224,15 @@ export const chinese: typeof english = {
   added: (name) => `${name} 已添加。`,
   giveTask: "交给它任务",
 
-  settingsSections: { model: "模型", agents: "智能体", servers: "MCP 服务器", tokens: "令牌", appearance: "外观" },
+  settingsSections: {
+    model: "模型",
+    agents: "智能体",
+    servers: "MCP 服务器",
+    skills: "技能",
+    tokens: "令牌",
+    memory: "记忆",
+    appearance: "外观",
+  },
   modelNote: "流程自身调用所用的模型。每个智能体有自己的模型，见智能体页。",
   provider: "提供方",
   signedInAs: "登录身份",

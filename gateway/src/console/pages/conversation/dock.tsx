@@ -70,7 +70,8 @@ export function Dock({ contextId, newest, sent }: { contextId: string; newest: R
  */
 async function isTold(run: RunView, input: Said, headers: Readonly<Record<string, string>>): Promise<boolean> {
   try {
-    await post(`${runPath(run.id)}/answer`, { input }, headers);
+    const { questionEvent } = run;
+    await post(`${runPath(run.id)}/answer`, { input, ...(questionEvent !== undefined && { questionEvent }) }, headers);
     return true;
   } catch (error) {
     if (refusedAs(error, "run_ended")) return false;

@@ -156,6 +156,7 @@ function QuestionView({ run, question }: { run: RunView; question: Question; ver
             who={who}
             kind={asked.kind}
             question={asked.question}
+            questionEvent={question.seq}
             {...(approval && { approval })}
           />
         </div>

@@ -8,6 +8,7 @@ import { AgentGlyph } from "../../parts/icons/agent-glyph.tsx";
 import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
+import { ChartView, chartsIn, workspaceFile } from "../run/render/chart-view.tsx";
 import type { Call, Turn, TurnPart } from "./thread.ts";
 
 const shownCharacters = 8_000;
@@ -141,6 +142,9 @@ function CallView({ call, runId }: { call: Call; runId: string }) {
       <Box text={pretty(call.arguments)} />
       <h3>{text.result}</h3>
       {ended === undefined ? <p class="t3 small">{text.noResult}</p> : <Box text={ended.text} />}
+      {ended !== undefined &&
+        call.name === "data_visualization" &&
+        chartsIn(ended.text).map((path) => <ChartView key={path} source={workspaceFile(runId, path)} />)}
       <a class="small link" href={address(["runs", runId], { event: call.seq })}>
         {text.openRun}
       </a>

@@ -73,11 +73,13 @@ function Asked({ run }: { run: RunView }) {
   const kind = run.status === "auth-required" ? "authorization" : approval === undefined ? "question" : "approval";
   return (
     <QuestionCard
+      key={run.questionEvent}
       runId={run.id}
       contextId={run.contextId}
       who={titleOfName(run.asker ?? run.name)}
       kind={kind}
       question={run.question ?? ""}
+      questionEvent={run.questionEvent}
       {...(approval && { approval })}
     />
   );

@@ -7,6 +7,7 @@ import { deletionFunctions } from "./deletion.ts";
 import { firstClaims } from "./first-claims.ts";
 import { intakeFunctions } from "./intake.ts";
 import { memoriesTable } from "./memories.ts";
+import { outdatedSignals } from "./outdated.ts";
 import { runFunctions } from "./run.ts";
 import { conversationFunctions, sharedTables } from "./shared-state.ts";
 import { tables } from "./tables.ts";
@@ -24,7 +25,7 @@ export const migrations: readonly string[] = [
   sharedTables + conversationFunctions,
   wordsIndex,
   firstClaims,
-  memoriesTable,
+  memoriesTable + outdatedSignals,
 ];
 
 /** The lock that lets one process at a time change a database's schemas. */

@@ -122,7 +122,7 @@ function parse(path: string, text: string): unknown {
 export async function saveChart(workspace: Workspace, base: string, chart: ChartFile, picture: string): Promise<void> {
   const before = await chartAt(workspace, `${base}.json`);
   if (before !== undefined && !Bun.deepEquals(before, chart)) await removeStale(workspace, base, picture);
-  await saveFile(workspace, `${base}.json`, Buffer.from(JSON.stringify(chart, undefined, 1)));
+  await saveFile(workspace, `${base}.json`, Buffer.from(JSON.stringify(chart)));
   if (chart.insights.length === 0) return;
   const lines = chart.insights.map(({ text }, index) => `${index + 1}. ${text}`);
   await saveFile(workspace, `${base}.md`, Buffer.from(`## ${chart.title} Insights\n${lines.join("\n")}\n`));

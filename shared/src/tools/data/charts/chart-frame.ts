@@ -1,7 +1,7 @@
 import { seriesName } from "./chart-insights.ts";
 import type { Plot } from "./chart-roles.ts";
+import { type ChartSpec, fieldOf } from "./chart-spec.ts";
 import type { ChartValue } from "./chart-table.ts";
-import { type ChartSpec, fieldOf } from "./choose-spec.ts";
 
 type Channel = "x" | "y";
 type Encoding = Readonly<Record<string, unknown>>;

@@ -1,9 +1,26 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { ChartTable } from "./chart-table.ts";
+import { type ChartTable, isNumeric } from "./chart-table.ts";
+import { coordinatesOf } from "./shapes/coordinates.ts";
+import { lackOf } from "./shapes/lack-of.ts";
 
 /** The shapes a chart can have. */
-export const chartKinds = ["line", "area", "bar", "stacked", "pie", "scatter", "histogram", "box", "heatmap"] as const;
+export const chartKinds = [
+  "line",
+  "area",
+  "bar",
+  "stacked",
+  "pie",
+  "scatter",
+  "histogram",
+  "box",
+  "heatmap",
+  "sankey",
+  "radar",
+  "treemap",
+  "wordcloud",
+  "map",
+] as const;
 /** One of the shapes. */
 export type ChartKind = (typeof chartKinds)[number];
 
@@ -77,6 +94,8 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
   const numbers = isCount ? [] : (named ?? free(of("number")));
   const { chart } = request;
 
+  const points = chart === "map" ? coordinatesOf(table, { x, numbers, isNamed: named !== undefined }) : undefined;
+  if (points !== undefined) return { kind: "map", roles: { along: undefined, measures: points, parts: series } };
   if (chart === "histogram" || chart === "scatter" || chart === "box") {
     const found = measuresOf(table, chart, { x, series, numbers });
     return typeof found === "string" ? refuse(found) : { kind: chart, roles: found };
@@ -98,7 +117,7 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
       `There are ${measures.length} columns of numbers, more than the ${mostParts} that can be told apart. Name some in y, or make them rows: COPY (UNPIVOT 'file.csv' ON COLUMNS(* EXCLUDE "${table.columns[along]?.name}") INTO NAME "name" VALUE "value") TO 'rows.csv'.`,
     );
   if (measures.length > 1 && series !== undefined) refuse("Series go with one y.");
-  const parts = series ?? (measures.length > 1 ? undefined : seriesOf(along, measures));
+  const parts = series ?? (measures.length > 1 ? undefined : seriesOf(along, measures, chart === "sankey"));
   const kind = chart ?? (table.columns[along]?.kind === "name" ? "bar" : "line");
   const lack = lackOf(kind, { measures, parts });
   if (lack !== undefined) refuse(lack);
@@ -120,13 +139,13 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
   }
 
   /** The only column that splits rows which share their place along x. */
-  function seriesOf(along: number, measures: readonly number[]): number | undefined {
-    if (request.aggregate !== undefined || !hasRepeats(table, [along])) return undefined;
+  function seriesOf(along: number, measures: readonly number[], isNeeded: boolean): number | undefined {
+    if (!isNeeded && (request.aggregate !== undefined || !hasRepeats(table, [along]))) return undefined;
     const others = free(of("name", "time", "order")).filter((index) => index !== along && !measures.includes(index));
-    if (others.length > 1)
-      refuse(
-        `Several rows share their ${table.columns[along]?.name}: it is open which of the other columns makes the series.`,
-      );
+    if (others.length > 1) {
+      const reason = isNeeded ? "" : `Several rows share their ${table.columns[along]?.name}: `;
+      refuse(`${reason}${reason === "" ? "It" : "it"} is open which of the other columns makes the series.`);
+    }
     return others[0];
   }
 }
@@ -154,15 +173,6 @@ function measuresOf(
   if (measures.length !== wanted || measures.some((index) => !isNumeric(table, index)))
     return `A ${chart} takes ${wanted === 1 ? "one column of numbers" : "two columns of numbers, x and y"}.`;
   return { along: undefined, measures, parts: series };
-}
-
-/** What a chart of this kind needs and does not have. */
-function lackOf(kind: ChartKind, { measures, parts }: Pick<ChartRoles, "measures" | "parts">): string | undefined {
-  const [isOne, isParted] = [measures.length < 2, parts !== undefined];
-  if (kind === "stacked" && isOne && !isParted) return "A stacked chart needs a series, or several columns in y.";
-  if (kind === "heatmap" && !(isOne && isParted))
-    return "A heat map takes x, the column that goes down as series, and one column of numbers in y.";
-  return kind === "pie" && !(isOne && !isParted) ? "A pie has one y and no series." : undefined;
 }
 
 /**
@@ -201,10 +211,6 @@ function columnsText({ columns }: ChartTable): string {
 function exampleOf({ rows }: ChartTable, index: number): string {
   const odd = rows.find((row) => typeof row[index] === "string" && !Number.isFinite(Number(row[index])))?.[index];
   return odd === undefined ? "" : ` (${JSON.stringify(odd)}, for example)`;
-}
-
-function isNumeric({ rows }: ChartTable, index: number): boolean {
-  return rows.every((row) => row[index] === null || typeof row[index] === "number");
 }
 
 const languages = ["en", "de", "fr", "es", "it", "pt", "nl", "zh"];

@@ -44,3 +44,8 @@ function chartValue(value: unknown, isNumber: boolean): ChartValue {
 export function records({ columns, rows }: ChartTable): Record<string, ChartValue>[] {
   return rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null])));
 }
+
+/** Whether a column holds numbers and nothing else. */
+export function isNumeric({ rows }: ChartTable, index: number): boolean {
+  return rows.every((row) => row[index] === null || typeof row[index] === "number");
+}

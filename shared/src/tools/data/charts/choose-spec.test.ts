@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import type { ChartKind, ChartRoles } from "./chart-roles.ts";
+import { fieldOf } from "./chart-spec.ts";
 import type { ChartTable, ColumnKind } from "./chart-table.ts";
-import { chooseSpec, fieldOf } from "./choose-spec.ts";
+import { chooseSpec } from "./choose-spec.ts";
 import { finishedSpec } from "./finished-spec.ts";
-import { chartPage, escapeHtml } from "./html-page.ts";
+import { escapeHtml } from "./html-page.ts";
+import { chartPage } from "./interactive/chart-page.ts";
 import { refuseLoading } from "./new-chart.ts";
 import { textWidth, wrapText } from "./text-width.ts";
 
@@ -166,21 +168,26 @@ test.each<[unknown, string]>([
   );
 });
 
-test("a page shows a thousand rows, says how many more there are, and takes nothing for markup", () => {
+test("a page shows a thousand rows, says how many more there are, and takes nothing for markup", async () => {
   const page = (count: number, language: "en" | "zh" = "en", insights: readonly string[] = []) =>
-    chartPage({
-      title: '<T> & "q"',
-      language,
-      svg: "<svg/>",
-      insights,
-      table: table(
-        Array.from({ length: count }, () => ["<b>", 1]),
-        ["<n>", "name"],
-        ["v", "number"],
-      ),
-    });
-  const html = page(1_002, "en", ["a < b"]);
-  expect(html.match(/<tr>/g)).toHaveLength(1_001);
+    chartPage(
+      {
+        ...{
+          title: '<T> & "q"',
+          language,
+          csvFilePath: "x.csv",
+          spec: { mark: "bar", encoding: {} },
+          shown: [],
+          roles: undefined,
+        },
+        insights: insights.map((text) => ({ type: "x", series: "v", at: [], figures: {}, strength: 1, text })),
+        columns: columns(["<n>", "name"], ["v", "number"]),
+        rows: Array.from({ length: count }, () => ["<b>", 1]),
+      },
+      "<svg/>",
+    );
+  const html = await page(1_002, "en", ["a < b"]);
+  expect(/<details>[\s\S]*?<\/details>/.exec(html)?.[0].match(/<tr>/g)).toHaveLength(1_001);
   expect(html).toContain("<p>… and 2 more rows</p>");
   expect(html).toContain('<tr><td>&lt;b&gt;</td><td class="number">1</td></tr>');
   for (const part of [
@@ -190,8 +197,8 @@ test("a page shows a thousand rows, says how many more there are, and takes noth
     "<h2>Findings</h2>",
   ])
     expect(html).toContain(part);
-  expect(page(1_000)).not.toContain("more rows");
-  expect(page(1)).not.toContain("Findings");
-  expect(page(1_001, "zh", ["x"])).toMatch(/<html lang="zh">[\s\S]*<h2>发现<\/h2>[\s\S]*另有 1 行/);
+  expect(await page(1_000)).not.toContain("more rows");
+  expect(await page(1)).not.toContain("Findings");
+  expect(await page(1_001, "zh", ["x"])).toMatch(/<html lang="zh">[\s\S]*<h2>发现<\/h2>[\s\S]*另有 1 行/);
   expect(escapeHtml(`<a href="x">&</a>`)).toBe("&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
 });

@@ -1,8 +1,11 @@
 import type { Language } from "../insights/say-finding.ts";
 import type { ChartKind, Plot } from "./chart-roles.ts";
-
-/** A Vega-Lite specification. */
-export type ChartSpec = Readonly<Record<string, unknown>>;
+import { type ChartSpec, fieldOf } from "./chart-spec.ts";
+import { radarSpec } from "./shapes/radar.ts";
+import { sankeySpec } from "./shapes/sankey.ts";
+import { treemapSpec } from "./shapes/treemap.ts";
+import { wordCloudSpec } from "./shapes/word-cloud.ts";
+import { worldMapSpec } from "./shapes/world-map.ts";
 
 const words = { en: { count: "Count", value: "Value" }, zh: { count: "数量", value: "数值" } };
 const mostUpright = 15;
@@ -20,20 +23,30 @@ const mostMarked = 60;
 /**
  * A chart of this kind: lines along an order, bars for names (side by side or stacked), slices for
  * shares of a whole, points for two measures, bars for how often values occur, boxes for how they
- * are spread, cells for two sides and a measure.
+ * are spread, cells for two sides and a measure; and those whose places are computed in `shapes`.
  */
 export function chooseSpec(plot: Plot, kind: ChartKind, language: Language): ChartSpec {
   const word = words[language];
   const { along, measures } = plot.roles;
   const [first = 0, second = 0] = measures;
+  const shape = shapes[kind];
+  if (shape !== undefined) return shape(plot);
   if (kind === "box") return ofSpread(plot, along, first);
   if (kind === "histogram") return ofFrequency(plot, first, word.count);
   if (kind === "scatter" || along === undefined) return ofPoints(plot, first, second);
   if (kind === "pie") return ofSlices(plot, along, first);
   if (kind === "heatmap") return ofCells(plot, along, first);
   if (kind === "bar" || kind === "stacked") return ofNames(plot, along, word.value, kind === "stacked");
-  return ofCourse(plot, along, kind, word.value);
+  return ofCourse(plot, along, kind === "area" ? "area" : "line", word.value);
 }
+
+const shapes: Readonly<Partial<Record<ChartKind, (plot: Plot) => ChartSpec>>> = {
+  sankey: sankeySpec,
+  radar: radarSpec,
+  treemap: treemapSpec,
+  wordcloud: wordCloudSpec,
+  map: worldMapSpec,
+};
 
 function ofFrequency(plot: Plot, measure: number, count: string): ChartSpec {
   const x = { ...channel(plot, measure), type: "quantitative", bin: true };
@@ -144,9 +157,4 @@ function partsOf(plot: Plot) {
 function channel({ columns }: Plot, index: number): { field: string; title: string } {
   const name = columns[index]?.name ?? "";
   return { field: fieldOf(name), title: name };
-}
-
-/** A column's name escaped for Vega-Lite, so that no part of it is taken for a path. */
-export function fieldOf(name: string): string {
-  return name.replaceAll(/[\\.[\]]/g, "\\$&");
 }

@@ -2,11 +2,9 @@ import type { ImagePart } from "../../../core/model.ts";
 import type { ToolContext } from "../../../core/tools/tool.ts";
 import { saveFile } from "../../../machine/workspace/save-file.ts";
 import { type ChartFile, saveChart } from "./chart-file.ts";
-import { records } from "./chart-table.ts";
-import { finishedSpec } from "./finished-spec.ts";
-import { chartPage } from "./html-page.ts";
-import { withMarks } from "./insight-marks.ts";
-import { renderChart } from "./render-chart.ts";
+import { chartPage } from "./interactive/chart-page.ts";
+import { renderChart } from "./render/render-chart.ts";
+import { shownSpec } from "./shown-spec.ts";
 
 /** The output formats of a chart. */
 export type OutputType = "png" | "svg" | "html";
@@ -21,17 +19,9 @@ export async function drawChart(
   chart: ChartFile,
   output: OutputType,
 ): Promise<{ readonly path: string; readonly warning: string | undefined; readonly image: ImagePart | undefined }> {
-  const shown = chart.insights.filter((_, index) => chart.shown.includes(index + 1));
-  const subtitle = shown.map(({ text }) => text);
-  const spec = finishedSpec(
-    chart.roles === undefined ? chart.spec : withMarks({ ...chart, roles: chart.roles }, shown),
-    records(chart),
-    { ...chart, subtitle },
-  );
+  const spec = shownSpec(chart);
   const { svg, png, preview } = await renderChart(spec, { png: output === "png", signal });
-  const insights = chart.insights.map(({ text }) => text);
-  const page = () => chartPage({ title: chart.title, language: chart.language, svg, insights, table: chart });
-  const content = png ?? Buffer.from(output === "html" ? page() : svg);
+  const content = png ?? Buffer.from(output === "html" ? await chartPage(chart, svg) : svg);
   const path = await saveFile(workspace, `${base}.${output}`, content);
   await saveChart(workspace, base, chart, `${base}.${output}`);
   const image: ImagePart | undefined =

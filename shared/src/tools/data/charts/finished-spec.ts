@@ -1,6 +1,6 @@
 import type { Language } from "../insights/say-finding.ts";
+import type { ChartSpec } from "./chart-spec.ts";
 import type { ChartValue } from "./chart-table.ts";
-import type { ChartSpec } from "./choose-spec.ts";
 import { wrapText } from "./text-width.ts";
 
 const titleSize = 16;

@@ -1,20 +1,15 @@
-import type { Language } from "../insights/say-finding.ts";
-import type { ChartTable } from "./chart-table.ts";
-
-const mostRows = 1000;
-const words = {
-  en: { findings: "Findings", data: "Data", left: (rows: number) => `… and ${rows} more rows` },
-  zh: { findings: "发现", data: "数据", left: (rows: number) => `…… 另有 ${rows} 行` },
-};
-
 /** Escapes text for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
-/** A self-contained page that its own policy forbids to load or run anything. */
-export function htmlPage(title: string, language: string, body: string): string {
-  const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
+/**
+ * A self-contained page that its own policy forbids to load anything, and to run anything but the
+ * scripts with these hashes.
+ */
+export function htmlPage(title: string, language: string, body: string, scripts: readonly string[] = []): string {
+  const runs = scripts.length === 0 ? "" : `; script-src ${scripts.join(" ")}`;
+  const policy = `default-src 'none'; img-src data:; style-src 'unsafe-inline'${runs}`;
   return `<!doctype html>
 <html lang="${escapeHtml(language)}">
 <head>
@@ -44,34 +39,4 @@ ${body}
 </body>
 </html>
 `;
-}
-
-/** A chart as a page: the picture, the findings, and the data it shows. */
-export function chartPage(chart: {
-  readonly title: string;
-  readonly language: Language;
-  readonly svg: string;
-  readonly insights: readonly string[];
-  readonly table: ChartTable;
-}): string {
-  const { title, language, svg, insights, table } = chart;
-  const cell = (value: unknown) => {
-    const kind = typeof value === "number" ? ' class="number"' : "";
-    return `<td${kind}>${escapeHtml(String(value ?? ""))}</td>`;
-  };
-  const head = table.columns.map(({ name }) => `<th>${escapeHtml(name)}</th>`).join("");
-  const rows = table.rows.slice(0, mostRows).map((row) => `<tr>${row.map(cell).join("")}</tr>`);
-  const left = table.rows.length - mostRows;
-  const word = words[language];
-  const body = [
-    svg,
-    insights.length === 0
-      ? ""
-      : `<h2>${word.findings}</h2>\n<ol>${insights.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ol>`,
-    `<details><summary>${word.data}</summary>`,
-    `<table><tr>${head}</tr>\n${rows.join("\n")}</table>`,
-    left > 0 ? `<p>${word.left(left)}</p>` : "",
-    "</details>",
-  ];
-  return htmlPage(title, language, body.filter((part) => part !== "").join("\n"));
 }

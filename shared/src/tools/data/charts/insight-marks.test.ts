@@ -8,7 +8,7 @@ import { finishedSpec } from "./finished-spec.ts";
 import { withMarks } from "./insight-marks.ts";
 import { accent } from "./pair-marks.ts";
 import { inOrder } from "./plot-rows.ts";
-import { renderChart } from "./render-chart.ts";
+import { renderChart } from "./render/render-chart.ts";
 
 const random = seeded(11);
 const months = Array.from(

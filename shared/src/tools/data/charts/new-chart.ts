@@ -11,10 +11,10 @@ import { chartInsights } from "./chart-insights.ts";
 import { type ChartKind, chartRequest, type Plot, requireOneEach } from "./chart-roles.ts";
 import { chooseSpec } from "./choose-spec.ts";
 import { drawChart, type OutputType } from "./draw-chart.ts";
+import { drawnText } from "./drawn-text.ts";
 import { fewEnough, inOrder } from "./plot-rows.ts";
-import { type ReadPlot, readPlot, readTable } from "./read-plot.ts";
-
-const mostNamed = 12;
+import { readPlot, readTable } from "./read-plot.ts";
+import { requireShape } from "./shapes/require-shape.ts";
 
 /** One chart of the JSON file for visualization. */
 export const newChartItem = z.looseObject({
@@ -57,8 +57,9 @@ export async function newChart(
   const read = await readPlot(deps, item);
   requireOneEach(read.plot, read.kind);
   const { plot, notes } = fewEnough(inOrder(read.plot), read.kind);
+  const said = requireShape(plot, read.kind);
   const spec = chooseSpec(plot, read.kind, options.language);
-  const told = [drawnText(read, plot), ...notes, ...leftText(read.left)];
+  const told = [drawnText(plot, read), ...said, ...notes, ...leftText(read.left)];
   if (!unjudged.has(read.kind)) return keep(base, { item, spec, ...plot, told }, options, context);
   const { roles: _, ...table } = plot;
   const none = `No findings are computed for a ${read.kind} chart.`;
@@ -66,7 +67,7 @@ export async function newChart(
 }
 
 /** What they show is no course of values. */
-const unjudged: ReadonlySet<ChartKind> = new Set(["box", "heatmap"]);
+const unjudged: ReadonlySet<ChartKind> = new Set(["box", "heatmap", "sankey", "radar", "treemap", "wordcloud", "map"]);
 
 async function keep(
   base: string,
@@ -96,32 +97,6 @@ async function keep(
   const findings = list === "" ? "No findings." : `Findings, clearest first, also in ${base}.md:\n${list}${more}`;
   const lines = [`Chart saved in: ${path} (its data: ${base}.json)`, ...told, warning, findings];
   return { text: lines.filter((line) => line !== undefined).join("\n"), image };
-}
-
-/**
- * What a chart shows of its file, in a sentence: kind, columns, series and points, and what it
- * leaves out.
- */
-function drawnText({ kind, unused }: ReadPlot, { columns, rows, roles: { along, measures, parts } }: Plot): string {
-  const name = (index: number | undefined) => (index === undefined ? "" : (columns[index]?.name ?? ""));
-  const points = measures.reduce((sum, measure) => sum + rows.filter((row) => row[measure] !== null).length, 0);
-  const [first, second] = measures;
-  const values = parts === undefined ? [] : [...new Set(rows.map((row) => String(row[parts])))];
-  const folded = along !== undefined && measures.length > 1 ? measures.map((index) => name(index)) : [];
-  const series = [...values, ...folded];
-  const more = series.length > mostNamed ? ", …" : "";
-  const axes =
-    along !== undefined
-      ? [`x = ${name(along)}`, ...(folded.length === 0 ? [`y = ${name(first)}`] : [])]
-      : [`x = ${name(first)}`, ...(second === undefined ? ["y = how often"] : [`y = ${name(second)}`])];
-  const by = parts === undefined ? "" : ` by ${name(parts)}`;
-  const told = [
-    kind,
-    ...axes,
-    ...(series.length === 0 ? [] : [`${series.length} series${by} (${series.slice(0, mostNamed).join(", ")}${more})`]),
-    `${points} ${points === 1 ? "point" : "points"}`,
-  ];
-  return `Drawn: ${told.join(", ")}; not drawn: ${unused.length === 0 ? "nothing" : `column ${unused.join(", ")}`}.`;
 }
 
 function leftText(rows: number): string[] {

@@ -14,18 +14,36 @@ function compare(one: ChartValue, other: ChartValue): number {
 }
 
 const mostNames = 60;
+const mostSizes = 100;
 
 /** A plot limited to what readers can distinguish, and what was left out of it. */
 export type FewEnough = { readonly plot: Plot; readonly notes: readonly string[] };
 
 /**
  * Limits a plot: of too many names, keeps the first; of too many series, those with the largest
- * sums. A heat map has no colour for each series, so it may have as many as names.
+ * sums. A heat map and a sankey have no colour for each series, so they may have as many as names.
+ * A treemap and a word cloud keep the largest names, and a map all.
  */
 export function fewEnough(plot: Plot, kind: ChartKind): FewEnough {
-  const series = fewSeries(plot, kind === "heatmap" ? mostNames : mostParts);
+  if (kind === "map") return { plot, notes: [] };
+  const series = fewSeries(plot, kind === "heatmap" || kind === "sankey" ? mostNames : mostParts);
+  if (kind === "treemap" || kind === "wordcloud") {
+    const largest = fewSizes(series.plot);
+    return { plot: largest.plot, notes: [...series.notes, ...largest.notes] };
+  }
   const names = fewNames(series.plot);
   return { plot: names.plot, notes: [...series.notes, ...names.notes] };
+}
+
+function fewSizes(plot: Plot): FewEnough {
+  const [measure = 0] = plot.roles.measures;
+  const size = (row: readonly ChartValue[]) => Number(row[measure] ?? 0);
+  const rows = plot.rows.filter((row) => size(row) !== 0).toSorted((one, other) => size(other) - size(one));
+  if (rows.length <= mostSizes) return { plot: { ...plot, rows }, notes: [] };
+  const note = `Only the ${mostSizes} largest of ${rows.length} are drawn.`;
+  // Those below zero stay, so that they are refused and not left out.
+  const kept = [...rows.slice(0, mostSizes), ...rows.slice(mostSizes).filter((row) => size(row) < 0)];
+  return { plot: { ...plot, rows: kept }, notes: [note] };
 }
 
 function fewNames(plot: Plot): FewEnough {

@@ -1,9 +1,11 @@
+import { isByLink } from "../../../api/client.ts";
 import { words } from "../../../app/words/words.ts";
 import { Markdown } from "../../../parts/markdown.tsx";
 import { type CallItem, failureOf } from "../model/items.ts";
 import { argumentsOf, readArguments, resultOf } from "../model/rows.ts";
 import type { RunStore } from "../run-store.ts";
 import { BrowserStep } from "./browser-step.tsx";
+import { ChartView, chartsIn, workspaceFile } from "./chart-view.tsx";
 import { CodeBlock, prettyJson } from "./code-block.tsx";
 import { diffOf, type FileDiff, readDiff } from "./diff-lines.ts";
 import { DiffView } from "./diff-view.tsx";
@@ -30,7 +32,7 @@ export function CallResult({ call, store }: { call: CallItem; store: RunStore })
         <BrowserStep call={call} store={store} />
       ) : (
         <>
-          <Pictures files={picturesIn(call.ended.event)} />
+          <Charts call={call} />
           {failure === undefined && (result === "" ? <p class="t3">{text.noResult}</p> : <Said call={call} />)}
         </>
       )}
@@ -74,6 +76,23 @@ function Given({ call }: { call: CallItem }) {
       )}
       {changes.length > 0 && <DiffView files={changes} />}
     </div>
+  );
+}
+
+/** The charts that the call drew; where they are not there to be drawn again, its pictures. */
+function Charts({ call }: { call: CallItem }) {
+  const files = call.ended === undefined ? [] : picturesIn(call.ended.event);
+  const charts = call.name === "data_visualization" && !isByLink() ? chartsIn(resultOf(call)) : [];
+  const pictures = <Pictures files={files} />;
+  if (charts.length === 0) return pictures;
+  return (
+    <>
+      {charts.map((path, at) => (
+        <ChartView key={path} source={workspaceFile(call.runId, path)}>
+          {at === 0 && pictures}
+        </ChartView>
+      ))}
+    </>
   );
 }
 

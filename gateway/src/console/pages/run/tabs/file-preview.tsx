@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { request } from "../../../api/client.ts";
 import { words } from "../../../app/words/words.ts";
 import { Markdown } from "../../../parts/markdown.tsx";
+import { ChartView } from "../render/chart-view.tsx";
 import { CodeBlock, prettyJson } from "../render/code-block.tsx";
 import { readDiff } from "../render/diff-lines.ts";
 import { DiffView } from "../render/diff-view.tsx";
@@ -62,12 +63,28 @@ function TextPreview({ file, kind }: { file: ShownFile; kind: string }) {
   if (content === undefined) return <p class="t3">{words().loading}</p>;
   if (content === null) return <p class="t3">{words().run.noPreview}</p>;
   if (kind === "md" || kind === "markdown") return <Markdown text={content} />;
-  if (kind === "html" || kind === "htm") return <PageView page={content} name={file.path} />;
+  if (kind === "html" || kind === "htm") {
+    const page = <PageView page={content} name={file.path} />;
+    // A chart's page lies beside its data.
+    const beside = /^(.*\/file\?path=visualization%2F.+)\.html$/.exec(file.source)?.[1];
+    if (beside === undefined) return page;
+    return (
+      <ChartView source={`${beside}.json`} version={file.modifiedAt}>
+        {page}
+      </ChartView>
+    );
+  }
   if (kind === "csv" || kind === "tsv") {
     const [head = [], ...rows] = readCsv(content, mostRows + 1, kind === "tsv" ? "\t" : ",");
     return <TableView head={head} rows={rows} />;
   }
-  if (kind === "json") return <CodeBlock text={prettyJson(content)} />;
+  if (kind === "json")
+    return (
+      <>
+        <ChartView source={file.source} version={file.modifiedAt} />
+        <CodeBlock text={prettyJson(content)} />
+      </>
+    );
   const changes = kind === "patch" || kind === "diff" ? readDiff(content) : [];
   return changes.length > 0 ? <DiffView files={changes} /> : <CodeBlock text={content} />;
 }

@@ -2,8 +2,8 @@ import { Resvg } from "@resvg/resvg-js";
 import * as vega from "vega";
 import { type Loader, logger, parse, View, Warn } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
+import { textWidth } from "../text-width.ts";
 import { type RenderReply, type RenderRequest, renderRequest } from "./render-protocol.ts";
-import { textWidth } from "./text-width.ts";
 
 /** Started by `renderChart`: draws the one chart on its standard input and ends. */
 

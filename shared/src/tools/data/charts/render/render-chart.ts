@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { AppError } from "../../../core/errors.ts";
-import { runOwnScript } from "../../../machine/process/run-own-script.ts";
-import type { ChartSpec } from "./choose-spec.ts";
+import { AppError } from "../../../../core/errors.ts";
+import { runOwnScript } from "../../../../machine/process/run-own-script.ts";
+import type { ChartSpec } from "../chart-spec.ts";
 import { renderReply } from "./render-protocol.ts";
 
 const deadlineMs = 30_000;

@@ -1,0 +1,27 @@
+/** The texts of the skills in the settings, in English. */
+export const skillsEnglish = {
+  title: "Skills",
+  note: "Instructions with scripts, which agents read when a task calls for them. One that is new or changed waits until you have read and approved it.",
+  none: "No skills",
+  noneMore: "Add one on the gateway's machine: manyhands skills add FOLDER",
+  states: {
+    shipped: "Ships with manyhands",
+    approved: "Approved",
+    new: "Waits for your approval",
+    changed: "Changed since it was approved",
+    invalid: "Cannot be used",
+  },
+  read: "Read",
+  close: "Close",
+  like: (name: string) => `Its name could be taken for ${name}.`,
+  allowedTools: (names: string) => `Its author names these tools: ${names}. That allows nothing.`,
+  license: (name: string) => `License: ${name}`,
+  files: (count: number) => (count === 1 ? "1 file" : `${count} files`),
+  notText: "Not shown: it is no text, or too long. Read it in the folder.",
+  approveNote: "You approve exactly these files. Any later change has to be approved again.",
+  approve: "Approve this skill",
+  approved: (name: string) => `Agents use ${name} within seconds.`,
+  removeAsk: (name: string) => `Remove ${name}?`,
+  removeMore: "Its folder in the home is deleted.",
+  removed: (name: string) => `${name} is removed.`,
+};

@@ -1,0 +1,69 @@
+import type { ChartKind, Plot } from "./chart-roles.ts";
+import { flowsOf } from "./shapes/sankey.ts";
+
+const mostNamed = 12;
+
+/**
+ * What a chart shows of its file, in a sentence: kind, columns, series and points, and what it
+ * leaves out.
+ */
+export function drawnText(
+  plot: Plot,
+  { kind, unused }: { readonly kind: ChartKind; readonly unused: readonly string[] },
+): string {
+  const told = shapeText(plot, kind) ?? axesText(plot, kind);
+  return `Drawn: ${told.join(", ")}; not drawn: ${unused.length === 0 ? "nothing" : `column ${unused.join(", ")}`}.`;
+}
+
+/** The parts of the sentence for kinds that have no axes. */
+function shapeText(plot: Plot, kind: ChartKind): readonly string[] | undefined {
+  const { columns, rows } = plot;
+  const { along, parts, measures } = plot.roles;
+  const name = (index: number | undefined) => columns[index ?? 0]?.name ?? "";
+  const distinct = (index: number | undefined) => new Set(rows.map((row) => row[index ?? 0])).size;
+  const [first, second, third] = measures;
+  if (kind === "sankey") {
+    const sides = [`source = ${name(along)} (${count(along)})`, `target = ${name(parts)} (${count(parts)})`];
+    return [kind, `${flowsOf(plot).length} flows`, ...sides, `width = ${name(first)}`];
+  }
+  if (kind === "treemap") {
+    const groups = parts === undefined ? [] : [`in ${distinct(parts)} groups by ${name(parts)}`];
+    return [kind, [`${rows.length} areas of ${name(along)}`, ...groups].join(" "), `size = ${name(first)}`];
+  }
+  if (kind === "wordcloud") return [kind, `${rows.length} words of ${name(along)}`, `size = ${name(first)}`];
+  if (kind !== "map") return undefined;
+  if (along !== undefined) return [kind, `${distinct(along)} countries of ${name(along)}`, `colour = ${name(first)}`];
+  const places = `${rows.length} places by longitude ${name(first)} and latitude ${name(second)}`;
+  return [
+    kind,
+    places,
+    ...(third === undefined ? [] : [`size = ${name(third)}`]),
+    ...(parts === undefined ? [] : [`colour = ${name(parts)}`]),
+  ];
+
+  function count(index: number | undefined): string {
+    const names = distinct(index);
+    return `${names} ${names === 1 ? "name" : "names"}`;
+  }
+}
+
+function axesText({ columns, rows, roles: { along, measures, parts } }: Plot, kind: ChartKind): readonly string[] {
+  const name = (index: number | undefined) => (index === undefined ? "" : (columns[index]?.name ?? ""));
+  const points = measures.reduce((sum, measure) => sum + rows.filter((row) => row[measure] !== null).length, 0);
+  const [first, second] = measures;
+  const values = parts === undefined ? [] : [...new Set(rows.map((row) => String(row[parts])))];
+  const folded = along !== undefined && measures.length > 1 ? measures.map((index) => name(index)) : [];
+  const series = [...values, ...folded];
+  const more = series.length > mostNamed ? ", …" : "";
+  const axes =
+    along !== undefined
+      ? [`x = ${name(along)}`, ...(folded.length === 0 ? [`y = ${name(first)}`] : [])]
+      : [`x = ${name(first)}`, ...(second === undefined ? ["y = how often"] : [`y = ${name(second)}`])];
+  const by = parts === undefined ? "" : ` by ${name(parts)}`;
+  return [
+    kind,
+    ...axes,
+    ...(series.length === 0 ? [] : [`${series.length} series${by} (${series.slice(0, mostNamed).join(", ")}${more})`]),
+    `${points} ${points === 1 ? "point" : "points"}`,
+  ];
+}
