@@ -8097,6 +8097,8 @@ export const faults: readonly Fault[] = [
     becomes: "",
     harm: "After each turn a provider misses the thinking it signed, and refuses to go on.",
     tests: ["shared/src/agent/signed-thinking"],
+  },
+  {
     id: "memory-of-all",
     file: "shared/src/memory/sqlite-rows.ts",
     find: "FROM memories WHERE principal = ? ORDER BY changed",
