@@ -8265,6 +8265,8 @@ export const faults: readonly Fault[] = [
     becomes: "runs",
     harm: "A run repeated after a crash goes on in another conversation than it began in.",
     tests: ["gateway/src/flows"],
+    harm: "After each turn a provider misses the thinking it signed, and refuses to go on.",
+    tests: ["shared/src/agent/signed-thinking"],
   },
   {
     id: "memory-of-all",
