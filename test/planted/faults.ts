@@ -8503,7 +8503,7 @@ export const faults: readonly Fault[] = [
   {
     id: "one-repair-too-few",
     file: "shared/src/flow/decide.ts",
-    find: "messages.push(...fix(reply, name, read.fault));",
+    find: "messages.push(...fix(reply, tool, read.fault));",
     becomes: "",
     harm: "A model is asked the same again without hearing what was wrong.",
     tests: ["shared/src/flow/decide"],
