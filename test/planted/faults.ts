@@ -8075,14 +8075,6 @@ export const faults: readonly Fault[] = [
     tests: ["shared/src/tools/code/forge"],
   },
   {
-    id: "pull-request-opened-again",
-    file: "shared/src/tools/code/forge/push-branch.ts",
-    find: "if (before !== undefined) return `Its pull request was open already: ${before}`;",
-    becomes: "",
-    harm: "After a crash a pull request is requested a second time.",
-    tests: ["shared/src/tools/code/forge", "test/e2e/pull-request"],
-  },
-  {
     id: "unnamed-private-repository",
     file: "shared/src/tools/code/forge/unnamed-repository.ts",
     find: "(?<![\\\\w.~/-])",
@@ -8105,6 +8097,8 @@ export const faults: readonly Fault[] = [
     becomes: "if (data === undefined) return;",
     harm: "The errors of another file are told as those of the file that was asked about.",
     tests: ["shared/src/tools/code/language"],
+  },
+  {
     id: "memory-of-all",
     file: "shared/src/memory/sqlite-rows.ts",
     find: "FROM memories WHERE principal = ? ORDER BY changed",
