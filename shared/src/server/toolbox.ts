@@ -1,10 +1,12 @@
 import type { Config } from "../config/config.ts";
-import type { LivePages } from "../core/live-page.ts";
+import type { LivePages, LiveScreen } from "../core/live-page.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
-import { createHolds } from "../machine/browser/live/holds.ts";
-import { createLivePages } from "../machine/browser/live/live-pages.ts";
+import { sharedPages } from "../machine/browser/live/shared-pages.ts";
+import { watchedPages } from "../machine/browser/live/watched-pages.ts";
 import { createEgress, type Egress } from "../machine/egress/egress.ts";
+import { createHolds } from "../machine/live/holds.ts";
+import { createLivePages } from "../machine/live/live-pages.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
@@ -36,8 +38,10 @@ const longestTimeoutSeconds = 600;
 export type Toolbox = Omit<MachineParts, "delegate"> & {
   /** What is configured but missing here, one sentence each. */
   readonly notes: readonly string[];
-  /** The open pages, for people; undefined without a browser. */
-  readonly live: LivePages | undefined;
+  /**
+   * The open pages and desktops, for people; undefined where there is no browser, or no desktop.
+   */
+  readonly live: Readonly<Record<LiveScreen, LivePages | undefined>>;
   /** Ends every session and process. */
   close(): Promise<void>;
 };
@@ -73,7 +77,7 @@ export async function openToolbox(
     gitHosts,
     printer: browsers,
     notes,
-    live,
+    live: { browser: live, desktop: desktop.live },
   };
   const closeWorkers = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") return { ...always, shell: [], desktop: [], close: closeWorkers };
@@ -118,7 +122,7 @@ function openBrowsing(
       guarded: (tool) => guard.over(tool),
       live: undefined,
     };
-  const holds = createHolds(browsers, guard.personTyped);
+  const holds = createHolds(sharedPages(browsers, guard.personTyped));
   const tools = [
     ...browserTools({ browsers, looks, search }),
     extractContent({ browsers, pieceCharacters: max_content_length }),
@@ -132,7 +136,7 @@ function openBrowsing(
   return {
     browsing: { tools, look: lookingInTurn(look, holds), missing: undefined },
     guarded: (tool) => takingTurns(guard.over(tool), holds),
-    live: createLivePages(browsers, holds),
+    live: createLivePages(watchedPages(browsers, holds), holds),
   };
 }
 
