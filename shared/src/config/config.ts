@@ -120,6 +120,12 @@ export type Config = {
   readonly desktop: Sections["desktop"];
   /** The databases that `sql_query` reaches, by name. */
   readonly databases: Readonly<Record<string, DatabaseServer>>;
+  readonly python: {
+    /** What set-up puts into the virtual environment. */
+    readonly packages: readonly string[];
+    /** The folder of that environment, which may be missing. */
+    readonly environment: string;
+  };
   /** Who has a memory across conversations, and how much of it. */
   readonly memory: MemoryConfig;
   /** Absolute path of the folder of the project's skills, which may be missing. */
@@ -206,6 +212,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     egress: sections.egress,
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
+    python: { packages: sections.python.packages, environment: join(resolve(cwd, sections.home), "python") },
     memory: memoryConfig(sections),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),

@@ -86,6 +86,10 @@ test("without settings a system is private to this machine, asks before risky ac
       "data-analysis": agent("data-analysis", 4104),
     },
     databases: {},
+    python: {
+      packages: ["numpy", "pandas", "scipy", "matplotlib", "openpyxl", "pypdf", "pdfplumber"],
+      environment: join(cwd, ".manyhands/python"),
+    },
     memory: {
       principals: [],
       entries: 200,

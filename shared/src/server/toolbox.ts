@@ -85,7 +85,9 @@ export async function openToolbox(
     ...always,
     shell: [
       bashTool({ sessions: shells, ...timeout }),
-      ...(python === undefined ? [] : [pythonExecute({ sandbox, interpreters, ...timeout })]),
+      ...(python === undefined
+        ? []
+        : [pythonExecute({ sandbox, interpreters, libraries: python.libraries, ...timeout })]),
     ].map((tool) => ({ ...tool, description: `${tool.description} ${reachText(sandbox.tier, allowDomains)}` })),
     desktop: desktop.tools,
     close: async () =>
@@ -98,7 +100,7 @@ export async function openToolbox(
  */
 function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
   if (tier === "off") return "What it runs is not confined: it reaches the network as this machine does.";
-  if (tier !== "srt" || domains.length === 0) return "What it runs reaches no network.";
+  if (tier !== "srt" || domains.length === 0) return "It reaches no network.";
   return `On the network what it runs reaches only ${domains.join(", ")}.`;
 }
 
