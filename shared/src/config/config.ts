@@ -124,6 +124,12 @@ export type Config = {
   readonly databases: Readonly<Record<string, DatabaseServer>>;
   /** What code may type into pages. */
   readonly secrets: readonly Secret[];
+  readonly python: {
+    /** What set-up puts into the virtual environment. */
+    readonly packages: readonly string[];
+    /** The folder of that environment, which may be missing. */
+    readonly environment: string;
+  };
   /** Who has a memory across conversations, and how much of it. */
   readonly memory: MemoryConfig;
   /** Absolute path of the folder of the project's skills, which may be missing. */
@@ -211,6 +217,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
     secrets: secretConfig(settings, cwd),
+    python: { packages: sections.python.packages, environment: join(resolve(cwd, sections.home), "python") },
     memory: memoryConfig(sections),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),

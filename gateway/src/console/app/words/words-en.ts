@@ -1,5 +1,6 @@
 import { findEnglish } from "./words-find-en.ts";
 import { liveEnglish } from "./words-live-en.ts";
+import { memoryEnglish } from "./words-memory-en.ts";
 import { runEnglish } from "./words-run-en.ts";
 import { skillsEnglish } from "./words-skills-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
@@ -76,6 +77,7 @@ export const english = {
 
   // Settings that write, the builder, the API page.
   system: systemEnglish,
+  memory: memoryEnglish,
   skillSettings: skillsEnglish,
 
   // A new task.
@@ -253,6 +255,7 @@ export const english = {
     servers: "MCP servers",
     skills: "Skills",
     tokens: "Tokens",
+    memory: "Memory",
     browser: "Browser",
     appearance: "Appearance",
   },

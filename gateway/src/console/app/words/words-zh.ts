@@ -1,6 +1,7 @@
 import type { english } from "./words-en.ts";
 import { findChinese } from "./words-find-zh.ts";
 import { liveChinese } from "./words-live-zh.ts";
+import { memoryChinese } from "./words-memory-zh.ts";
 import { runChinese } from "./words-run-zh.ts";
 import { skillsChinese } from "./words-skills-zh.ts";
 import { systemChinese } from "./words-system-zh.ts";
@@ -63,6 +64,7 @@ export const chinese: typeof english = {
   find: findChinese,
   livePage: liveChinese,
   system: systemChinese,
+  memory: memoryChinese,
   skillSettings: skillsChinese,
 
   whatNeedsDoing: "要做什么？",
@@ -228,6 +230,7 @@ export const chinese: typeof english = {
     servers: "MCP 服务器",
     skills: "技能",
     tokens: "令牌",
+    memory: "记忆",
     browser: "浏览器",
     appearance: "外观",
   },
