@@ -44,6 +44,12 @@ if (installation === "checkout" || system) {
     process.exit(1);
   }
 }
+if (asked && !args.includes("--quiet")) {
+  // It reads the settings, for which packages have to be there.
+  const { preparePython } = await import("./setup/python-packages.ts");
+  const prepared = await preparePython({ cwd: process.cwd(), env: process.env }, say);
+  if (prepared !== undefined) say(prepared);
+}
 if (asked) process.exit(0);
 if (process.execve === undefined) throw new Error("process.execve is missing: Bun 1.4.4 or newer is needed");
 process.execve(process.execPath, [process.execPath, resolve(root, "gateway/src/cli/main.ts"), ...args]);

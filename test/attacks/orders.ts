@@ -19,9 +19,12 @@ export function order(name: string, args: object): string {
 export async function startObeyingModel(secret: RegExp): Promise<ScriptedModel> {
   return startScriptedModel(({ messages }) => {
     const read = messages.filter(({ role }) => role !== "assistant" && role !== "system").map(contentText);
-    const since = messages.findLastIndex(
+    const begun = messages.findLastIndex(
       (message) => message.role === "user" && contentText(message).includes("BEGIN"),
     );
+    // What a task is shown of a memory stands before its message.
+    const isRecalled = begun > 0 && contentText(messages[begun - 1] ?? {}).includes("<memory ");
+    const since = isRecalled ? begun - 1 : begun;
     const made = messages
       .slice(since)
       .flatMap((message) => (message.role === "assistant" ? message.tool_calls : undefined) ?? []);

@@ -36,6 +36,7 @@ const quotas = ["shared/src/runs/quotas", "test/a2a/quotas", "gateway/src/server
 const grpc = ["test/a2a/grpc"];
 const python = ["shared/src/tools/python", "test/attacks/warm-python"];
 const signing = ["shared/src/a2a/signing"];
+const remembering = ["shared/src/memory", "shared/src/agent/memory"];
 
 /**
  * Faults that tests have to find. To add one: choose it by reading the product, plant it, and if it
@@ -8104,5 +8105,53 @@ export const faults: readonly Fault[] = [
     becomes: "carriedFiles(done.slice(-1).map(({ outcome }) => outcome.files))",
     harm: "The files of all steps but the last are lost to the agents that follow.",
     tests: ["flows/src/sequential"],
+  },
+  {
+    id: "memory-of-all",
+    file: "shared/src/memory/sqlite-rows.ts",
+    find: "FROM memories WHERE principal = ? ORDER BY changed",
+    becomes: "FROM memories WHERE principal <= ? ORDER BY changed",
+    harm: "Whoever looks reads what is remembered for others.",
+    tests: remembering,
+  },
+  {
+    id: "memory-written-by-pages",
+    file: "shared/src/memory/memory-tool.ts",
+    find: 'if (command === "search" || others.length === 0) return undefined;',
+    becomes: 'if (command !== "forget" || others.length === 0) return undefined;',
+    harm: "A page that an agent reads once gives orders to all later conversations.",
+    tests: remembering,
+  },
+  {
+    id: "memory-without-sources",
+    file: "shared/src/core/memory.ts",
+    find: "[...sources, ...(isPublic ? [] : [ownMemory])]",
+    becomes: "isPublic ? [] : [ownMemory]",
+    harm: "What a page got into the memory writes there again without anybody being asked.",
+    tests: remembering,
+  },
+  {
+    id: "memory-asks-only-where-risks-count",
+    file: "shared/src/agent/act/judge-risk.ts",
+    find: 'policy === "allow" && tool?.alwaysJudged === true ? "ask" : policy',
+    becomes: 'policy === "allow" && tool?.alwaysJudged === undefined ? "ask" : policy',
+    harm: "Where risky calls are allowed, pages write into the memory, and everything else is asked about.",
+    tests: remembering,
+  },
+  {
+    id: "memory-left-in-the-index",
+    file: "shared/src/memory/sqlite-rows.ts",
+    find: "db.run(\"INSERT INTO memory_terms (memory_terms) VALUES ('rebuild')\");",
+    becomes: "",
+    harm: "What somebody deleted is still in the file, word by word.",
+    tests: remembering,
+  },
+  {
+    id: "recalled-as-the-users-words",
+    file: "shared/src/agent/earlier.ts",
+    find: '[{ type: "text", text: presentRecalled(entries) }]), note: true }]',
+    becomes: '[{ type: "text", text: presentRecalled(entries) }]) }]',
+    harm: "An address in a memory counts as named by the user, and data may go there.",
+    tests: remembering,
   },
 ];

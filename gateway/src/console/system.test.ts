@@ -160,6 +160,29 @@ test("a schedule is added, run, paused and removed by its buttons, beside trigge
   await page.getByText("No schedules").waitFor();
 });
 
+test("what is remembered is written, changed and removed, by somebody who is no operator too", async () => {
+  const identify = () => callerNamed("ann", ["read", "run"]);
+  await using other = await startGateway({ app: { identify }, toml: '[memory]\nprincipals = ["ann"]\n' });
+  await using opened = await open("#/settings/memory", {}, other);
+  const { page } = opened;
+  await page.getByText("Nothing is remembered").waitFor();
+  await page.getByRole("button", { name: "Remember something" }).click();
+  await page.getByLabel("What to remember").fill("Tea, <b>never</b> coffee.");
+  await page.getByLabel("Preference").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Tea, <b>never</b> coffee.").waitFor();
+  await look(page, "memory");
+  await page.getByRole("button", { name: /^Edit/ }).click();
+  await page.getByLabel("What to remember").fill("Coffee, after all.");
+  await page.getByLabel("Anybody may know this").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Coffee, after all.").waitFor();
+  await page.getByText("anybody may know it").waitFor();
+  await page.getByRole("button", { name: /^Remove:/ }).click();
+  await page.getByRole("button", { name: "Remove", exact: true }).click();
+  await page.getByText("Nothing is remembered").waitFor();
+});
+
 test("somebody who does not operate the system sees no settings and no builder", async () => {
   const identify = () => callerNamed("ann", ["read", "run"]);
   await using other = await startGateway({ app: { identify } });
@@ -238,6 +261,7 @@ const places = [
   ["settings/agents", "Open agents"],
   ["settings/servers", "Add a server"],
   ["settings/tokens", "New token"],
+  ["settings/memory", "Remember something"],
   ["build", "Check"],
   ["starts", "Add a schedule"],
   ["api?route=post%20%2Fflows%2F%7Bname%7D", "Send"],
@@ -272,6 +296,7 @@ test("on a phone and in Chinese nothing is wider than the screen", async () => {
     ["settings/model", "测试"],
     ["settings/servers", "添加服务器"],
     ["settings/tokens", "新建令牌"],
+    ["settings/memory", "记住一件事"],
     ["build", "检查"],
     ["starts", "添加定时任务"],
     ["api?route=post%20%2Fflows%2F%7Bname%7D", "发送"],

@@ -71,10 +71,14 @@ test("the doctor says where runs are, and that a database does not answer, witho
 });
 
 test("the doctor says what confines commands, and warns if nothing does", async () => {
-  const off = await checkSandbox(await configured({ SANDBOX: "off" }));
+  const [off] = await checkSandbox(await configured({ SANDBOX: "off" }));
   expect(off).toMatchObject({ name: "sandbox", state: "warn", text: expect.stringMatching(/^off: ./) });
-  const found = await checkSandbox(await configured({}));
-  expect(found.state).toBe(/^none, so shell and Python are off: ./.test(found.text) ? "warn" : "ok");
+  const [found, libraries] = await checkSandbox(await configured({ MANYHANDS_PYTHON_PACKAGES: "there-is-none" }));
+  const isNone = /^none, so shell and Python are off: ./.test(found?.text ?? "");
+  expect(found?.state).toBe(isNone ? "warn" : "ok");
+  // What set-up would install, where there is a Python.
+  if (libraries !== undefined)
+    expect(libraries).toMatchObject({ state: "warn", text: expect.stringMatching(/setup installs there_is_none$/) });
 });
 
 test("the browser is fine if it opened a page of this process and its script ran", async () => {

@@ -3,11 +3,14 @@ import type { Config } from "manyhands/internal/config/config";
 import { leftOut, profileFor } from "manyhands/internal/config/llm/tool-profile";
 import { engineText } from "manyhands/internal/config/storage/engine-config";
 import { AppError } from "manyhands/internal/core/errors";
+import { ownCommand } from "manyhands/internal/core/release";
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
+import type { Sandbox } from "manyhands/internal/machine/sandbox/sandbox";
 import { traitsOf } from "manyhands/internal/models/capabilities";
 import type { ModelConfig } from "manyhands/internal/models/config";
 import { openBrowser } from "manyhands/internal/server/machine/open-browser";
 import { probeEngine } from "manyhands/internal/server/storage/open-engine";
+import { importName, lookForPython } from "manyhands/internal/tools/python/find-python";
 import * as z from "zod";
 
 /** One finding of the doctor: its state and, unless that is ok, what to do. */
@@ -90,18 +93,37 @@ export async function checkEngine(config: Pick<Config, "engine" | "home">): Prom
   }
 }
 
-/** The sandbox tier of this machine, found by trying it, as a server does when it starts. */
-export async function checkSandbox(config: Config): Promise<Check> {
-  const sandbox = await createSandbox({ mode: config.sandbox.tier, folder: join(config.home, "workspaces") });
+/**
+ * The sandbox tier of this machine, found by trying it, as a server does when it starts; and the
+ * libraries that Python has in it.
+ */
+export async function checkSandbox(config: Config): Promise<Check[]> {
+  const { sandbox: settings, python, home } = config;
+  const folder = join(home, "workspaces");
+  const sandbox = await createSandbox({ mode: settings.tier, folder, python: python.environment });
   try {
     const { tier, description } = sandbox;
     if (tier === "none")
-      return { name: "sandbox", state: "warn", text: `none, so shell and Python are off: ${description}` };
-    if (tier === "off") return { name: "sandbox", state: "warn", text: `off: ${description}` };
-    return { name: "sandbox", state: "ok", text: description };
+      return [{ name: "sandbox", state: "warn", text: `none, so shell and Python are off: ${description}` }];
+    const confined: Check =
+      tier === "off"
+        ? { name: "sandbox", state: "warn", text: `off: ${description}` }
+        : { name: "sandbox", state: "ok", text: description };
+    return [confined, ...(await checkLibraries(sandbox, python.packages))];
   } finally {
     await sandbox.close();
   }
+}
+
+/** None without a Python, which the list of programs tells. */
+async function checkLibraries(sandbox: Sandbox, packages: readonly string[]): Promise<Check[]> {
+  const { found } = await lookForPython(sandbox, packages);
+  const python = await found.catch(() => undefined);
+  if (python === undefined || packages.length === 0) return [];
+  const missing = packages.map(importName).filter((name) => !python.libraries.includes(name));
+  const has = `Python ${python.version} with ${python.libraries.join(", ") || "no libraries but its own"}`;
+  if (missing.length === 0) return [{ name: "libraries", state: "ok", text: has }];
+  return [{ name: "libraries", state: "warn", text: `${has}; ${ownCommand} setup installs ${missing.join(", ")}` }];
 }
 
 const page = "<!doctype html><title>before</title><script>document.title = 'after'</script>";

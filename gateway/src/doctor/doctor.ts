@@ -27,7 +27,7 @@ export async function doctorCommand(
     checkBun(),
     await checkModel(config.model),
     await checkEngine(config),
-    await checkSandbox(config),
+    ...(await checkSandbox(config)),
     await checkBrowser(config),
     ...checkPrograms(config),
     ...(await checkPorts(config, context.root)),

@@ -1,10 +1,11 @@
 /** The help of `setup`. */
 const usage = `Usage: manyhands setup [--quiet]
 
-Installs what is missing: in a checkout the packages of its lock file; sandbox tools, Python, and a browser.
+Installs what is missing: in a checkout the packages of its lock file; sandbox tools, Python, a browser, and
+the Python packages of [python] in the settings.
 
 Options:
-  --quiet     print nothing if nothing is missing, and download no browser
+  --quiet     print nothing if nothing is missing; no browser and no Python packages
   -h, --help  show this`;
 
 /**

@@ -123,6 +123,12 @@ export type Config = {
   readonly databases: Readonly<Record<string, DatabaseServer>>;
   /** What starts by itself, and who is told of it. */
   readonly triggers: TriggersConfig;
+  readonly python: {
+    /** What set-up puts into the virtual environment. */
+    readonly packages: readonly string[];
+    /** The folder of that environment, which may be missing. */
+    readonly environment: string;
+  };
   /** Who has a memory across conversations, and how much of it. */
   readonly memory: MemoryConfig;
   /** Absolute path of the folder of the project's skills, which may be missing. */
@@ -210,6 +216,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
     triggers: triggersConfig(settings),
+    python: { packages: sections.python.packages, environment: join(resolve(cwd, sections.home), "python") },
     memory: memoryConfig(sections),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),

@@ -87,6 +87,10 @@ test("without settings a system is private to this machine, asks before risky ac
     },
     triggers: { schedules: [], triggers: [], notify: [] },
     databases: {},
+    python: {
+      packages: ["numpy", "pandas", "scipy", "matplotlib", "openpyxl", "pypdf", "pdfplumber"],
+      environment: join(cwd, ".manyhands/python"),
+    },
     memory: {
       principals: [],
       entries: 200,

@@ -210,6 +210,20 @@ export const sectionsSchema = z.strictObject({
   schedules: schedulesSection.prefault({}),
   triggers: triggersSection.prefault({}),
   notify: notifySection.prefault({}),
+  python: z
+    .strictObject({
+      packages: z
+        .array(
+          z
+            .string()
+            .regex(
+              /^[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:(?:[=<>~!]=|[<>])[\w.*+!]+(?:,(?:[=<>~!]=|[<>])[\w.*+!]+)*)?$/,
+            ),
+        )
+        .describe('a list of packages such as "pandas" or "numpy>=2"')
+        .default(["numpy", "pandas", "scipy", "matplotlib", "openpyxl", "pypdf", "pdfplumber"]),
+    })
+    .prefault({}),
   peers: z
     .object({})
     .catchall(

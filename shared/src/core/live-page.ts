@@ -64,5 +64,11 @@ export interface LivePage {
   order(order: LiveOrder): Promise<void>;
 }
 
+/** What of a conversation a person can watch and use: its browser's page, or its desktop. */
+export const liveScreens = ["browser", "desktop"] as const;
+
+/** One of them. */
+export type LiveScreen = (typeof liveScreens)[number];
+
 /** The live pages of one server. */
 export type LivePages = (workspace: Workspace) => LivePage;

@@ -76,13 +76,14 @@ export function createMemoryStore(rows: MemoryRows, bounds: MemoryBounds, now: (
     async edit(principal, id, { by, ...change }) {
       const before = await get(principal, id);
       const text = change.text === undefined ? before.text : checkText(change.text, bounds);
+      const isRewritten = text !== before.text;
       const entry = {
         ...before,
         ...change,
         text,
-        by,
         // Whoever changes the words answers for them.
-        sources: change.sources ?? (by === "person" ? [] : before.sources),
+        by: isRewritten ? by : before.by,
+        sources: change.sources ?? (by === "person" && isRewritten ? [] : before.sources),
         isPublic: change.isPublic ?? (by === "person" && before.isPublic),
         changedAt: Math.max(now(), before.changedAt + 1),
       };

@@ -149,8 +149,8 @@ function workOf(task: RunDefinition, peers: Peers): RunDefinition[] {
 
 function servedAs({ server, a2a }: Config, { tasks, openHere }: Parts) {
   // Looking at a page opens nothing: a server that had no task yet has none.
-  const livePage: AgentAppDeps["livePage"] = async ({ principal, contextId }) =>
-    (await tasks.made())?.live?.(await openHere(principal, contextId));
+  const livePage: AgentAppDeps["livePage"] = async ({ principal, contextId }, screen) =>
+    (await tasks.made())?.live[screen]?.(await openHere(principal, contextId));
   return { ...a2a, cardStyle: server.card, cors: server.cors, livePage };
 }
 

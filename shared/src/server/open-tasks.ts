@@ -1,14 +1,13 @@
 import { type AgentDeps, agentRun } from "../agent/agent-run.ts";
 import type { Config } from "../config/config.ts";
 import type { AgentDefinition, MoreTools } from "../core/agent.ts";
-import type { LivePages } from "../core/live-page.ts";
 import type { RunDefinition } from "../core/runs/run.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import { toolFetch } from "../machine/egress/tool-fetch.ts";
 import type { Agent } from "./agent-source.ts";
 import type { Machine } from "./machine/open-machine.ts";
 import { guardedMore, openAgent } from "./open-agent.ts";
-import { openToolbox } from "./toolbox.ts";
+import { openToolbox, type Toolbox } from "./toolbox.ts";
 
 /** What an agent's tasks are made of. */
 export type TaskParts = Deps & {
@@ -35,8 +34,8 @@ export type OpenedTasks = {
   readonly run: RunDefinition;
   /** What is configured but missing here, one sentence each. */
   readonly notes: readonly string[];
-  /** The open pages, for people; undefined without a browser. */
-  readonly live: LivePages | undefined;
+  /** The open pages and desktops, for people. */
+  readonly live: Toolbox["live"];
   /** Ends every session and process of the tools, and closes the machine's sandbox. */
   close(): Promise<void>;
 };

@@ -20,7 +20,7 @@ export async function serveAgent(source: AgentSource): Promise<void> {
   }
   const start: Parameters<typeof runServer>[1] = async (config, logger, options) => {
     const { openMachine } = await import("./machine/open-machine.ts");
-    const machine = await openMachine(`${config.home}/workspaces`, config.sandbox);
+    const machine = await openMachine(`${config.home}/workspaces`, config.sandbox, config.python);
     const { startAgentServer } = await import("./agent-server.ts");
     await startAgentServer({ name: options.name, source }, { config, logger, machine, options });
   };

@@ -27,9 +27,9 @@ async function shellTold(env: Record<string, string>) {
 test("each tool that runs commands says what they can reach, so that every agent with it knows", async () => {
   const domains = { MANYHANDS_SANDBOX_ALLOW_DOMAINS: "pypi.org, npm.example" };
   const cases = [
-    [{}, "What it runs reaches no network."],
+    [{}, "It reaches no network."],
     [{ SANDBOX: "srt", ...domains }, "On the network what it runs reaches only pypi.org, npm.example."],
-    [{ SANDBOX: "bwrap", ...domains }, "What it runs reaches no network."],
+    [{ SANDBOX: "bwrap", ...domains }, "It reaches no network."],
     [{ SANDBOX: "off", ...domains }, "What it runs is not confined: it reaches the network as this machine does."],
   ] as const;
   let seen = 0;

@@ -1,10 +1,12 @@
 import type { Config } from "../config/config.ts";
-import type { LivePages } from "../core/live-page.ts";
+import type { LivePages, LiveScreen } from "../core/live-page.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
-import { createHolds } from "../machine/browser/live/holds.ts";
-import { createLivePages } from "../machine/browser/live/live-pages.ts";
+import { sharedPages } from "../machine/browser/live/shared-pages.ts";
+import { watchedPages } from "../machine/browser/live/watched-pages.ts";
 import { createEgress, type Egress } from "../machine/egress/egress.ts";
+import { createHolds } from "../machine/live/holds.ts";
+import { createLivePages } from "../machine/live/live-pages.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
@@ -35,8 +37,10 @@ const longestTimeoutSeconds = 600;
 export type Toolbox = Omit<MachineParts, "delegate"> & {
   /** What is configured but missing here, one sentence each. */
   readonly notes: readonly string[];
-  /** The open pages, for people; undefined without a browser. */
-  readonly live: LivePages | undefined;
+  /**
+   * The open pages and desktops, for people; undefined where there is no browser, or no desktop.
+   */
+  readonly live: Readonly<Record<LiveScreen, LivePages | undefined>>;
   /** Ends every session and process. */
   close(): Promise<void>;
 };
@@ -70,7 +74,7 @@ export async function openToolbox(
     servers,
     printer: browsers,
     notes,
-    live,
+    live: { browser: live, desktop: desktop.live },
   };
   const closeWorkers = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") return { ...always, shell: [], desktop: [], close: closeWorkers };
@@ -81,7 +85,9 @@ export async function openToolbox(
     ...always,
     shell: [
       bashTool({ sessions: shells, ...timeout }),
-      ...(python === undefined ? [] : [pythonExecute({ sandbox, interpreters, ...timeout })]),
+      ...(python === undefined
+        ? []
+        : [pythonExecute({ sandbox, interpreters, libraries: python.libraries, ...timeout })]),
     ].map((tool) => ({ ...tool, description: `${tool.description} ${reachText(sandbox.tier, allowDomains)}` })),
     desktop: desktop.tools,
     close: async () =>
@@ -94,7 +100,7 @@ export async function openToolbox(
  */
 function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
   if (tier === "off") return "What it runs is not confined: it reaches the network as this machine does.";
-  if (tier !== "srt" || domains.length === 0) return "What it runs reaches no network.";
+  if (tier !== "srt" || domains.length === 0) return "It reaches no network.";
   return `On the network what it runs reaches only ${domains.join(", ")}.`;
 }
 
@@ -113,7 +119,7 @@ function openBrowsing(
       guarded: (tool) => guard.over(tool),
       live: undefined,
     };
-  const holds = createHolds(browsers, guard.personTyped);
+  const holds = createHolds(sharedPages(browsers, guard.personTyped));
   const tools = [
     ...browserTools({ browsers, looks, search }),
     extractContent({ browsers, pieceCharacters: max_content_length }),
@@ -127,7 +133,7 @@ function openBrowsing(
   return {
     browsing: { tools, look: lookingInTurn(look, holds), missing: undefined },
     guarded: (tool) => takingTurns(guard.over(tool), holds),
-    live: createLivePages(browsers, holds),
+    live: createLivePages(watchedPages(browsers, holds), holds),
   };
 }
 

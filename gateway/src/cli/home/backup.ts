@@ -16,7 +16,7 @@ export const manifestName = "backup.json";
 export const settingsFolder = "settings";
 
 /** What belongs to a process, or is only on its way out or in. */
-const leftOut = [manifestName, settingsFolder, "browser", "logs"];
+const leftOut = [manifestName, settingsFolder, "browser", "logs", "python"];
 const underWay = ["workspaces/.leaving", "artifacts/arriving", "artifacts/leaving"];
 
 /**

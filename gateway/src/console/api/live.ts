@@ -1,4 +1,4 @@
-import type { LiveFrame, LiveOrder, LiveState } from "manyhands/internal/core/live-page";
+import type { LiveFrame, LiveOrder, LiveScreen, LiveState } from "manyhands/internal/core/live-page";
 import { runPath } from "./catalog.ts";
 import { request } from "./client.ts";
 import { eventFrames, silenceMs } from "./follow.ts";
@@ -9,22 +9,26 @@ export type LiveItem = LiveState | LiveFrame | { readonly ended: true };
 /** What is done to a page. */
 export type PageInput = Extract<LiveOrder, { do: "input" }>["inputs"][number];
 
-const livePath = (id: string, task: string) => `${runPath(id)}/live?task=${encodeURIComponent(task)}`;
+/** What of which task of a run is watched. */
+export type LivePlace = { readonly runId: string; readonly task: string; readonly screen: LiveScreen };
+
+const livePath = ({ runId, task, screen }: LivePlace) =>
+  `${runPath(runId)}/live?${new URLSearchParams({ task, screen })}`;
 
 /**
- * The page that a task of the run has open, until the stream breaks. Rejects with a ProblemError
- * when the gateway refuses.
+ * The page or desktop that a task of the run has open, until the stream breaks. Rejects with a
+ * ProblemError when the gateway refuses.
  */
-export async function* watchPage(id: string, task: string, signal: AbortSignal): AsyncGenerator<LiveItem> {
-  const response = await request(livePath(id, task), { signal });
+export async function* watchPage(place: LivePlace, signal: AbortSignal): AsyncGenerator<LiveItem> {
+  const response = await request(livePath(place), { signal });
   for await (const { data, event } of eventFrames(response.body, silenceMs)) {
     if (event === "error") return;
     yield JSON.parse(data);
   }
 }
 
-/** Takes the page, uses it, or hands it back; also while the console is being left. */
-export async function orderPage(id: string, task: string, order: LiveOrder): Promise<void> {
+/** Takes the page or desktop, uses it, or hands it back; also while the console is being left. */
+export async function orderPage(place: LivePlace, order: LiveOrder): Promise<void> {
   const headers = { "Content-Type": "application/json" };
-  await request(livePath(id, task), { method: "POST", headers, body: JSON.stringify(order), keepalive: true });
+  await request(livePath(place), { method: "POST", headers, body: JSON.stringify(order), keepalive: true });
 }

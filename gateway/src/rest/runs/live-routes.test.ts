@@ -17,6 +17,19 @@ const asking: TestFlow = {
   },
 };
 
+/** Asks for the task that its own task names. */
+const outer: TestFlow = {
+  runnable: { ...echo, name: "outer", kind: "outer" },
+  async execute(run, input) {
+    const { message } = input as unknown as { message: { parts: readonly [{ text: string }] } };
+    const ask = { askId: `${run.id}/1`, agent: "asking" };
+    run.emit({ type: "agent-asked", ...ask, url: "http://asking", text: "x", parts: [], hops: 1 });
+    run.emit({ type: "agent-accepted", ...ask, taskId: message.parts[0].text, contextId: "c" });
+    await askPerson(run, { question: "Go on?", kind: "question" });
+    return {};
+  },
+};
+
 type Sent = { readonly url: string; readonly method: string; readonly body: string; readonly principal: string };
 
 /** A gateway of two people, one of whom also has a token that only reads; their agents answer. */
@@ -31,7 +44,7 @@ async function startWithAgents() {
     },
   });
   const gateway = await startGateway({
-    flows: [asking],
+    flows: [asking, outer],
     app: {
       reachAgent,
       identify({ headers }) {
@@ -99,4 +112,25 @@ test("another principal, a token that only reads, a link, another site and a for
     expect([path, token, status >= 400 && status < 500]).toEqual([path, token, true]);
   }
   expect(sent).toEqual([]);
+});
+
+test("the page or desktop of an agent that an asked agent asked is shown and used from the run that began it", async () => {
+  const { gateway, call, id, sent } = await startWithAgents();
+  await using _ = gateway;
+  const started = await call("/flows/outer", "ann", { method: "POST", body: JSON.stringify({ input: id }) });
+  const { id: root } = (await started.json()) as { id: string };
+  while ((await gateway.engine.get(root))?.status !== "waiting") await Bun.sleep(20);
+  for (const [query, place] of [
+    ["task=task-1", "http://manus/live/task-1"],
+    ["task=task-1&screen=desktop", "http://manus/live/task-1?screen=desktop"],
+  ]) {
+    expect((await call(`/runs/${root}/live?${query}`, "ann")).status).toBe(200);
+    expect((await call(`/runs/${root}/live?${query}`, "ann", typing)).status).toBe(200);
+    expect(sent.slice(-2)).toMatchObject([
+      { url: place, method: "GET", principal: "ann" },
+      { url: place, method: "POST", principal: "ann" },
+    ]);
+  }
+  expect((await call(`/runs/${root}/live?task=task-1&screen=phone`, "ann")).status).toBe(400);
+  expect((await call(`/runs/${root}/live?task=task-2`, "ann")).status).toBe(404);
 });

@@ -1,7 +1,7 @@
 import type { Fetch } from "manyhands/internal/a2a/client/client-fetch";
 import { AppError, type ErrorCode, errorCodes } from "manyhands/internal/core/errors";
 import { readEvent } from "manyhands/internal/core/events/read-event";
-import { liveOrder } from "manyhands/internal/core/live-page";
+import { type LiveScreen, liveOrder, liveScreens } from "manyhands/internal/core/live-page";
 import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import { familyOf } from "manyhands/internal/runs/family";
 import type { Runs } from "manyhands/internal/runs/runs";
@@ -38,6 +38,10 @@ const query = z.object({
     .max(200)
     .exactOptional()
     .describe("The task of an agent that the run, or one it asked for, asked; by default the run itself."),
+  screen: z
+    .enum(liveScreens)
+    .default("browser")
+    .describe("The page of the agent's browser, or its desktop, which has no `url` and no `dialog`."),
 });
 
 /** `/runs/{id}/live`: to watch, and to use. */
@@ -50,15 +54,15 @@ function watchPage(deps: LiveRoutesDeps): Endpoint {
     method: "get",
     path: "/runs/{id}/live",
     tag: "runs",
-    summary: "The page that an agent has open in its browser, live, as server-sent events",
+    summary: "The page that an agent has open in its browser, or its desktop, live, as server-sent events",
     description:
       "The data is a state, `{page, url?, held, dialog?}`, with `page` as `none` or `open` and `held` while a person has the page; a picture, `{frame, width, height}`, a JPEG in base64 and the size of the page's window; or `{ended: true}`, the last, when the task has ended.",
     request: { params, query },
     answers: { 200: { description: "The stream.", body: frameSchema, mediaType: "text/event-stream" } },
     problems: [404, 424, 429],
   } as const;
-  return endpoint(about, async ({ params: { id }, query: { task = id } }, c) => {
-    const send = await agentOf(deps, await deps.runs.own(id, c.get("caller").principal), task);
+  return endpoint(about, async ({ params: { id }, query: { task = id, screen } }, c) => {
+    const send = await agentOf(deps, await deps.runs.own(id, c.get("caller").principal), task, screen);
     const answer = await send({ signal: c.req.raw.signal });
     return new Response(answer.body, { headers: streamHeaders });
   });
@@ -69,15 +73,15 @@ function usePage(deps: LiveRoutesDeps): Endpoint {
     method: "post",
     path: "/runs/{id}/live",
     tag: "runs",
-    summary: "Takes the page that an agent has open, uses it, hands it back",
+    summary: "Takes the page, or the desktop, that an agent has open, uses it, hands it back",
     description:
       "While a person has the page, the agent's calls to it wait. It is handed back after two minutes without input, and after 30 minutes in any case. What is typed goes to the page alone: it is not logged, recorded or shown to a model.",
     request: { params, query, body: liveOrder },
     answers: { 200: { description: "It is done.", body: z.object({ done: z.literal(true) }) } },
     problems: [404, 409, 424],
   } as const;
-  return endpoint(about, async ({ params: { id }, query: { task = id }, body }, c) => {
-    const send = await agentOf(deps, await deps.runs.own(id, c.get("caller").principal), task);
+  return endpoint(about, async ({ params: { id }, query: { task = id, screen }, body }, c) => {
+    const send = await agentOf(deps, await deps.runs.own(id, c.get("caller").principal), task, screen);
     const headers = { "Content-Type": "application/json" };
     await send({ method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(orderMs) });
     return c.json({ done: true as const });
@@ -95,12 +99,13 @@ async function agentOf(
   { engine, reachAgent }: LiveRoutesDeps,
   run: RunRecord,
   task: string,
+  screen: LiveScreen,
 ): Promise<(init: RequestInit) => Promise<Response>> {
   const asked = task === run.id ? { name: run.kind, url: undefined } : await askedFor(engine, run, task);
   const agent = asked && reachAgent?.(asked, run.principal);
   if (agent === undefined) throw new AppError("not_found", "No page of this task can be shown here.");
   return async (init) => {
-    const address = `${agent.url}/live/${encodeURIComponent(task)}`;
+    const address = `${agent.url}/live/${encodeURIComponent(task)}${screen === "browser" ? "" : `?screen=${screen}`}`;
     const answer = await agent.fetch(address, { redirect: "error", ...init }).catch((error: unknown) => {
       throw new AppError("unreachable", "The agent does not answer.", { cause: error });
     });

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { type Caller, type Identify, requireScope, type Scope } from "../../core/caller.ts";
 import { checkInput } from "../../core/check-input.ts";
 import { AppError, errorCodes, publicError } from "../../core/errors.ts";
-import { type LivePage, liveOrder } from "../../core/live-page.ts";
+import { type LivePage, type LiveScreen, liveOrder, liveScreens } from "../../core/live-page.ts";
 import { type Engine, type RunRecord, terminalStatuses } from "../../core/runs/engine.ts";
 import { parseJsonBytes } from "../../http/json-text.ts";
 import { bodyOf } from "../../http/request-body.ts";
@@ -16,8 +16,8 @@ export type LiveDeps = {
   readonly identify: Identify;
   readonly heartbeatMs: number;
   readonly report: (bug: unknown) => void;
-  /** The page of a task's conversation; undefined where there is no browser. */
-  pageOf(run: RunRecord): Promise<LivePage | undefined>;
+  /** The page or the desktop of a task's conversation; undefined where there is none. */
+  pageOf(run: RunRecord, screen: LiveScreen): Promise<LivePage | undefined>;
 };
 
 /** How often a view looks whether its task has ended. */
@@ -26,7 +26,7 @@ const lookMs = 1_000;
 /**
  * `GET /live/{task}`: the open page of one of the caller's tasks, as server-sent events; the last
  * says `{ended: true}`. `POST /live/{task}`: takes the page, uses it, hands it back. What is typed
- * goes to the page alone.
+ * goes to the page alone. With `?screen=desktop` it is the desktop instead of the browser.
  */
 export function liveApp(deps: LiveDeps): Hono {
   const app = new Hono();
@@ -42,9 +42,10 @@ export function liveApp(deps: LiveDeps): Hono {
   };
   app.get("/live/:task", async (c) => {
     const run = await taskOf(c.req.raw, c.req.param("task"), "read");
+    const screen = screenOf(c.req.query("screen"));
     const gone = new AbortController();
     const signal = AbortSignal.any([c.req.raw.signal, gone.signal]);
-    return await sseResponse(frames(run, signal, deps), {
+    return await sseResponse(frames(run, screen, signal, deps), {
       heartbeatMs: deps.heartbeatMs,
       release: () => gone.abort(),
       failure: (error) => ({ data: publicError(error), error: true }),
@@ -58,7 +59,7 @@ export function liveApp(deps: LiveDeps): Hono {
       throw new AppError("unsupported", "Send JSON, with Content-Type: application/json.");
     const order = checkInput(liveOrder, jsonOf(await bodyOf(c)), "body");
     if (hasEnded(run)) throw new AppError("conflict", "The task has ended.");
-    const page = await deps.pageOf(run);
+    const page = await deps.pageOf(run, screenOf(c.req.query("screen")));
     if (page === undefined) throw new AppError("conflict", "No page is open.");
     await page.order(order);
     return c.json({ done: true });
@@ -74,12 +75,20 @@ function jsonOf(body: ArrayBuffer): unknown {
   }
 }
 
+function screenOf(asked = "browser"): LiveScreen {
+  const screen = liveScreens.find((one) => one === asked);
+  if (screen === undefined)
+    throw new AppError("invalid_input", `must be ${liveScreens.join(" or ")}`, { field: "screen" });
+  return screen;
+}
+
 function hasEnded({ status }: RunRecord): boolean {
   return terminalStatuses.includes(status);
 }
 
 async function* frames(
   run: RunRecord,
+  screen: LiveScreen,
   signal: AbortSignal,
   deps: LiveDeps,
 ): AsyncGenerator<SseFrame | readonly SseFrame[], void, undefined> {
@@ -91,7 +100,7 @@ async function* frames(
   try {
     if (hasEnded(run)) over.abort();
     const either = AbortSignal.any([signal, over.signal]);
-    for (let page = await deps.pageOf(run); ; page = await deps.pageOf(run)) {
+    for (let page = await deps.pageOf(run, screen); ; page = await deps.pageOf(run, screen)) {
       if (either.aborted) break;
       if (page !== undefined) {
         for await (const item of page.watch(either)) yield { data: item };

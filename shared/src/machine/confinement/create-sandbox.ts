@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { AppError } from "../../core/errors.ts";
+import { AppError, unlessMissing } from "../../core/errors.ts";
 import { traceVariables } from "../../core/trace.ts";
 import { type ControlGroups, openControlGroups } from "../memory/control-group.ts";
 import { type ConversationWatch, createConversationWatch } from "../memory/conversation-watch.ts";
@@ -7,7 +7,14 @@ import { sandboxEnvironment } from "../process/environment.ts";
 import { unprivilegedUser } from "../process/step-down.ts";
 import { letOwnerIn } from "../sandbox/guarded-names.ts";
 import { defaultLimits } from "../sandbox/limits.ts";
-import type { Sandbox, SandboxCommand, SandboxLimits, SandboxProcess, SandboxProfile } from "../sandbox/sandbox.ts";
+import type {
+  Sandbox,
+  SandboxCommand,
+  SandboxLimits,
+  SandboxPaths,
+  SandboxProcess,
+  SandboxProfile,
+} from "../sandbox/sandbox.ts";
 import { createBwrap } from "./bwrap.ts";
 import type { Confinement } from "./confinement.ts";
 import { createLandlock } from "./landlock.ts";
@@ -38,9 +45,15 @@ export type SandboxOptions = {
   readonly network?: { readonly allow: readonly string[] };
   /** Bounds of commands that set none. */
   readonly limits?: Partial<SandboxLimits>;
+  /** The folder of a virtual environment of Python that every command may read and finds first. */
+  readonly python?: string | undefined;
 };
 
-type MemoryBounds = { readonly groups: ControlGroups | undefined; readonly watch: ConversationWatch };
+type Surroundings = {
+  readonly groups: ControlGroups | undefined;
+  readonly watch: ConversationWatch;
+  readonly python: string | undefined;
+};
 
 type Candidate = { readonly name: string; open(profile: SandboxProfile): Promise<Confinement> };
 
@@ -63,7 +76,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
           const trial = confinement.tier === "off" ? [] : probe(confinement, path);
           const [groups, notes] = await Promise.all([openControlGroups(limits), trial]);
           reasons.unshift(...notes);
-          return sandboxOf(confinement, { limits, groups }, reasons);
+          return sandboxOf(confinement, { limits, groups, python: options.python }, reasons);
         } catch (error) {
           await confinement.close();
           throw error;
@@ -102,15 +115,19 @@ function candidates({ mode, network }: SandboxOptions): Candidate[] {
   return [{ name: "srt", open: needless }, ...confining.slice(1)];
 }
 
-type Bounds = { readonly limits: SandboxLimits; readonly groups: ControlGroups | undefined };
+type Bounds = {
+  readonly limits: SandboxLimits;
+  readonly groups: ControlGroups | undefined;
+  readonly python: string | undefined;
+};
 
-function sandboxOf(confinement: Confinement, { limits, groups }: Bounds, reasons: readonly string[]): Sandbox {
+function sandboxOf(confinement: Confinement, { limits, groups, python }: Bounds, reasons: readonly string[]): Sandbox {
   const preparing = new Set<Promise<SandboxProcess>>();
   const running = new Set<SandboxProcess>();
-  const memory: MemoryBounds = { groups, watch: createConversationWatch(limits.memoryBytes) };
+  const around: Surroundings = { groups, watch: createConversationWatch(limits.memoryBytes), python };
   let closed = false;
   const spawnOne = async (command: SandboxCommand) => {
-    const process = await start(confinement, command, { ...limits, ...command.limits }, memory);
+    const process = await start(confinement, command, { ...limits, ...command.limits }, around);
     running.add(process);
     process.exited.finally(() => running.delete(process)).catch(() => {});
     // Closed while this one was being prepared: it must not outlive the others.
@@ -145,7 +162,7 @@ async function start(
   confinement: Confinement,
   command: SandboxCommand,
   limits: SandboxLimits,
-  { groups, watch }: MemoryBounds,
+  { groups, watch, python: environment }: Surroundings,
 ): Promise<SandboxProcess> {
   const workspace = await realpath(command.workspace);
   await letOwnerIn(workspace);
@@ -153,14 +170,21 @@ async function start(
   const group = await groups?.create(workspace, limits).catch(() => undefined);
   try {
     const named = { ...traceVariables(), ...command.env };
-    const env = sandboxEnvironment(workspace, confinement.temporary(workspace), named);
-    const { argv, paths, network, first } = command;
+    // Set-up may make it, or make it anew, while servers run.
+    const python = environment === undefined ? undefined : await realpath(environment).catch(unlessMissing);
+    const env = sandboxEnvironment(workspace, confinement.temporary(workspace), named, python);
+    const { argv, network, first } = command;
+    const paths = python === undefined ? command.paths : withRead(command.paths, python);
     const given = { ...(paths && { paths }), ...(network && { network }), ...(first && { first }) };
     return await startProcess(confinement, { argv, workspace, env, limits, group, ...given }, watch);
   } catch (error) {
     await group?.remove();
     throw error;
   }
+}
+
+function withRead(paths: SandboxPaths = { read: [], write: [] }, path: string): SandboxPaths {
+  return { ...paths, read: [...paths.read, path] };
 }
 
 function noSandbox(reasons: readonly string[]): Sandbox {

@@ -3,15 +3,17 @@ export const sandboxPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sb
 
 /**
  * The whole environment of a confined process, built from scratch so that it can contain no key of
- * the server.
+ * the server. `python` is the folder of a virtual environment, whose Python comes first.
  */
 export function sandboxEnvironment(
   workspace: string,
   temporary: string,
   named: Readonly<Record<string, string>> = {},
+  python?: string,
 ): Record<string, string> {
   return {
     PATH: sandboxPath,
+    ...(python !== undefined && { PATH: `${python}/bin:${sandboxPath}`, VIRTUAL_ENV: python }),
     HOME: workspace,
     LANG: "C.UTF-8",
     TMPDIR: temporary,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { judgeRisk, quotedRisk, type RiskPolicy } from "../../agent/act/judge-risk.ts";
+import { judgeRisk, quotedRisk, type RiskPolicy, riskPolicyFor } from "../../agent/act/judge-risk.ts";
 import { type ApprovalPolicy, planCall, readCall } from "../../agent/act/plan-call.ts";
 import { answerInquiries } from "../../agent/model-call/answer-inquiries.ts";
 import { type Account, timeLimit, workDeadline } from "../../agent/model-call/spending.ts";
@@ -108,8 +108,9 @@ async function guarded(tool: Tool, input: unknown, place: CallPlace, making: Mak
   // No user's words are known here, so nothing the call names counts as said by the user.
   const takenIn = new Set(await making.takenIn.of(place.workspace));
   const unsaid = { run: place, messages: [], hops: 0, said: [], given: [], takenIn };
-  const risk = deps.risky === "allow" ? undefined : await judgeRisk(call, tool, unsaid, deps, signal);
-  const known = risk === undefined ? undefined : { sentence: risk, way: deps.risky };
+  const way = riskPolicyFor(tool, deps.risky);
+  const risk = way === "allow" ? undefined : await judgeRisk(call, tool, unsaid, deps, signal);
+  const known = risk === undefined ? undefined : { sentence: risk, way };
   const { approval } = planCall(call, tool, deps.approval, known);
   const why = risk === undefined ? "" : ` It would:\n${quotedRisk(risk)}`;
   if (approval === "deny") return asOutcome(failure(`Not allowed by the configuration of this agent.${why}`));

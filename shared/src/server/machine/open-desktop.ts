@@ -1,15 +1,24 @@
 import type { Config } from "../../config/config.ts";
+import type { LivePages } from "../../core/live-page.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { computerUse } from "../../tools/desktop/computer-use.ts";
 import { createDisplays, displayTiers } from "../../tools/desktop/display-session.ts";
+import { screenInTurn } from "../../tools/desktop/live/screen-in-turn.ts";
+import { shareScreens } from "../../tools/desktop/live/shared-screens.ts";
 import { displayPrograms, missingPrograms } from "../../tools/desktop/missing-programs.ts";
 
 /**
  * `computer_use`, if it is enabled and this machine has what it needs; otherwise no tools and, if
  * it is enabled, a note that says what to install.
  */
-export type Desktop = { readonly tools: readonly Tool[]; readonly note?: string; close(): Promise<void> };
+export type Desktop = {
+  readonly tools: readonly Tool[];
+  /** The open screens, for people. */
+  readonly live?: LivePages;
+  readonly note?: string;
+  close(): Promise<void>;
+};
 
 const packages = "apt-get install -y --no-install-recommends xvfb xdotool openbox";
 
@@ -29,5 +38,7 @@ export async function openDesktop({ enabled, ...size }: Config["desktop"], sandb
   if (missing.length > 0)
     return none(`computer_use is off: ${missing.join(" and ")} not found. To add: ${packages}, then restart.`);
   const displays = createDisplays(sandbox, size);
-  return { tools: [computerUse({ displays, size })], close: () => displays.close() };
+  const screens = shareScreens({ displays, size });
+  const tools = [screenInTurn(computerUse({ displays, size }), screens)];
+  return { tools, live: screens.live, close: () => displays.close() };
 }

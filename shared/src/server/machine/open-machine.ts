@@ -1,4 +1,6 @@
+import { stat } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
+import { unlessMissing } from "../../core/errors.ts";
 import { findProbeFolder } from "../../machine/confinement/probe-folder.ts";
 import { rememberedSandbox } from "../../machine/confinement/remembered-sandbox.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
@@ -23,6 +25,7 @@ export type Machine = {
 export async function openMachine(
   folder: string,
   { tier, memoryBytes, allowDomains }: Config["sandbox"],
+  python?: Config["python"],
 ): Promise<Machine> {
   const open = async () => {
     const { createSandbox } = await import("../../machine/confinement/create-sandbox.ts");
@@ -31,12 +34,14 @@ export async function openMachine(
       folder,
       network: { allow: allowDomains },
       limits: { ...(memoryBytes !== undefined && { memoryBytes }) },
+      python: python?.environment,
     });
   };
-  if (tier === "off" || process.platform !== "linux") return look(await open());
+  const environment = python && (await environmentOf(python));
+  if (tier === "off" || process.platform !== "linux") return look(await open(), python);
   const { note } = await findProbeFolder(folder);
-  if (note !== undefined) return look(await open());
-  const memory = openMachineMemory(folder, { tier, allowDomains });
+  if (note !== undefined) return look(await open(), python);
+  const memory = openMachineMemory(folder, { tier, allowDomains, ...(environment && { environment }) });
   const known = await memory.recall();
   if (known !== undefined)
     return {
@@ -44,15 +49,21 @@ export async function openMachine(
       python: { found: Promise.resolve(known.python) },
       kept: Promise.resolve(),
     };
-  const machine = await look(await open());
+  const machine = await look(await open(), python);
   const strongest = tier !== "auto" ? tier : allowDomains.length > 0 ? "srt" : "bwrap";
   // A weaker tier may be all there is only because the machine was busy.
   return machine.sandbox.tier === strongest ? { ...machine, kept: remember(machine, strongest, memory) } : machine;
 }
 
-async function look(sandbox: Sandbox): Promise<Machine> {
+/** Stands for a virtual environment and what it was made for; undefined without one. */
+async function environmentOf({ environment, packages }: Config["python"]): Promise<string | undefined> {
+  const found = await stat(environment).catch(unlessMissing);
+  return found && JSON.stringify([environment, found.ino, found.ctimeMs, packages]);
+}
+
+async function look(sandbox: Sandbox, python: Config["python"] | undefined): Promise<Machine> {
   const { lookForPython } = await import("../../tools/python/find-python.ts");
-  return { sandbox, python: await lookForPython(sandbox), kept: Promise.resolve() };
+  return { sandbox, python: await lookForPython(sandbox, python?.packages), kept: Promise.resolve() };
 }
 
 async function remember(

@@ -73,7 +73,9 @@ function testChanges(opened: Opened): void {
     await using of = await opened();
     const { store } = of;
     const { id } = await store.add("ann", { text: "From a page.", kind: "fact", by: "agent", sources: ["web"] });
-    expect(await store.edit("ann", id, { isPublic: true, by })).toMatchObject({ isPublic: true, sources: [], by });
+    const shown = await store.edit("ann", id, { isPublic: true, by });
+    expect(shown).toMatchObject({ isPublic: true, sources: ["web"], by: "agent" });
+    expect(await store.edit("ann", id, { text: "Mine.", by })).toMatchObject({ isPublic: true, sources: [], by });
     const told = { text: "Again from a page.", by: "agent", sources: ["web"] } as const;
     expect(await store.edit("ann", id, told)).toMatchObject({ isPublic: false, sources: ["web"], by: "agent" });
     expect((await store.search("ann", "page", 10)).map(({ text }) => text)).toEqual(["Again from a page."]);

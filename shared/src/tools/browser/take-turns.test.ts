@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
 import type { LiveFrame, LiveOrder, LiveState } from "../../core/live-page.ts";
-import { createHolds, type HoldBounds } from "../../machine/browser/live/holds.ts";
-import { createLivePages } from "../../machine/browser/live/live-pages.ts";
+import { sharedPages } from "../../machine/browser/live/shared-pages.ts";
+import { watchedPages } from "../../machine/browser/live/watched-pages.ts";
+import { createHolds, type HoldBounds } from "../../machine/live/holds.ts";
+import { createLivePages } from "../../machine/live/live-pages.ts";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
 import { until } from "../../testing/durable/until.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
@@ -28,12 +30,9 @@ async function startAtForm(bounds: Partial<HoldBounds> = {}) {
   const workspace = await lab.workspace("one");
   const looks = createSnapshotStates();
   const typedAt: string[] = [];
-  const holds = createHolds(
-    lab.browsers,
-    async (_, urls) => void typedAt.push(...urls.map(({ host }) => host)),
-    bounds,
-  );
-  const pages = createLivePages(lab.browsers, holds);
+  const onHandBack = async (_: unknown, urls: readonly URL[]) => void typedAt.push(...urls.map(({ host }) => host));
+  const holds = createHolds(sharedPages(lab.browsers, onHandBack), bounds);
+  const pages = createLivePages(watchedPages(lab.browsers, holds), holds);
   const progress: string[] = [];
   const context = { ...contextForTest(workspace), progress: (text: string) => void progress.push(text) };
   const tools = browserTools({ browsers: lab.browsers, looks }).map((tool) => takingTurns(tool, holds));

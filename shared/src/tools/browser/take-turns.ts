@@ -1,5 +1,5 @@
 import { failure, type Observation, type Tool } from "../../core/tools/tool.ts";
-import type { Holds } from "../../machine/browser/live/holds.ts";
+import type { Holds } from "../../machine/live/holds.ts";
 import type { Observe } from "../family.ts";
 import { isPageTool } from "../risk/page-tool.ts";
 

@@ -14,7 +14,7 @@ export type DisplayOutput = { readonly stdout: Buffer; readonly stderr: string; 
  */
 export async function runOnDisplay(
   displays: SessionPool,
-  context: ToolContext,
+  context: Pick<ToolContext, "workspace" | "signal">,
   argv: readonly string[],
   timeoutMs: number,
 ): Promise<DisplayOutput> {

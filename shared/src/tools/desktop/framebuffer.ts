@@ -13,12 +13,24 @@ export function pictureBytes({ width, height }: ScreenSize): number {
   return 2 ** 16 + width * height * 4;
 }
 
+/** The PNG of a display's picture file; rejects as `pictureOf` does. */
+export async function encodePicture(dump: Buffer, size: ScreenSize): Promise<Uint8Array> {
+  return await pictureOf(dump, size).png().bytes();
+}
+
+const quality = 60;
+
+/** The same as a JPEG, which a person watches; rejects as `pictureOf` does. */
+export async function encodeFrame(dump: Buffer, size: ScreenSize): Promise<Uint8Array> {
+  return await pictureOf(dump, size).jpeg({ quality }).bytes();
+}
+
 /**
- * The PNG of a display's picture file, which is in the X window dump format. Programs on the
- * display could write that file: one that does not have the display's size and four bytes a pixel
- * is rejected with `unavailable`.
+ * A display's picture file, which is in the X window dump format. Programs on the display could
+ * write that file: one that does not have the display's size and four bytes a pixel is refused with
+ * `unavailable`.
  */
-export async function encodePicture(dump: Buffer, { width, height }: ScreenSize): Promise<Uint8Array> {
+function pictureOf(dump: Buffer, { width, height }: ScreenSize): Bun.Image {
   const pixelBytes = width * height * 4;
   const field = (index: number) => (dump.length < headerBytes ? Number.NaN : dump.readUInt32BE(index * 4));
   const start = field(fields.headerSize) + field(fields.colors) * colorBytes;
@@ -32,7 +44,7 @@ export async function encodePicture(dump: Buffer, { width, height }: ScreenSize)
   if (!right)
     throw new AppError("unavailable", "The display's picture cannot be read: something has changed its file.");
   const bitmap = Buffer.concat([bitmapHeader(width, height), dump.subarray(start, start + pixelBytes)]);
-  return await new Bun.Image(bitmap).png().bytes();
+  return new Bun.Image(bitmap);
 }
 
 /**

@@ -8,16 +8,16 @@ import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 
 const deadlineMs = 10_000;
 
-/** Well-known libraries, by their import names. */
+/** Well-known libraries, by their import names, those that agents ask for most first. */
 const wellKnown = [
-  ...["numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn", "statsmodels"],
-  ...["matplotlib", "seaborn", "plotly", "PIL"],
-  ...["openpyxl", "xlrd", "docx", "pptx", "pypdf", "bs4", "lxml", "requests", "yaml"],
+  ...["numpy", "pandas", "scipy", "matplotlib", "openpyxl", "pypdf", "pdfplumber"],
+  ...["polars", "pyarrow", "sklearn", "statsmodels", "seaborn", "plotly", "PIL"],
+  ...["xlrd", "docx", "pptx", "bs4", "lxml", "requests", "yaml"],
 ];
-const script = `
+const scriptFor = (names: readonly string[]) => `
 import json, platform, sys
 from importlib.util import find_spec
-print(json.dumps({"version": platform.python_version(), "libraries": [n for n in ${JSON.stringify(wellKnown)} if find_spec(n)], "folders": sys.path}))`;
+print(json.dumps({"version": platform.python_version(), "libraries": [n for n in ${JSON.stringify(names)} if find_spec(n)], "folders": sys.path}))`;
 
 /** The form of a `Python`. */
 export const pythonShape = z.object({
@@ -43,10 +43,11 @@ export async function findPython(sandbox: Sandbox): Promise<Python | undefined> 
 }
 
 /**
- * Looks for that Python. Resolves once the search is under way: from then on the search needs
- * nothing from this process, which may load its code meanwhile.
+ * Looks for that Python, and in it for the well-known libraries and these packages. Resolves once
+ * the search is under way: from then on the search needs nothing from this process, which may load
+ * its code meanwhile.
  */
-export async function lookForPython(sandbox: Sandbox): Promise<PythonLook> {
+export async function lookForPython(sandbox: Sandbox, packages: readonly string[] = []): Promise<PythonLook> {
   if (sandbox.tier === "none") return { found: Promise.resolve(undefined) };
   const folder = await makeOwnedFolder(tmpdir(), "manyhands-python");
   const removeFolder = () => rm(folder, { recursive: true, force: true });
@@ -54,7 +55,7 @@ export async function lookForPython(sandbox: Sandbox): Promise<PythonLook> {
     const workspace = join(folder, "workspace");
     await mkdir(workspace);
     if (sandbox.user) await chown(workspace, sandbox.user.uid, sandbox.user.gid);
-    const argv = ["python3", "-I", "-c", script];
+    const argv = ["python3", "-I", "-c", scriptFor([...new Set([...packages.map(importName), ...wellKnown])])];
     const process = await sandbox.spawn({ argv, workspace, limits: { wallMs: deadlineMs } });
     const signal = AbortSignal.timeout(2 * deadlineMs);
     const found = outcomeOf(process, { signal }).then(pythonOf).finally(removeFolder);
@@ -65,6 +66,11 @@ export async function lookForPython(sandbox: Sandbox): Promise<PythonLook> {
     await removeFolder();
     throw error;
   }
+}
+
+/** What a package is most likely imported by. */
+export function importName(requirement: string): string {
+  return (/^[\w.-]+/.exec(requirement)?.[0] ?? "").replaceAll(/[.-]/g, "_").toLowerCase();
 }
 
 function pythonOf({ exitCode, stdout }: CommandOutcome): Python | undefined {

@@ -1,12 +1,53 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolContext } from "../../core/tools/tool.ts";
 import { descendants, readProcessTable } from "../../machine/kernel/process-table.ts";
+import { sandboxPath } from "../../machine/process/environment.ts";
 import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
-import { findPython } from "./find-python.ts";
+import { findPython, lookForPython } from "./find-python.ts";
 import { createPythonInterpreters, type PythonInterpreters, pythonExecute } from "./python-execute.ts";
 
 const tiers = await availableTiers();
+
+/** A virtual environment with one module of its own; undefined where Python cannot make one. */
+const environment = await madeEnvironment();
+if (environment === undefined) console.warn("Skipped: virtual environments need Python with venv.");
+afterAll(async () => environment && rm(environment, { recursive: true }));
+
+async function madeEnvironment(): Promise<string | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-venv-"));
+  await chmod(folder, 0o755);
+  const argv = ["python3", "-m", "venv", "--without-pip", folder];
+  if (Bun.spawnSync(argv, { env: { PATH: sandboxPath } }).exitCode !== 0) return undefined;
+  const [library = ""] = new Bun.Glob("lib/python3*/site-packages").scanSync({ cwd: folder, onlyFiles: false });
+  await Bun.write(join(folder, library, "greeting.py"), "word = 'hello from the home'\n");
+  return realpath(folder);
+}
+
+describe.skipIf(environment === undefined).each(tiers)("on tier %s, the virtual environment of a home", (tier) => {
+  test("is what every program of Python sees, whoever starts it, and none can change", async () => {
+    const open = await openTier(tier, { python: environment });
+    const interpreters = createPythonInterpreters(open.sandbox);
+    const { libraries } = (await (await lookForPython(open.sandbox, ["Greeting>=1"])).found) ?? {};
+    const tool = pythonExecute({ sandbox: open.sandbox, interpreters, libraries });
+    const run = async (code: string, session = false) =>
+      (await tool.call({ code, session }, open.context("conversation"))).text;
+    try {
+      expect(tool.description).toEndWith(`with ${libraries?.slice(0, 8).join(", ")}.`);
+      expect(libraries).toContain("greeting");
+      for (const session of [false, false, true])
+        expect(await run("import greeting\nprint(greeting.word)", session)).toStartWith("hello from the home");
+      const shell = `import subprocess; print(subprocess.run("python3 -c 'import greeting; print(greeting.word)'", shell=True, capture_output=True, text=True).stdout)`;
+      expect(await run(shell)).toStartWith("hello from the home");
+      expect(await run("import greeting\nopen(greeting.__file__, 'a').write('x')")).toContain("Error");
+    } finally {
+      await interpreters.close();
+      await open.close();
+    }
+  }, 60_000);
+});
 
 test("this machine has a tier to be tested", () => {
   expect(tiers).not.toBeEmpty();
@@ -121,6 +162,8 @@ describe.each(tiers)("tier %s", (tier) => {
   test("a program that was stopped has failed, even if it then ends well", async () => {
     const code =
       "import signal\nasked = []\nsignal.signal(signal.SIGINT, lambda *_: asked.append(1))\nwhile not asked: pass";
+    // Starting takes time of its own.
+    await call("pass", { session: true });
     expect(await call(code, { session: true, timeout: 0.3 })).toMatchObject({
       text: expect.stringContaining("[stopped at its limit: wall time 0.3 s, exit code 0,"),
       isError: true,

@@ -10,12 +10,10 @@ import { openPythonSession, pythonCommand } from "./python-session.ts";
 import { createWarmInterpreters, type WarmInterpreters } from "./warm-interpreters.ts";
 
 const input = z.strictObject({
-  code: z.string().min(1).describe("A whole program; print what you want to see."),
+  code: z.string().min(1).describe("A program; print what you want to see."),
   timeout: z.number().positive().max(600),
-  session: z.boolean().default(false).describe("Runs in an interpreter that keeps variables and imports."),
+  session: z.boolean().default(false).describe("In an interpreter that keeps variables and imports."),
 });
-
-const description = "Runs Python code in the workspace and returns stdout, stderr and the exit code.";
 
 /**
  * The interpreters of conversations: `sessions` keep the state of programs, `warm` ones keep
@@ -48,6 +46,8 @@ export function createPythonInterpreters(
 type PythonDeps = {
   readonly sandbox: Sandbox;
   readonly interpreters: PythonInterpreters;
+  /** The libraries it has beside its own, for the model; nothing is said if left out. */
+  readonly libraries?: readonly string[] | undefined;
   /** For a call that names none; 60 by default. */
   readonly timeoutSeconds?: number;
 };
@@ -66,13 +66,21 @@ export function pythonExecute(deps: PythonDeps): Tool {
     // Separate programs do not disturb each other; calls into one interpreter are queued there.
     parallel: true,
     release: (workspace) => deps.interpreters.release(workspace),
-    description,
+    description: `Runs Python in the workspace${librariesText(deps.libraries)}.`,
     input: input.extend({
       timeout: input.shape.timeout.default(usual).describe(`Seconds; default ${usual}, at most 600.`),
     }),
     effect: "once",
     run: (call, context) => withCallOutput(context, "python.txt", (output) => runPython(deps, call, context, output)),
   });
+}
+
+/** Every agent with Python reads this in each prompt, so it names few. */
+const mostNamed = 8;
+
+function librariesText(libraries: readonly string[] | undefined): string {
+  if (libraries === undefined) return "";
+  return libraries.length === 0 ? ", without libraries" : `, with ${libraries.slice(0, mostNamed).join(", ")}`;
 }
 
 async function runPython(

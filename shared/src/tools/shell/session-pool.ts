@@ -18,7 +18,9 @@ export type PooledOutcome = CallOutcome & {
  * too many. Calls of one conversation run in turn.
  */
 export interface SessionPool {
-  run(context: ToolContext, code: string, options: CallOptions): Promise<PooledOutcome>;
+  run(context: Pick<ToolContext, "workspace">, code: string, options: CallOptions): Promise<PooledOutcome>;
+  /** The conversation's session, if one is open; the same object while it lives. */
+  peek(workspace: Workspace): object | undefined;
   /** Ends the conversation's session after the earlier calls; the next call starts a new one. */
   restart(workspace: Workspace): Promise<void>;
   /** Ends the conversation's session at once, whatever is running in it. */
@@ -58,14 +60,7 @@ export function createSessionPool(options: {
 
   function slotOf(workspace: Workspace): Slot {
     const { root } = workspace;
-    const slot = slots.get(root) ?? {
-      workspace,
-      session: undefined,
-      queue: Promise.resolve(),
-      lost: undefined,
-      idle: undefined,
-      calls: 0,
-    };
+    const slot = slots.get(root) ?? newSlot(workspace);
     slots.delete(root);
     slots.set(root, slot);
     return slot;
@@ -121,6 +116,10 @@ export function createSessionPool(options: {
       });
       return untilAborted(turn, callOptions.signal);
     },
+    peek({ root }) {
+      const session = slots.get(root)?.session;
+      return session?.alive() ? session : undefined;
+    },
     async restart({ root }) {
       const slot = slots.get(root);
       if (slot !== undefined) await inTurn(slot, () => end(slot, "a restart was asked for"));
@@ -137,6 +136,10 @@ export function createSessionPool(options: {
       await Promise.all(closing.map((slot) => drop(slot, "the server is closing")));
     },
   };
+}
+
+function newSlot(workspace: Workspace): Slot {
+  return { workspace, session: undefined, queue: Promise.resolve(), lost: undefined, idle: undefined, calls: 0 };
 }
 
 function inTurn<T>(slot: Slot, act: () => Promise<T>): Promise<T> {
@@ -165,7 +168,7 @@ async function drop(slot: Slot, cause: string): Promise<void> {
 
 async function ensureSession(
   slot: Slot,
-  context: ToolContext,
+  context: Pick<ToolContext, "workspace">,
   name: string,
   open: (workspace: string) => Promise<Session>,
 ): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import { findEnglish } from "./words-find-en.ts";
 import { liveEnglish } from "./words-live-en.ts";
+import { memoryEnglish } from "./words-memory-en.ts";
 import { runEnglish } from "./words-run-en.ts";
 import { skillsEnglish } from "./words-skills-en.ts";
 import { startsEnglish } from "./words-starts-en.ts";
@@ -78,6 +79,7 @@ export const english = {
 
   // Settings that write, the builder, the API page.
   system: systemEnglish,
+  memory: memoryEnglish,
   skillSettings: skillsEnglish,
 
   // A new task.
@@ -255,6 +257,7 @@ export const english = {
     servers: "MCP servers",
     skills: "Skills",
     tokens: "Tokens",
+    memory: "Memory",
     appearance: "Appearance",
   },
   modelNote: "The model of the flows' own calls. Each agent has its own; the agents' page shows which.",

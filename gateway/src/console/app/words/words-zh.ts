@@ -1,6 +1,7 @@
 import type { english } from "./words-en.ts";
 import { findChinese } from "./words-find-zh.ts";
 import { liveChinese } from "./words-live-zh.ts";
+import { memoryChinese } from "./words-memory-zh.ts";
 import { runChinese } from "./words-run-zh.ts";
 import { skillsChinese } from "./words-skills-zh.ts";
 import { startsChinese } from "./words-starts-zh.ts";
@@ -65,6 +66,7 @@ export const chinese: typeof english = {
   find: findChinese,
   livePage: liveChinese,
   system: systemChinese,
+  memory: memoryChinese,
   skillSettings: skillsChinese,
 
   whatNeedsDoing: "要做什么？",
@@ -230,6 +232,7 @@ export const chinese: typeof english = {
     servers: "MCP 服务器",
     skills: "技能",
     tokens: "令牌",
+    memory: "记忆",
     appearance: "外观",
   },
   modelNote: "流程自身调用所用的模型。每个智能体有自己的模型，见智能体页。",

@@ -7,14 +7,15 @@ import { chooseTheme, type Theme, theme } from "../../app/theme.ts";
 import { words } from "../../app/words/words.ts";
 import { NotificationChoice } from "../../parts/notification-choice.tsx";
 import { LanguageChoice } from "./language-choice.tsx";
+import { MemorySection } from "./memory-section.tsx";
 import { ModelSection } from "./model-section.tsx";
 import { ServersSection } from "./servers-section.tsx";
 import { SkillsSection } from "./skills-section.tsx";
 import { TokensSection } from "./tokens-section.tsx";
 
-const sections = ["model", "agents", "servers", "skills", "tokens", "appearance"] as const;
+const sections = ["model", "agents", "servers", "skills", "tokens", "memory", "appearance"] as const;
 
-/** What is set: the model, the agents, MCP servers, tokens, how the console looks. */
+/** What is set: the model, the agents, MCP servers, tokens, the memory, how the console looks. */
 export function SettingsPage({ section }: { section: string }) {
   const text = words();
   const shown = sections.find((name) => name === section) ?? "model";
@@ -48,6 +49,7 @@ export function SettingsPage({ section }: { section: string }) {
             {shown === "servers" && <ServersSection />}
             {shown === "skills" && <SkillsSection />}
             {shown === "tokens" && <TokensSection />}
+            {shown === "memory" && <MemorySection />}
             {shown === "appearance" && <Appearance />}
           </div>
         </div>

@@ -1,23 +1,26 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import type { PageInput } from "../../../api/live.ts";
+import type { LivePlace, PageInput } from "../../../api/live.ts";
 import { safeText } from "../../../app/format.ts";
 import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
 import { LiveScreen } from "./live-screen.tsx";
 import { type LiveStore, openLiveStore } from "./live-store.ts";
 
-/** The page that an agent has open, live; a person can take it, use it, and hand it back. */
-export function LivePage({ runId, task, agent }: { runId: string; task: string; agent: string }) {
+/**
+ * The page that an agent has open, or its desktop, live; a person can take it, use it, and hand it
+ * back.
+ */
+export function LivePage({ runId, task, screen, agent }: LivePlace & { agent: string }) {
   const text = words().livePage;
   const title = useId();
-  const store = useMemo(() => openLiveStore(runId, task), [runId, task]);
+  const store = useMemo(() => openLiveStore({ runId, task, screen }), [runId, task, screen]);
   useEffect(() => () => store.close(), [store]);
   const handBack = useRef<HTMLDivElement>(null);
   const phase = store.phase.value;
   if (phase === "refused" || phase === "ended")
     return (
       <p class="t3 small" role="status" data-live={phase}>
-        {text.phases[phase]}
+        {text.phasesOf[screen][phase]}
       </p>
     );
   const held = phase === "held";
@@ -26,10 +29,10 @@ export function LivePage({ runId, task, agent }: { runId: string; task: string; 
     <section class={held ? "win mine" : "win"} aria-labelledby={title} data-live={phase}>
       <div class="url">
         <h2 id={title} class="small">
-          {text.title(safeText(agent))}
+          {text.titleOf[screen](safeText(agent))}
         </h2>
         <span role="status" class="small t2">
-          {text.phases[phase]}
+          {text.phasesOf[screen][phase]}
         </span>
         <code class="cut" title={safeText(store.state.value?.url ?? "")}>
           {safeText(store.state.value?.url ?? "")}
@@ -39,9 +42,9 @@ export function LivePage({ runId, task, agent }: { runId: string; task: string; 
         </div>
       </div>
       <Dialog store={store} />
-      <LiveScreen frame={store.frame.value} held={held} send={store.send} leave={leave} />
-      {held && <Keys send={store.send} />}
-      <p class="t3 small hint">{held ? text.heldHint : text.hint}</p>
+      <LiveScreen frame={store.frame.value} screen={screen} held={held} send={store.send} leave={leave} />
+      {held && <Keys send={store.send} screen={screen} />}
+      <p class="t3 small hint">{held ? text.heldHintOf[screen] : text.hintOf[screen]}</p>
     </section>
   );
 }
@@ -88,7 +91,7 @@ function Dialog({ store }: { store: LiveStore }) {
 }
 
 /** For whoever has no keyboard, or one that composes: a text for the field that has the focus. */
-function Keys({ send }: { send: (input: PageInput) => void }) {
+function Keys({ send, screen }: { send: (input: PageInput) => void; screen: LivePlace["screen"] }) {
   const text = words().livePage;
   const [typed, setTyped] = useState("");
   const key = (name: string) => send({ type: "key", key: name });
@@ -118,7 +121,7 @@ function Keys({ send }: { send: (input: PageInput) => void }) {
       <Button onClick={() => key("Tab")}>Tab</Button>
       <Button onClick={() => key("PageUp")} aria-label={text.pageUp} icon="up" />
       <Button onClick={() => key("PageDown")} aria-label={text.pageDown} icon="down" />
-      <Button onClick={() => send({ type: "back" })}>{text.back}</Button>
+      {screen === "browser" && <Button onClick={() => send({ type: "back" })}>{text.back}</Button>}
     </form>
   );
 }

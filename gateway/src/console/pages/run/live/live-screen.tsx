@@ -1,5 +1,5 @@
 import type { LiveFrame } from "manyhands/internal/core/live-page";
-import type { PageInput } from "../../../api/live.ts";
+import type { LivePlace, PageInput } from "../../../api/live.ts";
 import { words } from "../../../app/words/words.ts";
 
 const named = new Set([
@@ -9,6 +9,7 @@ const named = new Set([
 
 type Props = {
   readonly frame: LiveFrame | undefined;
+  readonly screen: LivePlace["screen"];
   readonly held: boolean;
   readonly send: (input: PageInput) => void;
   /** Moves the focus away from the page. */
@@ -16,16 +17,16 @@ type Props = {
 };
 
 /** The picture of the page; while one has the page, what is done to the picture is done to it. */
-export function LiveScreen({ frame, held, send, leave }: Props) {
+export function LiveScreen({ frame, screen, held, send, leave }: Props) {
   const text = words().livePage;
   if (frame === undefined) return <div class="screen empty" />;
-  const picture = <img src={`data:image/jpeg;base64,${frame.frame}`} alt={text.picture} draggable={false} />;
+  const picture = <img src={`data:image/jpeg;base64,${frame.frame}`} alt={text.pictureOf[screen]} draggable={false} />;
   if (!held) return <div class="screen">{picture}</div>;
   return (
     <div
       class="screen held"
       role="application"
-      aria-label={text.screen}
+      aria-label={text.screenOf[screen]}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what is typed here goes to the page
       tabIndex={0}
       data-live-screen

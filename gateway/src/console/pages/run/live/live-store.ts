@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { LiveFrame, LiveState } from "manyhands/internal/core/live-page";
 import { ProblemError } from "../../../api/client.ts";
-import { orderPage, type PageInput, watchPage } from "../../../api/live.ts";
+import { type LivePlace, orderPage, type PageInput, watchPage } from "../../../api/live.ts";
 import { words } from "../../../app/words/words.ts";
 import { announce } from "../../../parts/announcer.tsx";
 import { complain } from "../../../parts/toast.tsx";
@@ -25,7 +25,7 @@ const againMs = 1_500;
 const mostAtOnce = 50;
 
 /** Opens a view of the page that a task has open. */
-export function openLiveStore(runId: string, task: string): LiveStore {
+export function openLiveStore(place: LivePlace): LiveStore {
   const phase = signal<Phase>("connecting");
   const state = signal<LiveState | undefined>(undefined);
   const frame = signal<LiveFrame | undefined>(undefined);
@@ -33,7 +33,7 @@ export function openLiveStore(runId: string, task: string): LiveStore {
   const enter = (next: Phase) => {
     if (phase.value === next) return;
     phase.value = next;
-    announce(words().livePage.phases[next]);
+    announce(words().livePage.phasesOf[place.screen][next]);
   };
   const take = (now: LiveState) => {
     const wasHeld = state.value?.held === true || phase.value === "handed-back";
@@ -44,7 +44,7 @@ export function openLiveStore(runId: string, task: string): LiveStore {
   const follow = async () => {
     while (!gone.signal.aborted) {
       try {
-        for await (const item of watchPage(runId, task, gone.signal)) {
+        for await (const item of watchPage(place, gone.signal)) {
           if ("ended" in item) return enter("ended");
           if ("frame" in item) frame.value = item;
           else take(item);
@@ -59,15 +59,15 @@ export function openLiveStore(runId: string, task: string): LiveStore {
     }
   };
   void follow();
-  const inputs = sending((some) => orderPage(runId, task, { do: "input", inputs: [...some] }));
+  const inputs = sending((some) => orderPage(place, { do: "input", inputs: [...some] }));
   addEventListener("pagehide", () => inputs.flush(), { signal: gone.signal });
   return {
     ...{ phase, state, frame },
-    take: () => orderPage(runId, task, { do: "take" }).catch(complain),
+    take: () => orderPage(place, { do: "take" }).catch(complain),
     handBack: () =>
       inputs
         .sent()
-        .then(() => orderPage(runId, task, { do: "hand-back" }))
+        .then(() => orderPage(place, { do: "hand-back" }))
         .catch(complain),
     send: inputs.send,
     close() {

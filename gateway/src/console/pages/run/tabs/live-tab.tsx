@@ -1,5 +1,6 @@
 import type { StoredFile } from "manyhands/internal/core/workspace";
 import { useRef } from "preact/hooks";
+import type { LivePlace } from "../../../api/live.ts";
 import { clockText, safeText, shortLine } from "../../../app/format.ts";
 import { words } from "../../../app/words/words.ts";
 import { Empty } from "../../../parts/empty.tsx";
@@ -25,17 +26,23 @@ export function LiveTab({ store }: { store: RunStore }) {
   const { tree, live } = store;
   const speaking = live.of();
   const ended = tree.root.ended !== undefined;
-  const browsing = useBrowsing(store);
-  const picture = browsing === undefined ? lastPicture(store) : undefined;
+  const shown = useScreens(store);
+  const picture = shown.length === 0 ? lastPicture(store) : undefined;
   const steps = callsOf(tree.root)
     .toSorted((one, other) => one.started.at.localeCompare(other.started.at))
     .slice(-newest);
   return (
     <div class="live">
       <section class="stage scroll" aria-label={text.live}>
-        {browsing && (
-          <LivePage key={browsing.runId} runId={tree.root.runId} task={browsing.runId} agent={browsing.name} />
-        )}
+        {shown.map(({ run, screen }) => (
+          <LivePage
+            key={`${run.runId} ${screen}`}
+            runId={tree.root.runId}
+            task={run.runId}
+            screen={screen}
+            agent={run.name}
+          />
+        ))}
         {picture && (
           <figure>
             <Pictures files={[picture]} />
@@ -54,7 +61,7 @@ export function LiveTab({ store }: { store: RunStore }) {
             )}
           </div>
         ))}
-        {speaking.length === 0 && browsing === undefined && (
+        {speaking.length === 0 && shown.length === 0 && (
           <Empty title={ended ? text.liveOver : text.liveNothing}>{text.liveMore}</Empty>
         )}
       </section>
@@ -77,15 +84,23 @@ export function LiveTab({ store }: { store: RunStore }) {
   );
 }
 
-/** The run that used a browser last, if it was still at work when this was first drawn. */
-function useBrowsing({ tree }: RunStore): RunItem | undefined {
-  const shown = useRef<string | undefined>(undefined);
-  const calls = callsOf(tree.root).filter(({ name }) => name.startsWith("browser_"));
-  const newest = calls.toSorted((one, other) => one.started.at.localeCompare(other.started.at)).at(-1);
-  const run = newest && tree.runs.get(newest.runId);
-  if (run === undefined) return undefined;
-  if (run.ended === undefined && run.outcome === undefined) shown.current = run.runId;
-  return shown.current === run.runId ? run : undefined;
+type Shown = { readonly run: RunItem; readonly screen: LivePlace["screen"] };
+
+/** The runs that used a browser or a desktop last, if still at work when this was first drawn. */
+function useScreens({ tree }: RunStore): readonly Shown[] {
+  const seen = useRef(new Map<string, string>());
+  const calls = callsOf(tree.root).toSorted((one, other) => one.started.at.localeCompare(other.started.at));
+  const uses = {
+    browser: (name: string) => name.startsWith("browser_"),
+    desktop: (name: string) => name === "computer_use",
+  };
+  return (["browser", "desktop"] as const).flatMap((screen) => {
+    const newest = calls.findLast(({ name }) => uses[screen](name));
+    const run = newest && tree.runs.get(newest.runId);
+    if (run === undefined) return [];
+    if (run.ended === undefined && run.outcome === undefined) seen.current.set(screen, run.runId);
+    return seen.current.get(screen) === run.runId ? [{ run, screen }] : [];
+  });
 }
 
 function titleOf(type: string): string {

@@ -1,49 +1,53 @@
-import type { Page } from "playwright";
-import { AppError } from "../../../core/errors.ts";
-import type { LiveFrame, LivePages, LiveState } from "../../../core/live-page.ts";
-import type { Workspace } from "../../../core/workspace.ts";
-import type { Browsers } from "../browser.ts";
+import { AppError } from "../../core/errors.ts";
+import type { LiveFrame, LivePages, LiveState } from "../../core/live-page.ts";
+import type { Workspace } from "../../core/workspace.ts";
 import type { Holds } from "./holds.ts";
-import { startScreencast } from "./screencast.ts";
 
 const mostViewers = 4;
 const mostWatched = 16;
 const lookMs = 250;
 
-/** A conversation's page while somebody watches it. */
-type Stage = {
+/** What can be watched: what is shown of a conversation now, and pictures of that. */
+export type Watchable<Shown extends object> = {
+  look(workspace: Workspace): { readonly told: LiveState; readonly shown?: Shown };
+  /** Sends pictures of it whenever it changes. Resolves with what ends that. */
+  film(shown: Shown, onFrame: (frame: LiveFrame) => void): Promise<() => void>;
+};
+
+/** A conversation's page or screen while somebody watches it. */
+type Stage<Shown extends object> = {
   readonly viewers: Set<() => void>;
   state: LiveState;
   frame: LiveFrame | undefined;
-  /** The page that pictures are taken of, and what ends that. */
-  shown: Page | undefined;
+  /** What pictures are taken of, and what ends that. */
+  shown: Shown | undefined;
   stop: (() => void) | undefined;
   timer: ReturnType<typeof setInterval> | undefined;
 };
 
-/** The live pages of these browsers. */
-export function createLivePages(browsers: Browsers, holds: Holds): LivePages {
-  const stages = new Map<string, Stage>();
-  const stageOf = (workspace: Workspace): Stage => {
+/** The live pages, or screens, that can be watched and held. */
+export function createLivePages<Shown extends object>(watchable: Watchable<Shown>, holds: Holds): LivePages {
+  const stages = new Map<string, Stage<Shown>>();
+  const stageOf = (workspace: Workspace): Stage<Shown> => {
     const known = stages.get(workspace.root);
     if (known !== undefined) return known;
     if (stages.size >= mostWatched) throw tooMany("pages");
     const state: LiveState = { page: "none", held: false };
-    const stage: Stage = {
+    const stage: Stage<Shown> = {
       ...{ viewers: new Set(), state, frame: undefined },
       ...{ shown: undefined, stop: undefined, timer: undefined },
     };
     stages.set(workspace.root, stage);
-    const look = () => update(stage, browsers, holds, workspace);
+    const look = () => update(stage, watchable, workspace);
     look();
     stage.timer = setInterval(look, lookMs);
     return stage;
   };
-  const leave = (workspace: Workspace, stage: Stage, viewer: () => void): void => {
+  const leave = (workspace: Workspace, stage: Stage<Shown>, viewer: () => void): void => {
     stage.viewers.delete(viewer);
     if (stage.viewers.size > 0) return;
     clearInterval(stage.timer);
-    show(stage, undefined);
+    show(stage, watchable, undefined);
     stages.delete(workspace.root);
   };
   return (workspace) => ({
@@ -79,7 +83,7 @@ export function createLivePages(browsers: Browsers, holds: Holds): LivePages {
       if (order.do === "hand-back") await holds.handBack(workspace);
       if (order.do === "input") await holds.input(workspace, order.inputs);
       const stage = stages.get(workspace.root);
-      if (stage !== undefined) update(stage, browsers, holds, workspace);
+      if (stage !== undefined) update(stage, watchable, workspace);
     },
   });
 }
@@ -88,48 +92,30 @@ function tooMany(what: string): AppError {
   return new AppError("rate_limited", `There are too many ${what} at once. Close one first.`);
 }
 
-/** Looks at which page is open, and tells the viewers if something is different. */
-function update(stage: Stage, browsers: Browsers, holds: Holds, workspace: Workspace): void {
-  const state = stateOf(browsers, holds, workspace);
-  show(stage, state.shown);
+/** Looks at what is open, and tells the viewers if something is different. */
+function update<Shown extends object>(stage: Stage<Shown>, watchable: Watchable<Shown>, workspace: Workspace): void {
+  const state = watchable.look(workspace);
+  show(stage, watchable, state.shown);
   if (JSON.stringify(state.told) === JSON.stringify(stage.state)) return;
   stage.state = state.told;
   for (const wake of stage.viewers) wake();
 }
 
-function stateOf(browsers: Browsers, holds: Holds, workspace: Workspace): { told: LiveState; shown?: Page } {
-  try {
-    const browsing = browsers.peek(workspace);
-    if (browsing === undefined) return { told: { page: "none", held: false } };
-    const { page } = browsing.active();
-    const dialog = browsing.dialog();
-    const blocked = dialog && { kind: dialog.kind, message: dialog.message.slice(0, 1_000) };
-    const held = holds.isHeld(workspace);
-    return {
-      told: { page: "open", url: page.url().slice(0, 2_000), held, ...(blocked && { dialog: blocked }) },
-      shown: page,
-    };
-  } catch {
-    // The browser is closing, or its last tab has just closed.
-    return { told: { page: "none", held: false } };
-  }
-}
-
-/** Takes pictures of this page from now on, of no other. */
-function show(stage: Stage, page: Page | undefined): void {
-  if (stage.shown === page) return;
+/** Takes pictures of this from now on, of no other. */
+function show<Shown extends object>(stage: Stage<Shown>, { film }: Watchable<Shown>, shown: Shown | undefined): void {
+  if (stage.shown === shown) return;
   stage.stop?.();
   stage.stop = undefined;
   stage.frame = undefined;
-  stage.shown = page;
-  if (page === undefined) return;
-  const isShown = () => stage.shown === page;
+  stage.shown = shown;
+  if (shown === undefined) return;
+  const isShown = () => stage.shown === shown;
   const onFrame = (frame: LiveFrame) => {
     if (!isShown()) return;
     stage.frame = frame;
     for (const wake of stage.viewers) wake();
   };
-  startScreencast(page, onFrame).then(
+  film(shown, onFrame).then(
     (stop) => {
       if (isShown()) stage.stop = stop;
       else stop();
