@@ -3907,6 +3907,22 @@ export const faults: readonly Fault[] = [
     tests: ["gateway/src/openai", ...gateway],
   },
   {
+    id: "answer-longer-than-it-says",
+    file: "shared/src/a2a/client/client-fetch.ts",
+    find: ` && !headers.has("Transfer-Encoding")`,
+    becomes: "",
+    harm: "An agent that says its answer is short fills the memory of whoever asked it.",
+    tests: ["shared/src/a2a/client/client-fetch"],
+  },
+  {
+    id: "unguarded-agent",
+    file: "shared/src/a2a/server/agent-app.ts",
+    find: "if (isOutermost && isLoopback(hostname))",
+    becomes: "if (!isOutermost && isLoopback(hostname))",
+    harm: "Any web page that is open on the machine can give tasks to an agent.",
+    tests: ["shared/src/a2a/server", "shared/src/http", "test/a2a", "shared/src/server"],
+  },
+  {
     id: "card-of-a-former-agent",
     file: "gateway/src/server/a2a-adapter.ts",
     find: "server === undefined || !Bun.deepEquals(server.runnable, runnable)",
