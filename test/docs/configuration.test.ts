@@ -102,6 +102,8 @@ test("every TOML example on every page loads", async () => {
           TEAM_WEBHOOK_URL: "https://chat.example.com/in",
           AWS_SECRET_ACCESS_KEY: "s",
           SHOP_PASSWORD: "p",
+          GITHUB_TOKEN: "g",
+          FORGE_TOKEN: "f",
         },
       });
       expect({ page, line, notes }).toEqual({ page, line, notes: [] });

@@ -154,6 +154,8 @@ export const gatewayRoutes: Readonly<Record<string, Calls>> = {
   "POST /runs/:id/notify": ({ task }) => [
     { method: "POST", path: `/runs/${task}/notify`, body: { targets: ["nobody"] } },
   ],
+  "GET /browser/profiles": () => [{ path: "/browser/profiles" }],
+  "DELETE /browser/profiles/:name": ({ task }) => [{ method: "DELETE", path: `/browser/profiles/${task}` }],
   "GET /usage": () => [{ path: "/usage" }],
   "GET /memory": () => [{ path: "/memory" }, { name: "search", path: "/memory?q=lilacs" }],
   "GET /memory/:id": ({ memory }) => [{ path: `/memory/${memory}` }],

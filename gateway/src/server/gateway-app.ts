@@ -18,6 +18,7 @@ import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guar
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
 import { takingTurns } from "manyhands/internal/http/turns";
+import type { ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import type { ReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions, type Deletions } from "manyhands/internal/runs/deletions";
 import type { Quotas } from "manyhands/internal/runs/quotas";
@@ -35,6 +36,7 @@ import type { Endpoint } from "../rest/endpoint.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
 import { type MemoryRoutesDeps, memoryRoutes } from "../rest/memory/memory-routes.ts";
 import { problem } from "../rest/problem.ts";
+import { profileRoutes } from "../rest/profile-routes.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { archiveRoute } from "../rest/runs/archive-route.ts";
 import { type FamilyRoutesDeps, familyRoutes } from "../rest/runs/family-routes.ts";
@@ -78,6 +80,8 @@ export type GatewayAppDeps = {
   readonly elsewhere?: NonNullable<FamilyRoutesDeps["elsewhere"]>;
   /** Reaches the agents whose pages are shown; none are, if omitted. */
   readonly reachAgent?: ReachAgent;
+  /** The browser profiles of principals. */
+  readonly profiles: ProfileStore;
   /** The links to runs. */
   readonly shares: ShareStore;
   /** What principals may use: the same as the runs are held to. */
@@ -191,6 +195,7 @@ function routesOf(deps: RoutesDeps): Endpoint[] {
     ...agentRoutes(deps.registry),
     ...usageRoutes(deps),
     ...shareRoutes(deps),
+    ...profileRoutes(deps.profiles),
     ...startRoutes(deps),
     ...(deps.memory === undefined ? [] : memoryRoutes(deps.memory)),
     ...(deps.settings === undefined ? [] : settingsRoutes(deps.settings)),

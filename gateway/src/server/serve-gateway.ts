@@ -8,6 +8,7 @@ import { version } from "manyhands/internal/core/release";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
+import { createProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import { createReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
@@ -237,13 +238,14 @@ async function openSignIn({ auth }: Config, { store }: Authentication) {
 function servedAs(
   { home, server, a2a }: Config,
   peers: Awaited<ReturnType<typeof openGatewayPeers>>,
-  { shares, registry }: Pick<Shared, "shares"> & { readonly registry: Registry },
+  { shares, profiles, registry }: Pick<Shared, "shares" | "profiles"> & { readonly registry: Registry },
 ) {
   const inside = {
     workspaces: createReadWorkspaces(home),
     elsewhere: followElsewhere(peers),
     reachAgent: reachAgent(peers, registry),
     shares: openShares(shares),
+    profiles: createProfileStore(profiles),
   };
   return { cardStyle: server.card, cors: server.cors, a2a, ...inside };
 }

@@ -15,6 +15,8 @@ import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { askPerson } from "manyhands/internal/core/tools/question";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { profileFiles } from "manyhands/internal/machine/browser-profile/profile-files";
+import { createProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
 import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
@@ -119,6 +121,7 @@ export async function startGateway(
     deletions,
     workspaces: createReadWorkspaces(home),
     quotas,
+    profiles: createProfileStore(profileFiles(home)),
     shares: openShares(keptFile(join(home, "shares.json"))),
     model: { name: "none", provider: "test" },
     facts: () => ({}),

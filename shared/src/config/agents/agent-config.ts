@@ -7,7 +7,7 @@ import { isLoopback } from "../../http/loopback-guard.ts";
 import type { ModelConfig } from "../../models/config.ts";
 import { type CardConfig, cardConfig } from "../access/card-config.ts";
 import { everyone, firstFreePort, nameRule } from "../agents.ts";
-import { modelFor } from "../llm/models.ts";
+import { modelFor, type RoleConfigs, roleModels } from "../llm/models.ts";
 import { profileFor, type ToolProfile } from "../llm/tool-profile.ts";
 import { ownAddress } from "../own-address.ts";
 import type { Sections } from "../sections.ts";
@@ -43,6 +43,8 @@ export type AgentConfig = {
   readonly publicUrl: string | undefined;
   readonly instructions: ConfiguredInstructions;
   readonly model: ModelConfig | undefined;
+  /** The models that do parts of its work in its model's place. */
+  readonly roles: RoleConfigs;
   readonly limits: Partial<Limits>;
   /**
    * Whether its turns may, must or must not call a tool; undefined keeps the agent's own setting.
@@ -171,6 +173,7 @@ function behaviourOf(name: string, agent: AgentSection, sections: Sections, name
   const skills = agent.skills ?? (profile === "full" ? [everyone] : []);
   return {
     model,
+    roles: model === undefined ? {} : roleModels(sections.llm),
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
     toolChoice: agent.tool_choice,
     tools: agent.tools,

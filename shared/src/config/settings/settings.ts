@@ -143,6 +143,7 @@ function takeNamedKeys(
     take(["notify", name], "secret", "the secret to sign with");
     take(["notify", name], "password", "the password of the mail server");
   }
+  for (const name of tablesIn("git")) take(["git", name], "token", "the token for that server");
   take(["auth", "oidc"], "client_secret", "the secret of this client of the issuer");
   for (const section of ["agents", "peers"])
     for (const name of tablesIn(section))

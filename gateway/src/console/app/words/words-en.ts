@@ -79,8 +79,8 @@ export const english = {
 
   // Settings that write, the builder, the API page.
   system: systemEnglish,
-  memory: memoryEnglish,
   skillSettings: skillsEnglish,
+  memory: memoryEnglish,
 
   // A new task.
   whatNeedsDoing: "What needs doing?",
@@ -257,6 +257,7 @@ export const english = {
     servers: "MCP servers",
     skills: "Skills",
     tokens: "Tokens",
+    browser: "Browser",
     memory: "Memory",
     appearance: "Appearance",
   },

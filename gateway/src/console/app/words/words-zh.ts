@@ -66,8 +66,8 @@ export const chinese: typeof english = {
   find: findChinese,
   livePage: liveChinese,
   system: systemChinese,
-  memory: memoryChinese,
   skillSettings: skillsChinese,
+  memory: memoryChinese,
 
   whatNeedsDoing: "要做什么？",
   task: "任务",
@@ -232,6 +232,7 @@ export const chinese: typeof english = {
     servers: "MCP 服务器",
     skills: "技能",
     tokens: "令牌",
+    browser: "浏览器",
     memory: "记忆",
     appearance: "外观",
   },
