@@ -31,7 +31,6 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
   "machine/workspace": ["core"],
   "machine/secrets": ["core"],
   "machine/browser-profile": ["core", "machine", "machine/workspace"],
-  "machine/live": ["core"],
   "machine/browser-process": ["core", "machine/kernel", "machine/process", "machine/egress", "machine/browser-profile"],
   "machine/live": ["core"],
   "machine/browser": [
