@@ -15,6 +15,7 @@ import { browserDefaults } from "../machine/browser-process/settings.ts";
 import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import { createEgress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
+import { createSecrets } from "../machine/secrets/secrets.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../testing/tool-context.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
@@ -216,7 +217,7 @@ test("families list all names their tools can have", async () => {
     desktop: [computerUse({ displays: createDisplays(sandbox, size), size })],
     browsing: {
       tools: [
-        ...browserTools({ browsers, looks, search: async () => [] }),
+        ...browserTools({ browsers, looks, search: async () => [], secrets: createSecrets([]) }),
         extractContent({ browsers, pieceCharacters: 1 }),
       ],
       look: async () => undefined,

@@ -73,6 +73,7 @@ const browserToolNames = [
   "browser_input_text",
   "browser_fill_form",
   "browser_send_keys",
+  "browser_type_secret",
   "browser_get_dropdown_options",
   "browser_select_dropdown_option",
   "browser_scroll_down",
