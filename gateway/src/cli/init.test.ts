@@ -23,6 +23,16 @@ test("init takes everything from its options, and the suggestions with --yes", a
   expect(await written(cli.cwd)).toBe('[llm]\nmodel = "gpt-5-mini"\napi_key_env = "OPENAI_API_KEY"\n');
 });
 
+test("what init writes for a cloud or for Gemini speaks its own protocol", async () => {
+  await using cli = await cliForTest({});
+  expect(await cli.run("init", "--endpoint", "bedrock", "--key-env", "-", "--model", "m")).toBe(0);
+  const bedrock = await loadConfig({ cwd: cli.cwd, env: {} });
+  expect(bedrock.model).toMatchObject({ name: "m", apiType: "aws", region: "us-east-1", apiKey: undefined });
+  expect(await cli.run("init", "--endpoint", "gemini", "--yes", "--force")).toBe(0);
+  const gemini = await loadConfig({ cwd: cli.cwd, env: { GEMINI_API_KEY: "k" } });
+  expect(gemini.model).toMatchObject({ name: "gemini-2.5-flash", apiType: "google", apiKey: "k" });
+});
+
 test("init keeps the rest of the file, and replaces a model only on request", async () => {
   await using cli = await cliForTest({ answers: ["no", "yes", "ollama", "", ""], interactive: true });
   const own = '# Ours\n[agents.concierge]\nentry = "concierge.ts"\n';

@@ -19,17 +19,29 @@ export type InitOptions = {
 };
 
 /**
- * A provider: its URL, the variable that customarily holds its key, and a model to start with.
+ * A provider: its URL, the protocol if the URL does not say it, the variable that customarily holds
+ * its key, and a model to start with. Where its cloud knows who calls, it needs no key.
  */
-type Provider = { readonly url: string | undefined; readonly keyEnv: string; readonly model: string };
+type Provider = {
+  readonly url: string | undefined;
+  readonly apiType?: string;
+  readonly keyEnv: string;
+  readonly model: string;
+};
 
 const providers: Readonly<Record<string, Provider>> = {
   openai: { url: undefined, keyEnv: "OPENAI_API_KEY", model: "gpt-5-mini" },
   anthropic: { url: "https://api.anthropic.com/v1", keyEnv: "ANTHROPIC_API_KEY", model: "claude-sonnet-4-5" },
   gemini: {
-    url: "https://generativelanguage.googleapis.com/v1beta/openai",
+    url: "https://generativelanguage.googleapis.com/v1beta",
     keyEnv: "GEMINI_API_KEY",
     model: "gemini-2.5-flash",
+  },
+  bedrock: {
+    url: "bedrock-runtime.us-east-1.amazonaws.com",
+    apiType: "aws",
+    keyEnv: "",
+    model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
   },
   openrouter: { url: "https://openrouter.ai/api/v1", keyEnv: "OPENROUTER_API_KEY", model: "openai/gpt-5-mini" },
   ollama: { url: "http://localhost:11434/v1", keyEnv: "", model: "qwen3" },
@@ -85,9 +97,10 @@ function providerOf(endpoint: string, names: string): Provider {
   throw new AppError("invalid_input", `${JSON.stringify(endpoint)} is not an endpoint. Allowed: ${names}, or a URL.`);
 }
 
-function llmOf({ url }: Provider, keyEnv: string, model: string) {
+function llmOf({ url, apiType }: Provider, keyEnv: string, model: string) {
   return {
     model,
+    ...(apiType !== undefined && { api_type: apiType }),
     ...(url !== undefined && { base_url: url }),
     ...(keyEnv !== "" && { api_key_env: keyEnv }),
   };

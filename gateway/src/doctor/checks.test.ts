@@ -53,6 +53,16 @@ test.each([
   expect({ ...check }).toMatchObject({ state, text: expect.stringContaining(text) });
 });
 
+test("of a cloud the doctor says who calls, since it lists no models", async () => {
+  const check = (settings: object) => checkModel(modelConfigSchema.parse({ name: "m", ...settings }));
+  const azure = await check({ apiType: "azure", apiKey: "k", baseUrl: "https://mine.openai.azure.com" });
+  expect(azure).toEqual({
+    name: "model",
+    state: "ok",
+    text: "m at mine.openai.azure.com, with a key (the model itself is not asked)",
+  });
+});
+
 const home = mkdtempSync(join(tmpdir(), "manyhands-browser-check-"));
 afterAll(() => rm(home, { recursive: true }));
 const configured = (env: Record<string, string>) => loadConfig({ cwd: home, env: { MANYHANDS_HOME: home, ...env } });

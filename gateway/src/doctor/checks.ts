@@ -8,26 +8,17 @@ import { createSandbox } from "manyhands/internal/machine/confinement/create-san
 import type { Sandbox } from "manyhands/internal/machine/sandbox/sandbox";
 import { traitsOf } from "manyhands/internal/models/capabilities";
 import type { ModelConfig } from "manyhands/internal/models/config";
+import { probeIdentity } from "manyhands/internal/models/identity";
+import { listModels } from "manyhands/internal/models/list-models";
+import { ModelFailure } from "manyhands/internal/models/model-failure";
 import { openBrowser } from "manyhands/internal/server/machine/open-browser";
 import { probeEngine } from "manyhands/internal/server/storage/open-engine";
 import { importName, lookForPython } from "manyhands/internal/tools/python/find-python";
-import * as z from "zod";
 
 /** One finding of the doctor: its state and, unless that is ok, what to do. */
 export type Check = { readonly name: string; readonly state: "ok" | "warn" | "fail"; readonly text: string };
 
 const timeoutMs = 8000;
-const tokens = z.number().optional().catch(undefined);
-const listedModel = z.looseObject({
-  id: z.string(),
-  // Each is one server's word for the tokens that it keeps: vLLM's, OpenRouter's, LM Studio's.
-  max_model_len: tokens,
-  context_length: tokens,
-  loaded_context_length: tokens,
-  meta: z.looseObject({ n_ctx: tokens }).optional().catch(undefined),
-});
-const modelList = z.looseObject({ data: z.array(listedModel) });
-
 /**
  * Whether the configured endpoint answers, accepts the key and has the model. Never shows the key.
  */
@@ -40,37 +31,39 @@ export async function checkModel(model: ModelConfig | undefined): Promise<Check>
       text: "not configured: the rehearsal model is used, which knows only the demo. Set OPENAI_API_KEY and MANYHANDS_MODEL (and OPENAI_BASE_URL for another endpoint).",
     };
   const where = `${model.name} at ${new URL(model.baseUrl).host}`;
-  if (model.apiType === "azure") return { name, state: "ok", text: `${where} (Azure: not checked)` };
-  const headers: Record<string, string> = model.apiKey === undefined ? {} : { Authorization: `Bearer ${model.apiKey}` };
   try {
-    const url = `${model.baseUrl.replace(/\/+$/, "")}/models`;
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
-    if (response.status === 401 || response.status === 403)
-      return { name, state: "fail", text: `${where} refuses the key (HTTP ${response.status}). Check OPENAI_API_KEY.` };
-    if (!response.ok)
-      return { name, state: "warn", text: `${where} answers, but lists no models (HTTP ${response.status})` };
-    const list = modelList.safeParse(await response.json());
-    if (list.success && list.data.data.every(({ id }) => id !== model.name))
+    const list = await listModels(model, AbortSignal.timeout(timeoutMs));
+    if (list === undefined) return { name, ...(await identityCheck(where, model)) };
+    const { status, models } = list;
+    if (status === 401 || status === 403)
+      return { name, state: "fail", text: `${where} refuses the key (HTTP ${status}). Check OPENAI_API_KEY.` };
+    if (status >= 300) return { name, state: "warn", text: `${where} answers, but lists no models (HTTP ${status})` };
+    if (models?.every(({ id }) => id !== model.name))
       return {
         name,
         state: "warn",
         text: `${where}: the endpoint does not list ${model.name}. Check MANYHANDS_MODEL.`,
       };
-    const listed = list.data?.data.find(({ id }) => id === model.name);
-    return { name, ...windowCheck(where, model, listed) };
+    return { name, ...windowCheck(where, model, models?.find(({ id }) => id === model.name)?.window) };
   } catch {
     return { name, state: "fail", text: `${where} cannot be reached. Check OPENAI_BASE_URL and the network.` };
   }
 }
 
+/** Clouds list no models: what can be seen without a request that costs something is who calls. */
+async function identityCheck(where: string, model: ModelConfig): Promise<Pick<Check, "state" | "text">> {
+  try {
+    const identity = await probeIdentity(model);
+    return { state: "ok", text: `${where}, with ${identity ?? "a key"} (the model itself is not asked)` };
+  } catch (error) {
+    if (!(error instanceof ModelFailure)) throw error;
+    return { state: "fail", text: `${where}: ${error.message}. ${error.advice ?? ""}`.trim() };
+  }
+}
+
 /** Whether prompts are kept within the window that the endpoint says it has. */
-function windowCheck(
-  where: string,
-  model: ModelConfig,
-  listed: z.output<typeof listedModel> | undefined,
-): Pick<Check, "state" | "text"> {
-  const { contextWindow } = traitsOf(model);
-  const known = listed?.loaded_context_length ?? listed?.max_model_len ?? listed?.meta?.n_ctx ?? listed?.context_length;
+function windowCheck(where: string, model: ModelConfig, known: number | undefined): Pick<Check, "state" | "text"> {
+  const { contextWindow, vision, reasoning } = traitsOf(model);
   if (known !== undefined && known < contextWindow)
     return {
       state: "warn",
@@ -79,7 +72,8 @@ function windowCheck(
   const profile = profileFor(model);
   const without = [...leftOut(profile)].join(", ");
   const limits = profile === "full" ? "" : `, so agents work without ${without} (profile ${profile})`;
-  return { state: "ok", text: `${where}, a window of ${contextWindow} tokens${limits}` };
+  const takes = [vision ? "images" : "text only", ...(reasoning ? ["thinks"] : [])].join(", ");
+  return { state: "ok", text: `${where}, a window of ${contextWindow} tokens, ${takes}${limits}` };
 }
 
 /** Where runs are stored, and whether that can be reached. */

@@ -1,4 +1,6 @@
 import type { Config } from "manyhands/internal/config/config";
+import { placeOf } from "manyhands/internal/config/llm/api-type";
+import type { LlmProfile } from "manyhands/internal/config/llm/llm-section";
 import { defaultModel } from "manyhands/internal/config/llm/models";
 import type { Settings } from "manyhands/internal/config/settings/settings";
 import { AppError } from "manyhands/internal/core/errors";
@@ -52,7 +54,7 @@ export function modelSettings(file: SettingsFile, started: Pick<Config, "model">
       return {
         file: file.path,
         ...(model !== undefined && { model: { value: model, source: sourceOf("model") } }),
-        baseUrl: { value: withoutPassword(baseUrl ?? openAi), source: sourceOf("base_url") },
+        baseUrl: { value: withoutPassword(baseUrl ?? addressOf(settings.sections.llm)), source: sourceOf("base_url") },
         ...(apiKey !== undefined && { apiKey: { source: sourceOf("api_key") } }),
         restartNeeded: !Bun.deepEquals(defaultModel(settings.sections.llm), started.model),
       };
@@ -76,17 +78,13 @@ export function modelSettings(file: SettingsFile, started: Pick<Config, "model">
 
 /** The keys of `[llm]` that a change sets or, if `undefined`, removes. */
 function keysOf({ sections: { llm } }: Settings, { model, baseUrl, apiKey }: ModelChange): Record<string, unknown> {
-  const isElsewhere = baseUrl !== undefined && baseUrl !== llm.base_url && baseUrl !== (llm.base_url ?? openAi);
+  const known = addressOf(llm);
+  const isElsewhere = baseUrl !== undefined && baseUrl !== llm.base_url && baseUrl !== known;
   const isOther = isElsewhere || (model !== undefined && model !== llm.model);
-  if (
-    apiKey === undefined &&
-    llm.api_key !== undefined &&
-    isElsewhere &&
-    !isSameServer(baseUrl, llm.base_url ?? openAi)
-  )
+  if (apiKey === undefined && llm.api_key !== undefined && isElsewhere && !isSameServer(baseUrl, known))
     throw new AppError(
       "invalid_input",
-      `apiKey: the stored key is for ${new URL(llm.base_url ?? openAi).origin}. Give the key of ${new URL(baseUrl).origin}, or null if it needs none.`,
+      `apiKey: the stored key is for ${new URL(known).origin}. Give the key of ${new URL(baseUrl).origin}, or null if it needs none.`,
     );
   return {
     ...(model !== undefined && { model }),
@@ -94,8 +92,13 @@ function keysOf({ sections: { llm } }: Settings, { model, baseUrl, apiKey }: Mod
     ...(apiKey !== undefined && { api_key: apiKey ?? undefined, api_key_env: undefined }),
     // They describe the model that was.
     ...(isOther && { price: undefined, capabilities: undefined }),
-    ...(isElsewhere && { provider: undefined }),
+    ...(isElsewhere && { provider: undefined, api_type: undefined, api_version: undefined, region: undefined }),
   };
+}
+
+/** Where the stored key goes. */
+function addressOf(llm: Settings["sections"]["llm"]): string {
+  return placeOf(llm as LlmProfile).baseUrl ?? openAi;
 }
 
 function isSameServer(one: string, other: string): boolean {

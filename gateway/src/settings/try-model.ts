@@ -3,6 +3,7 @@ import { jsonOf } from "manyhands/internal/core/json";
 import type { ModelReply, ModelRequest } from "manyhands/internal/core/model";
 import type { ModelConfig } from "manyhands/internal/models/config";
 import { createModel } from "manyhands/internal/models/create-model";
+import { listModels } from "manyhands/internal/models/list-models";
 
 /** What one real request to a model showed. Times in milliseconds. */
 export type ModelTrial = {
@@ -55,9 +56,9 @@ export async function tryModel(config: ModelConfig, signal: AbortSignal): Promis
   const watching = async (address: unknown, init?: RequestInit) => {
     const response = await fetch(String(address), init);
     if (response.ok) {
-      seen.streamed = response.headers.get("content-type")?.includes("text/event-stream") === true;
+      seen.streamed = /event-?stream/.test(response.headers.get("content-type") ?? "");
       const body = typeof init?.body === "string" ? jsonOf(init.body) : undefined;
-      seen.sentTools = typeof body === "object" && body !== null && "tools" in body;
+      seen.sentTools = typeof body === "object" && body !== null && ("tools" in body || "toolConfig" in body);
     }
     return response;
   };
@@ -96,15 +97,10 @@ export async function tryModel(config: ModelConfig, signal: AbortSignal): Promis
 
 /** Whether the endpoint's list of models has this one. */
 async function isListed(config: ModelConfig, signal: AbortSignal): Promise<ModelTrial["found"]> {
-  if (config.apiType === "azure") return "unknown";
-  const headers: Record<string, string> =
-    config.apiKey === undefined ? {} : { Authorization: `Bearer ${config.apiKey}` };
   try {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(listMs)]);
-    const response = await fetch(`${config.baseUrl.replace(/\/+$/, "")}/models`, { headers, signal: within });
-    const list = response.ok ? ((await response.json()) as { data?: unknown }) : undefined;
-    if (!Array.isArray(list?.data) || list.data.length === 0) return "unknown";
-    return list.data.some((one: { id?: unknown } | null) => one?.id === config.name) ? "yes" : "no";
+    const list = await listModels(config, AbortSignal.any([signal, AbortSignal.timeout(listMs)]));
+    if (list?.models === undefined || list.models.length === 0) return "unknown";
+    return list.models.some(({ id }) => id === config.name) ? "yes" : "no";
   } catch {
     return "unknown";
   }

@@ -40,6 +40,8 @@ test("an unknown cost is said to be unknown, never nothing", () => {
     "$0.0001",
   ]);
   expect(totalsText(of(0))).toBe("1 model call · 1,000 tokens in · 1 out · $0.00");
+  const cached = { usage: { ...call(1).usage, cachedInputTokens: 900, cacheWriteTokens: 90 } };
+  expect(totalsText(addCall(noTotals, cached))).toContain("1,000 tokens in (900 cached, 90 written to the cache) ·");
   expect([soFarText(of()), soFarText(of(0, 0))]).toEqual(["", "2,002 tokens · $0.00"]);
   const used = { tokens: 1_200, unpriced: false, usd: 0 };
   expect([used, { ...used, unpriced: true }, { ...used, unpriced: true, usd: 2 }].map(usageText)).toEqual([

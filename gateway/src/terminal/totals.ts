@@ -10,6 +10,8 @@ export type Totals = {
   readonly calls: number;
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
+  /** Of the input tokens, those written to a provider's cache; left out if none were. */
+  readonly cacheWriteTokens?: number;
   readonly outputTokens: number;
   readonly costUsd: number;
   readonly callsOfUnknownCost: number;
@@ -34,11 +36,13 @@ export function addCall(totals: Totals, { usage, discarded }: { usage?: Usage; d
 }
 
 function addUsage(totals: Totals, usage: Usage): Totals {
+  const cacheWriteTokens = (totals.cacheWriteTokens ?? 0) + (usage.cacheWriteTokens ?? 0);
   return {
     ...totals,
     calls: totals.calls + 1,
     inputTokens: totals.inputTokens + usage.inputTokens,
     cachedInputTokens: totals.cachedInputTokens + usage.cachedInputTokens,
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
     outputTokens: totals.outputTokens + usage.outputTokens,
     costUsd: totals.costUsd + (usage.costUsd ?? 0),
     callsOfUnknownCost: totals.callsOfUnknownCost + (usage.costUsd === null ? 1 : 0),
@@ -70,7 +74,12 @@ export function usageText({ tokens, usd, unpriced }: TaskUsage): string {
 
 /** Tokens and cost in words. Unknown cost is shown as unknown, never as zero. */
 export function totalsText(totals: Totals): string {
-  const cached = totals.cachedInputTokens === 0 ? "" : ` (${count(totals.cachedInputTokens)} cached)`;
+  const { cachedInputTokens, cacheWriteTokens = 0 } = totals;
+  const cache = [
+    ...(cachedInputTokens === 0 ? [] : [`${count(cachedInputTokens)} cached`]),
+    ...(cacheWriteTokens === 0 ? [] : [`${count(cacheWriteTokens)} written to the cache`]),
+  ];
+  const cached = cache.length === 0 ? "" : ` (${cache.join(", ")})`;
   const calls = `${totals.calls} model ${totals.calls === 1 ? "call" : "calls"}`;
   const { tokens } = usageOf(totals.others);
   const others = tokens === 0 ? "" : ` · ${count(tokens)} by other agents`;

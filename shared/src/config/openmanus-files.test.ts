@@ -35,11 +35,15 @@ const examples = {
 };
 
 test.each(Object.entries(examples))("the example for %s is read, with its model for images", async (_, keys) => {
-  const { model, models, notes } = await read(table("llm", keys) + table("llm.vision", { ...keys, model: "eyes" }));
+  const { model, models, notes, agents } = await read(
+    table("llm", keys) + table("llm.vision", { ...keys, model: "eyes" }),
+  );
   const apiType = "api_type" in keys && keys.api_type === "azure" ? "azure" : "openai";
   expect(model).toMatchObject({ name: keys.model, baseUrl: keys.base_url, apiType, maxOutputTokens: 16_000 });
   expect(models.vision).toMatchObject({ name: "eyes", apiKey: "a key", temperature: 0 });
-  expect(notes.join("\n")).toContain("[llm.vision] is not used");
+  // The model takes text only, so far as its name says.
+  expect(agents.manus?.roles.vision).toMatchObject({ name: "eyes", capabilities: { vision: true } });
+  expect(notes.join("\n")).not.toContain("is not used");
 });
 
 test("an unknown provider type is treated as OpenAI-compatible, with a notice", async () => {
@@ -50,13 +54,31 @@ test("an unknown provider type is treated as OpenAI-compatible, with a notice", 
   ]);
 });
 
-test("the block for Bedrock means its OpenAI-compatible endpoint, and says which key it takes", async () => {
+test("the block for Bedrock speaks Converse in the region of its host", async () => {
   const host = "bedrock-runtime.us-west-2.amazonaws.com";
-  const { model, notes } = await read(table("llm", { api_type: "aws", model: "us.maker.model-v1:0", base_url: host }));
-  expect(model).toMatchObject({ name: "us.maker.model-v1:0", baseUrl: `https://${host}/openai/v1`, apiType: "openai" });
-  expect(notes.join("\n")).toContain("a Bedrock API key as api_key");
+  const block = `[llm]\napi_type = "aws"\nmodel = "us.anthropic.claude-3-7-sonnet-20250219-v1:0"\nbase_url = "${host}"\nmax_tokens = 8192\ntemperature = 1.0\napi_key = "bear"\n`;
+  const { model, notes } = await read(block);
+  expect(model).toMatchObject({
+    apiType: "aws",
+    baseUrl: `https://${host}`,
+    region: "us-west-2",
+    maxOutputTokens: 8_192,
+  });
+  expect(notes).toEqual([]);
+});
+
+test("Bedrock's OpenAI-compatible endpoint is spoken to as such", async () => {
+  const host = "bedrock-runtime.us-west-2.amazonaws.com";
   const own = `https://${host}/openai/v1`;
-  expect((await read(table("llm", { api_type: "aws", model: "m", base_url: own }))).model?.baseUrl).toBe(own);
+  const compatible = { apiType: "openai", baseUrl: own } as const;
+  expect((await read(table("llm", { model: "m", base_url: host }))).model).toMatchObject(compatible);
+  expect((await read(table("llm", { api_type: "aws", model: "m", base_url: own }))).model).toMatchObject(compatible);
+});
+
+test("a model for images is reported as not used where all agents' models see", async () => {
+  const large = { ...examples.anthropic, model: "claude-3-7-sonnet-20250219" };
+  const { notes } = await read(table("llm", large) + table("llm.vision", { model: "eyes" }));
+  expect(notes.join("\n")).toContain("[llm.vision] is not used: the models of all agents see images themselves");
 });
 
 test("an address with unreplaced placeholders is refused with its place", async () => {

@@ -1,3 +1,5 @@
+import type { Json } from "./json.ts";
+
 /** An image for a model; `data` is base64. */
 export type ImagePart = { readonly type: "image"; readonly mediaType: string; readonly data: string };
 /** A text for a model. */
@@ -8,11 +10,22 @@ export type TextPart = { readonly type: "text"; readonly text: string };
  */
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
+/**
+ * What a provider wants back with an answer of its own, in the order it was given: signed thinking,
+ * thought signatures, reasoning items. Opaque to us, and sent only to the model that `of` names.
+ */
+export type Carried = { readonly of: string; readonly parts: readonly Json[] };
+
 /** One message of a conversation, provider-neutral. */
 export type ModelMessage =
   | { readonly role: "system"; readonly text: string }
   | { readonly role: "user"; readonly parts: readonly (TextPart | ImagePart)[] }
-  | { readonly role: "assistant"; readonly text: string; readonly toolCalls: readonly ToolCall[] }
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly toolCalls: readonly ToolCall[];
+      readonly carried?: Carried;
+    }
   | {
       readonly role: "tool";
       readonly callId: string;
@@ -40,6 +53,11 @@ export type ModelRequest = {
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
   /**
+   * How many of the messages, from the first, the next request of the conversation begins with too,
+   * so that the provider may cache them. If left out, nothing is marked for a cache.
+   */
+  readonly stableMessages?: number;
+  /**
    * What the whole answer has to be, as JSON; endpoints that cannot hold a model to it ignore it.
    */
   readonly answerSchema?: JsonSchema;
@@ -52,6 +70,8 @@ export type Usage = {
   readonly inputTokens: number;
   /** Of the input tokens, those the provider's cache served. */
   readonly cachedInputTokens: number;
+  /** Of the input tokens, those the provider wrote to its cache; left out if it reports none. */
+  readonly cacheWriteTokens?: number;
   readonly outputTokens: number;
   readonly costUsd: number | null;
   /** Whether the numbers are the provider's or estimated because it gave none. */
@@ -67,6 +87,8 @@ export type ModelReply = {
   readonly text: string;
   readonly reasoning?: string;
   readonly toolCalls: readonly ToolCall[];
+  /** To be sent back with this answer, if the provider wants that. */
+  readonly carried?: Carried;
   readonly finish: "stop" | "tool-calls" | "length" | "content-filter";
   readonly usage: Usage;
   /** The model that actually answered: the fallback's name if the fallback did. */
@@ -100,6 +122,9 @@ export type Capabilities = {
   readonly contextWindow: number;
   readonly maxOutputTokens: number;
 };
+
+/** The tokens of a call that have a price. */
+export type PricedTokens = Pick<Usage, "inputTokens" | "cachedInputTokens" | "cacheWriteTokens" | "outputTokens">;
 
 /**
  * How a provider counts an image: the largest size before it scales the image down, and the tokens
@@ -139,7 +164,14 @@ export interface Model {
   readonly capabilities: Capabilities;
   /** How images are counted. */
   readonly imageRule: ImageRule;
+  /** The models that do parts of an agent's work in its place, where the settings name any. */
+  readonly roles?: ModelRoles;
   /** US dollars for these tokens; null when no price is known. */
-  cost(tokens: Pick<Usage, "inputTokens" | "cachedInputTokens" | "outputTokens">): number | null;
+  cost(tokens: PricedTokens): number | null;
   ask(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
 }
+
+/**
+ * `summary` sums up a conversation that outgrows its window, `extract` answers tools' inquiries.
+ */
+export type ModelRoles = { readonly summary?: Model; readonly extract?: Model };

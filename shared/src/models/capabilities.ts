@@ -1,5 +1,7 @@
+import * as z from "zod";
 import type { Capabilities } from "../core/model.ts";
 import type { ModelConfig } from "./config.ts";
+import table from "./families.json" with { type: "json" };
 import type { ModelFailure } from "./model-failure.ts";
 
 /** A model's capabilities, and the quirks of its parameters on the wire. */
@@ -15,6 +17,14 @@ export type Traits = Capabilities & {
   readonly maxTokensParameter: "max_tokens" | "max_completion_tokens";
   /** Whether its server may know `response_format` with a schema. */
   readonly answerSchema: boolean;
+  /** How closely it looks at images, where that can be told. */
+  readonly imageDetail: ModelConfig["imageDetail"];
+  /** Whether it thinks before it answers. */
+  readonly reasoning: boolean;
+  /** Whether its provider's own protocol takes marks for what to cache. */
+  readonly cacheMarks: boolean;
+  /** Whether OpenAI serves it by Responses only. */
+  readonly responses: boolean;
 };
 
 /** Assumptions about an unknown name: a modern chat model on a small machine. */
@@ -30,39 +40,45 @@ const unknownModel: Traits = {
   streamUsage: true,
   maxTokensParameter: "max_tokens",
   answerSchema: true,
+  imageDetail: "auto",
+  reasoning: false,
+  cacheMarks: false,
+  responses: false,
 };
 
-const reasoning = { temperature: false, maxTokensParameter: "max_completion_tokens" } as const;
+const familySchema = z.strictObject({
+  tools: z.boolean().exactOptional(),
+  parallelToolCalls: z.boolean().exactOptional(),
+  vision: z.boolean().exactOptional(),
+  contextWindow: z.int().min(1).exactOptional(),
+  maxOutputTokens: z.int().min(1).exactOptional(),
+  reasoning: z.boolean().exactOptional(),
+  temperature: z.boolean().exactOptional(),
+  maxTokensParameter: z.enum(["max_tokens", "max_completion_tokens"]).exactOptional(),
+  cacheMarks: z.boolean().exactOptional(),
+  responses: z.boolean().exactOptional(),
+});
 
-/** Defaults by prefix of the name; the longest matching prefix wins. Used only for defaults. */
-const families: Readonly<Record<string, Partial<Traits>>> = {
-  "gpt-4": { contextWindow: 128_000 },
-  "gpt-4o": { vision: true, contextWindow: 128_000, maxOutputTokens: 16_384 },
-  "gpt-4.1": { vision: true, contextWindow: 1_047_576, maxOutputTokens: 32_768 },
-  "gpt-5": { ...reasoning, vision: true, contextWindow: 400_000, maxOutputTokens: 128_000 },
-  o1: { ...reasoning, vision: true, contextWindow: 200_000, maxOutputTokens: 100_000 },
-  o3: { ...reasoning, vision: true, contextWindow: 200_000, maxOutputTokens: 100_000 },
-  "o3-mini": { ...reasoning, contextWindow: 200_000, maxOutputTokens: 100_000 },
-  o4: { ...reasoning, vision: true, contextWindow: 200_000, maxOutputTokens: 100_000 },
-  claude: { vision: true, contextWindow: 200_000, maxOutputTokens: 32_000 },
-  "claude-3": { vision: true, contextWindow: 200_000, maxOutputTokens: 4096 },
-  "claude-3-5": { vision: true, contextWindow: 200_000, maxOutputTokens: 8192 },
-  "claude-3-7": { vision: true, contextWindow: 200_000, maxOutputTokens: 64_000 },
-  gemini: { vision: true, contextWindow: 1_048_576, maxOutputTokens: 8192 },
-  "gemini-2.5": { vision: true, contextWindow: 1_048_576, maxOutputTokens: 65_536 },
-  deepseek: { contextWindow: 128_000, maxOutputTokens: 8192 },
-  grok: { vision: true, contextWindow: 131_072, maxOutputTokens: 16_384 },
-  mistral: { contextWindow: 128_000, maxOutputTokens: 8192 },
-  rehearsal: { contextWindow: 128_000, maxOutputTokens: 8192 },
-};
+/**
+ * What models can do, by prefix of the name; the longest matching prefix wins. Used only for
+ * defaults: the settings add to it (`[families.NAME]`) and override it. Prices are a table of their
+ * own, `price.ts`.
+ */
+export const families: Readonly<Record<string, z.output<typeof familySchema>>> = z
+  .record(z.string(), familySchema)
+  .parse(table);
 
 /**
  * What a model can do: from its configuration, otherwise its family, otherwise a cautious guess.
  */
-export function traitsOf(config: Pick<ModelConfig, "name" | "capabilities">): Traits {
+export function traitsOf(
+  config: Pick<ModelConfig, "name" | "capabilities"> & { readonly imageDetail?: ModelConfig["imageDetail"] },
+): Traits {
   const family = familyOf(config.name);
   const given = Object.entries(config.capabilities).filter(([, value]) => value !== undefined);
-  return { ...unknownModel, ...(family === undefined ? {} : families[family]), ...Object.fromEntries(given) };
+  const { imageDetail = "auto" } = config;
+  const ofFamily = family === undefined ? {} : families[family];
+  return { ...unknownModel, ...ofFamily, ...Object.fromEntries(given), imageDetail };
 }
 
 /**
@@ -76,10 +92,12 @@ export function plainName(name: string): string {
 }
 
 function familyOf(name: string): string | undefined {
-  const plain = plainName(name);
-  return Object.keys(families)
-    .filter((family) => plain.startsWith(family))
-    .sort((a, b) => b.length - a.length)[0];
+  return longestPrefix(plainName(name), Object.keys(families));
+}
+
+/** The longest of these prefixes that a plain name begins with. */
+export function longestPrefix(plain: string, prefixes: readonly string[]): string | undefined {
+  return prefixes.filter((prefix) => plain.startsWith(prefix)).sort((a, b) => b.length - a.length)[0];
 }
 
 const refusal =
@@ -108,5 +126,6 @@ export function withoutRefused({ kind, message }: ModelFailure, traits: Traits):
     return { maxTokensParameter: "max_completion_tokens" };
   }
   if (traits.temperature && /temperature/.test(message)) return { temperature: false };
+  if (traits.cacheMarks && /cach(e|ing)/i.test(message)) return { cacheMarks: false };
   return undefined;
 }

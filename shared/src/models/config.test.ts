@@ -17,7 +17,7 @@ const wrong: [string, object][] = [
   ["a base URL of another kind", { baseUrl: "file:///etc/passwd" }],
   ["an empty key", { apiKey: "" }],
   ["a negative price", { price: { inputPerMillion: -1, outputPerMillion: 1 } }],
-  ["an unknown API type", { apiType: "aws" }],
+  ["an unknown API type", { apiType: "cohere" }],
 ];
 test.each(wrong)("%s is refused", (_, config) => {
   expect(modelConfigSchema.safeParse({ name: "gpt-4o", ...config }).success).toBe(false);

@@ -6,6 +6,8 @@ const priceSchema = z.strictObject({
   inputPerMillion: z.number().min(0),
   /** If left out, cached input costs the same as input. */
   cachedInputPerMillion: z.number().min(0).optional(),
+  /** If left out, input that is written to a cache costs the same as input. */
+  cacheWritePerMillion: z.number().min(0).optional(),
   outputPerMillion: z.number().min(0),
 });
 
@@ -16,6 +18,7 @@ const capabilitiesSchema = z.strictObject({
   contextWindow: tokens.optional(),
   maxOutputTokens: tokens.optional(),
   temperature: z.boolean().optional(),
+  reasoning: z.boolean().optional(),
   streamUsage: z.boolean().optional(),
   maxTokensParameter: z.enum(["max_tokens", "max_completion_tokens"]).optional(),
 });
@@ -30,12 +33,17 @@ export const modelConfigSchema = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/ }).default("https://api.openai.com/v1"),
   /** Omitted for servers that need none. */
   apiKey: z.string().min(1).optional(),
-  apiType: z.enum(["openai", "azure"]).default("openai"),
+  /** The protocol: OpenAI's chat completions (on Azure too) or Responses, or a provider's own. */
+  apiType: z.enum(["openai", "azure", "responses", "anthropic", "google", "aws"]).default("openai"),
+  /** AWS's region. */
+  region: z.string().min(1).optional(),
   /** Azure's `api-version`. */
   apiVersion: z.string().min(1).default("2024-10-21"),
   temperature: z.number().min(0).max(2).optional(),
   maxOutputTokens: tokens.optional(),
   reasoningEffort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]).optional(),
+  /** How closely a model looks at images: `low` shrinks them for every provider. */
+  imageDetail: z.enum(["low", "high", "auto"]).default("auto"),
   /** Overrides the defaults of `capabilities.ts`. */
   capabilities: capabilitiesSchema.default({}),
   price: priceSchema.optional(),

@@ -4,10 +4,10 @@ import { sha256Of } from "../core/text/sha256.ts";
 import { traced } from "../core/trace.ts";
 import { plainName, type Traits, traitsOf, withoutRefused } from "./capabilities.ts";
 import type { AttemptResult, AttemptScope } from "./chat/attempt.ts";
-import { createEndpoint } from "./chat/endpoint.ts";
+import type { Protocol } from "./chat/protocol.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type ModelConfig, type ModelSettings, modelConfigSchema } from "./config.ts";
-import { createImageFit, imageRuleOf, type ShrinkImage } from "./images.ts";
+import { createImageFit, imageRuleOf, roughRule, type ShrinkImage } from "./images.ts";
 import { createLimiter, type EndpointLimits, type Limiter } from "./limiter.ts";
 import { ModelFailure, mayPass } from "./model-failure.ts";
 import { costOf } from "./price.ts";
@@ -35,7 +35,8 @@ function checked(settings: ModelSettings): ModelConfig {
   throw new AppError("config_invalid", `The model's ${issue?.path.join(".") || "settings"}: ${issue?.message}.`);
 }
 
-type Scope = AttemptScope & {
+type Scope = Pick<AttemptScope, "config"> & {
+  readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
   readonly limiter: Limiter;
   readonly imageRule: ImageRule;
@@ -44,23 +45,37 @@ type Scope = AttemptScope & {
   /** What the endpoint accepts, as far as it has been learnt. */
   traits: Traits;
   /** Loaded with the first question: a server answers its card without it. */
-  chat?: Promise<typeof import("./chat/attempt.ts")>;
+  asking?: Promise<Asking>;
 };
 
+type Asking = { readonly protocol: Protocol; readonly attempt: typeof import("./chat/attempt.ts").attempt };
+
+/** The protocol of an endpoint, of which only its own modules are loaded. */
+async function loadProtocol(config: ModelConfig, fetch: typeof globalThis.fetch): Promise<Asking> {
+  const { apiType } = config;
+  const loading =
+    apiType === "openai" || apiType === "azure"
+      ? import("./chat/ask-chat.ts").then(({ chatProtocol }) => chatProtocol(config, fetch))
+      : import("./native/native-protocol.ts").then(({ nativeProtocol }) => nativeProtocol(apiType, config, fetch));
+  const [{ attempt }, protocol] = await Promise.all([import("./chat/attempt.ts"), loading]);
+  return { attempt, protocol };
+}
+
 /**
- * A model at any OpenAI-compatible endpoint. Its limits hold for everyone who uses the returned
- * object, so make one per configuration and share it. If it cannot be reached after its retries,
- * the fallback is asked. Throws `config_invalid` and names the wrong field.
+ * A model at an endpoint of any protocol that `apiType` names. Its limits hold for everyone who
+ * uses the returned object, so make one per configuration and share it. If it cannot be reached
+ * after its retries, the fallback is asked. Throws `config_invalid` and names the wrong field.
  */
 export function createModel(settings: ModelSettings, deps: ModelOptions = {}): Model {
   const config = checked(settings);
   const clock = deps.clock ?? systemClock;
-  const imageRule = imageRuleOf(plainName(config.name));
+  const fullRule = imageRuleOf(plainName(config.name));
+  const imageRule = config.imageDetail === "low" ? roughRule(fullRule) : fullRule;
   const fitImages = createImageFit(imageRule, deps.shrinkImage);
   const scope: Scope = {
     config,
     clock,
-    endpoint: createEndpoint(config, traced(deps.fetch ?? globalThis.fetch)),
+    fetch: traced(deps.fetch ?? globalThis.fetch),
     limiter: limiterOf(config, clock, deps),
     imageRule,
     random: deps.random ?? Math.random,
@@ -148,13 +163,13 @@ async function* askOnce(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, AttemptResult | ModelFailure | "again"> {
   const { traits } = scope;
-  scope.chat ??= import("./chat/attempt.ts");
-  const { attempt } = await scope.chat;
+  scope.asking ??= loadProtocol(scope.config, scope.fetch);
+  const { attempt, protocol } = await scope.asking;
   const isLimited = scope.config.tokensPerMinute !== undefined;
   let spent = isLimited ? estimateTokens(request.messages, request.tools, scope.imageRule) : 0;
   const admission = await scope.limiter.enter(spent, signal);
   try {
-    const result = yield* attempt(scope, request, traits, signal);
+    const result = yield* attempt({ config: scope.config, protocol }, request, traits, signal);
     spent = result.reply.usage.inputTokens + result.reply.usage.outputTokens;
     return result;
   } catch (error) {

@@ -55,6 +55,15 @@ export function imageRuleOf(plainName: string): ImageRule {
   return (family === undefined ? undefined : rules[family]) ?? unknownRule;
 }
 
+/** The longest side of an image that a model is to look at only roughly. */
+const roughly = 512;
+
+/** The same rule for images that are shrunk first, because a model looks at them only roughly. */
+export function roughRule(rule: ImageRule): ImageRule {
+  if (rule.kind === "patches") return { ...rule, longest: Math.min(roughly, rule.longest ?? roughly) };
+  return { ...rule, square: Math.min(roughly, rule.square) };
+}
+
 /** The size to which the provider scales an image of this size, never larger. */
 export function seenSize(size: Size, rule: ImageRule): Size {
   if (rule.kind === "tiles") {

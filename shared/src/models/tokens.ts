@@ -1,5 +1,5 @@
 import { estimateTokenCount } from "tokenx";
-import type { ImagePart, ImageRule, ModelMessage, TextPart, ToolSpec } from "../core/model.ts";
+import type { Carried, ImagePart, ImageRule, ModelMessage, TextPart, ToolSpec } from "../core/model.ts";
 import { imageTokens, sizeOf } from "./images.ts";
 
 /**
@@ -48,11 +48,17 @@ function estimateMessage(message: ModelMessage, rule: ImageRule | undefined): nu
     case "assistant":
       return message.toolCalls.reduce(
         (sum, call) => sum + messageTokens + estimateText(call.name) + estimateText(call.arguments),
-        estimateText(message.text),
+        estimateText(message.text) + estimateCarried(message.carried),
       );
     case "tool":
       return (message.images ?? []).reduce((sum, image) => sum + estimatePart(image, rule), estimateText(message.text));
   }
+}
+
+/** Estimated tokens of thinking that goes back with an answer; signatures are not for the model. */
+export function estimateCarried(carried: Carried | undefined): number {
+  const parts = (carried?.parts ?? []) as readonly { readonly text?: string }[];
+  return parts.reduce((sum, { text = "" }) => sum + estimateText(text), 0);
 }
 
 function estimatePart(part: TextPart | ImagePart, rule: ImageRule | undefined): number {

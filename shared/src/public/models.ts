@@ -1,6 +1,7 @@
 /** Asking a language model. */
 export type {
   Capabilities,
+  Carried,
   ImagePart,
   ImageRule,
   JsonSchema,
@@ -9,6 +10,8 @@ export type {
   ModelMessage,
   ModelReply,
   ModelRequest,
+  ModelRoles,
+  PricedTokens,
   TextPart,
   ToolCall,
   ToolChoice,

@@ -191,7 +191,11 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const { sandbox } = machine;
   const agentConfig = agentNamed(config, name);
   const shared = await openShared(config, logger);
-  const { model, close: closeModel } = await openModel(agentConfig.model, { logger, ...limitsOf(shared) });
+  const { model, close: closeModel } = await openModel(
+    agentConfig.model,
+    { logger, ...limitsOf(shared) },
+    agentConfig.roles,
+  );
   const artifacts = openArtifacts(config);
   const stored = await openEngine(config, { log: logger, port: config.server.port ?? agentConfig.port });
   const { engine, metrics } = await openTelemetry(stored, config, { name, operation: "invoke_agent", log: logger });
@@ -209,8 +213,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const memory = openMemory(config, shared);
   const mounted = memory.over(openSkills(mcp.mount(agentConfig.mcp), agentConfig.skills, config, shared));
   const open = (principal: string, contextId: string) =>
-    // Agents share no files, even on the same disk.
-    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: sandbox.user });
+    openWorkspace({ home, agent: name, principal, contextId, user: sandbox.user });
   const workspaces = openWorkspaces(config, {
     ...{ name, engine, open, log: logger, user: sandbox.user },
     async release(workspace) {
@@ -222,6 +225,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const needed = {
     ...{ config, machine, agent, chosen, without, mounted, model, engine, artifacts },
     delegate: asking === undefined ? [] : [asking.tool],
+    profiles: shared.profiles,
     openWorkspace: workspaces.open,
     ...(memory.recall && { recall: memory.recall }),
     approval: approvalBy(agentConfig.approve, agent, mounted),

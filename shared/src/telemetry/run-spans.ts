@@ -200,10 +200,11 @@ function noted({ moments }: Tracing, name: string, at: number, attributes: Attri
 }
 
 function chatOf({ model, usage }: EventOf<"model-replied" | "model-asked">): Attributes {
-  const { inputTokens, cachedInputTokens, outputTokens, costUsd } = usage;
+  const { inputTokens, cachedInputTokens, cacheWriteTokens: written, outputTokens, costUsd } = usage;
   return {
     ...{ "gen_ai.operation.name": "chat", "gen_ai.request.model": model, "gen_ai.response.model": model },
     ...tokensOf(inputTokens, cachedInputTokens, outputTokens),
+    ...(written !== undefined && { "gen_ai.usage.cache_creation.input_tokens": written }),
     ...(costUsd !== null && { "manyhands.cost.usd": costUsd }),
   };
 }

@@ -24,10 +24,14 @@ const mostNames = 200;
  */
 export function createWorkMetrics(): WorkMetrics {
   const ended = counter("manyhands_runs_ended_total", "Runs that ended here, by outcome.");
+  const executions = counter(
+    "manyhands_executions_total",
+    "Times a run's body was started here: when it began, and when it went on after a wait or a restart.",
+  );
   const steps = counter("manyhands_steps_total", "Durable steps that were executed here.");
   const tokens = counter(
     "manyhands_model_tokens_total",
-    "Tokens of model calls; those cached are also among the input.",
+    "Tokens of model calls; those cached, and those written to a cache, are also among the input.",
   );
   const cost = counter("manyhands_model_usd_total", "What model calls cost, as far as prices are known.");
   const models = histogram("manyhands_model_call_seconds", "Duration of model calls.");
@@ -37,6 +41,7 @@ export function createWorkMetrics(): WorkMetrics {
       if (usage === undefined) continue;
       tokens.add({ model, type: "input" }, usage.inputTokens);
       tokens.add({ model, type: "cached" }, usage.cachedInputTokens);
+      if (usage.cacheWriteTokens !== undefined) tokens.add({ model, type: "cache_write" }, usage.cacheWriteTokens);
       tokens.add({ model, type: "output" }, usage.outputTokens);
       cost.add({ model }, usage.costUsd ?? 0);
     }
@@ -55,6 +60,7 @@ export function createWorkMetrics(): WorkMetrics {
     counted: (definition) =>
       mapBodies(definition, (execute) => async (run, input) => {
         const { kind } = definition;
+        executions.add({ kind }, 1);
         const stepEnded = (events: readonly RunEvent[]) => {
           steps.add({ kind }, 1);
           events.forEach(take);
@@ -68,7 +74,7 @@ export function createWorkMetrics(): WorkMetrics {
           throw error;
         }
       }),
-    families: () => [ended, steps, tokens, cost, models, tools].map((one) => one.family()),
+    families: () => [executions, ended, steps, tokens, cost, models, tools].map((one) => one.family()),
   };
 }
 

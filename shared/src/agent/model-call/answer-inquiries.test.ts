@@ -196,3 +196,29 @@ test("an inquiry that fails, or of a call that was given up, leaves nothing pend
   await expect(late.ask(question, AbortSignal.abort("given up"))).rejects.toBe("given up");
   expect([late.pending, late.during]).toEqual([{ tokens: 0, usd: 0 }, []]);
 });
+
+test("the model that the settings name for tools' inquiries answers them, if it can see and has room", async () => {
+  const asked: string[] = [];
+  const named = (name: string, capabilities: object, roles = {}) =>
+    ({
+      ...{ name, capabilities: { maxOutputTokens: 5_000, ...capabilities }, roles, cost: () => 0 },
+      imageRule: { kind: "tiles", tile: 512, base: 100, each: 0, square: 2_048 },
+      async *ask(): AsyncGenerator<ModelEvent> {
+        asked.push(name);
+        yield { type: "reply", reply: { text: name, toolCalls: [], finish: "stop", usage: costs, model: name } };
+      },
+    }) as unknown as Model;
+  const extract = named("small", { vision: false, contextWindow: 2_000 });
+  const own = named("large", { vision: true, contextWindow: 100_000 }, { extract });
+  const task = {
+    limits: { tokens: 1_000_000, usd: 1_000, wallMs: 1_000 },
+    spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
+    contextWindow: 100_000,
+  };
+  const { ask } = answerInquiries("c", { task, pending: { tokens: 0, usd: 0 } }, own, { emit: () => undefined });
+  const image = { type: "image", mediaType: "image/png", data: "" } as const;
+  expect(await ask(question, signal)).toBe("small");
+  expect(await ask({ ...question, images: [image] }, signal)).toBe("large");
+  expect(await ask({ ...question, text: "word ".repeat(2_000) }, signal)).toBe("large");
+  expect(asked).toEqual(["small", "large", "large"]);
+});

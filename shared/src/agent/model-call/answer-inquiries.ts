@@ -18,7 +18,7 @@ const usualAnswer = 2_000;
 export function answerInquiries(
   callId: string,
   { task, pending }: { readonly task: Account; readonly pending: PendingSpending },
-  model: Model,
+  own: Model,
   step: Pick<StepContext, "emit">,
 ): { readonly usage: readonly Usage[]; ask(inquiry: Inquiry, signal: AbortSignal): Promise<string> } {
   const usage: Usage[] = [];
@@ -26,6 +26,7 @@ export function answerInquiries(
     usage,
     async ask(inquiry, signal) {
       signal.throwIfAborted();
+      const model = answering(inquiry, own);
       const messages = messagesOf(inquiry, model);
       const inputTokens = estimateTokens(messages, [], model.imageRule);
       const { spent } = task;
@@ -51,6 +52,22 @@ export function answerInquiries(
     },
   };
 }
+
+/**
+ * The model that the settings name for this, unless it cannot see what there is to see, or its
+ * window is too small.
+ */
+function answering(inquiry: Inquiry, own: Model): Model {
+  const { extract } = own.roles ?? {};
+  if (extract === undefined) return own;
+  const { vision, contextWindow } = extract.capabilities;
+  if (!vision && (inquiry.images?.length ?? 0) > 0) return own;
+  const needed = estimateTokens(messagesOf(inquiry, extract), [], extract.imageRule);
+  return needed + (inquiry.maxOutputTokens ?? usualAnswer) > contextWindow * fullAt ? own : extract;
+}
+
+/** Sizes are estimates: this much of a window counts as all of it. */
+const fullAt = 0.8;
 
 function add(pending: PendingSpending, { tokens, usd }: PendingSpending, sign: 1 | -1): void {
   pending.tokens += sign * tokens;

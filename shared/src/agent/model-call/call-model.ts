@@ -62,9 +62,11 @@ export async function callModel(
 
 function sum(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
   if (one === undefined || other === undefined) return one ?? other;
+  const cacheWriteTokens = (one.cacheWriteTokens ?? 0) + (other.cacheWriteTokens ?? 0);
   return {
     inputTokens: one.inputTokens + other.inputTokens,
     cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
     outputTokens: one.outputTokens + other.outputTokens,
     costUsd: one.costUsd === null || other.costUsd === null ? null : one.costUsd + other.costUsd,
     source: "estimate",
@@ -80,7 +82,7 @@ type SeenText = Omit<SeenObservation, "role" | "images">;
 export type Doubts = { readonly spelledCall?: string; readonly unmade?: readonly string[] };
 
 /** What a model step records in the journal. */
-export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage"> & {
+export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage" | "carried"> & {
   readonly discarded?: Usage;
   readonly milliseconds: number;
   /** What the model was shown before it replied, and its images. */
@@ -125,8 +127,9 @@ export async function recordReply(
         ...shown,
       }),
     );
-    const { text, toolCalls, finish } = reply;
-    return { text, toolCalls, finish, usage, ...(discarded && { discarded }), milliseconds, ...shown };
+    const { text, toolCalls, finish, carried } = reply;
+    const about = { usage, ...(discarded && { discarded }), milliseconds, ...shown };
+    return { text, toolCalls, finish, ...(carried && { carried }), ...about };
   } catch (error) {
     throw deadline.passed() ? timeLimit(task) : error;
   }

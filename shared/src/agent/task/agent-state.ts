@@ -1,7 +1,7 @@
 import type { Limits } from "../../core/agent.ts";
 import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
-import type { ModelMessage, ToolCall } from "../../core/model.ts";
+import type { Carried, ModelMessage, ToolCall } from "../../core/model.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { Observation, Shown } from "../../core/tools/tool.ts";
 import type { StoredFile } from "../../core/workspace.ts";
@@ -11,10 +11,18 @@ import type { StoredFile } from "../../core/workspace.ts";
  * the model.
  */
 export type TaskMessage =
-  /** `note`: in the user's role, but not the user's words. */
-  | { readonly role: "user"; readonly parts: readonly Part[]; readonly note?: true }
+  /**
+   * `note`: in the user's role, but not the user's words. `foreign`: of an earlier task, whose
+   * sender had taken in what others wrote.
+   */
+  | { readonly role: "user"; readonly parts: readonly Part[]; readonly note?: true; readonly foreign?: true }
   | { readonly role: "summary"; readonly text: string }
-  | { readonly role: "assistant"; readonly text: string; readonly toolCalls: readonly ToolCall[] }
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly toolCalls: readonly ToolCall[];
+      readonly carried?: Carried;
+    }
   | {
       readonly role: "tool";
       readonly callId: string;

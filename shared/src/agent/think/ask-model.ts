@@ -60,6 +60,7 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
       const inputTokens = task.measured.tokens - saved + estimateTokens(fresh, [], model.imageRule) + tailTokens;
       const request: ModelRequest = {
         messages: [systemMessage(agent, task.today), ...prompt, ...tail],
+        stableMessages: prompt.length + 1,
         tools: offered.map((tool) => specIn(task, tool)),
         toolChoice,
         maxOutputTokens: roomForAnswer(task, inputTokens + fixed - task.fixedTokens, model),
@@ -201,7 +202,7 @@ const cutOff = {
 } as const;
 
 function take(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinition["toolChoice"]): void {
-  const { text, toolCalls, usage, observation, images } = reply;
+  const { text, toolCalls, usage, observation, images, carried } = reply;
   const seen = observation && ({ role: "observation", ...observation, ...(images && { images }) } as const);
   const folded = foldViews(task, seen);
   task.messages = folded.messages;
@@ -212,7 +213,7 @@ function take(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinitio
   const tokens = Math.max(0, usage.inputTokens - task.tailTokens);
   task.measured = { tokens, messages: task.messages.length };
   task.fixedTokens = reply.fixedTokens ?? task.fixedTokens;
-  task.messages.push({ role: "assistant", text, toolCalls });
+  task.messages.push({ role: "assistant", text, toolCalls, ...(carried && { carried }) });
   for (const { name } of toolCalls) task.called.add(name);
   spend(task, reply);
   if (toolCalls.length > 0) return;

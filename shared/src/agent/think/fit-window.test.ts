@@ -26,6 +26,7 @@ async function fitting(
   later: readonly TaskMessage[],
   answer: string | Error = "SUMMARY",
   failures: readonly Error[] = [],
+  roles: Model["roles"] = {},
 ) {
   const messages = [goal, ...later];
   const requests: ModelRequest[] = [];
@@ -34,6 +35,7 @@ async function fitting(
   const model = {
     name: "m",
     capabilities: { maxOutputTokens: 4_000, vision: false },
+    roles,
     cost: () => 0,
     async *ask(request: ModelRequest): AsyncGenerator<ModelEvent> {
       requests.push(request);
@@ -148,4 +150,18 @@ test("where nothing is left to sum up, the results of the newest turn are cut, a
   expect(texts(task).at(-1)).toMatch(/^word .*More is no longer shown here.*word $/s);
   expect(texts(task).at(-1)?.length).toBeWithin(1_000, 1_300);
   expect(fitting(5_000, turnOf(1), "", [tooLong("too long")])).rejects.toMatchObject({ code: "context_overflow" });
+});
+
+test("the model that the settings name for summaries writes them", async () => {
+  const summary = {
+    name: "small",
+    capabilities: { maxOutputTokens: 1_000, contextWindow: 4_000, vision: false },
+    cost: () => 0,
+    async *ask(): AsyncGenerator<ModelEvent> {
+      yield { type: "reply", reply: { text: "IN SHORT", toolCalls: [], finish: "stop", usage, model: "small" } };
+    },
+  } as unknown as Model;
+  const { task, requests } = await fitting(6_001, [1, 2, 3].flatMap(turnOf), "SUMMARY", [], { summary });
+  expect(requests).toEqual([]);
+  expect(texts(task)).toEqual(["Go.", "IN SHORT", "", "result 3"]);
 });

@@ -1,4 +1,5 @@
 import { estimateTokenCount } from "tokenx";
+import { estimateCarried } from "../../models/tokens.ts";
 import type { AgentState, TaskMessage, View } from "../task/agent-state.ts";
 
 /**
@@ -37,7 +38,7 @@ function estimateMessage(message: TaskMessage): number {
   const overhead = 4;
   if (message.role === "assistant") {
     const calls = message.toolCalls.reduce((sum, call) => sum + estimateTokenCount(call.name + call.arguments), 0);
-    return overhead + estimateTokenCount(message.text) + calls;
+    return overhead + estimateTokenCount(message.text) + calls + estimateCarried(message.carried);
   }
   if (message.role !== "user") return overhead + estimateTokenCount(message.text);
   return message.parts.reduce((sum, part) => {

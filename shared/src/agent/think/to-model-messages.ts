@@ -63,8 +63,10 @@ async function convert(
   switch (message.role) {
     case "summary":
       return { role: "user", parts: [{ type: "text", text: `Summary of the work so far:\n${message.text}` }] };
-    case "assistant":
-      return { role: "assistant", text: message.text, toolCalls: message.toolCalls.map(withValidName) };
+    case "assistant": {
+      const { text, toolCalls, carried } = message;
+      return { role: "assistant", text, toolCalls: toolCalls.map(withValidName), ...(carried && { carried }) };
+    }
     case "tool": {
       const { callId, name, isError } = message;
       const unseen = message.images !== undefined && !options.vision;

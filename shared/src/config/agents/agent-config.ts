@@ -7,7 +7,7 @@ import { isLoopback } from "../../http/loopback-guard.ts";
 import type { ModelConfig } from "../../models/config.ts";
 import { type CardConfig, cardConfig } from "../access/card-config.ts";
 import { everyone, firstFreePort, nameRule } from "../agents.ts";
-import { modelFor } from "../llm/models.ts";
+import { modelFor, type RoleConfigs, roleModels } from "../llm/models.ts";
 import { profileFor, type ToolProfile } from "../llm/tool-profile.ts";
 import { ownAddress } from "../own-address.ts";
 import type { Sections } from "../sections.ts";
@@ -43,6 +43,8 @@ export type AgentConfig = {
   readonly publicUrl: string | undefined;
   readonly instructions: ConfiguredInstructions;
   readonly model: ModelConfig | undefined;
+  /** The models that do parts of its work in its model's place. */
+  readonly roles: RoleConfigs;
   readonly limits: Partial<Limits>;
   /**
    * Whether its turns may, must or must not call a tool; undefined keeps the agent's own setting.
@@ -95,8 +97,12 @@ export function agentConfigs(settings: Settings, ownTls: Credentials["tls"], cwd
   );
 }
 
-/** Throws `config_invalid` for an invalid name of an agent or flow. */
-export function checkName(section: "agents" | "flows", name: string, settings: Pick<Settings, "origins">): void {
+/** Throws `config_invalid` for an invalid name of a table. */
+export function checkName(
+  section: "agents" | "flows" | "schedules" | "triggers" | "notify",
+  name: string,
+  settings: Pick<Settings, "origins">,
+): void {
   const isReserved = name === "gateway";
   if (!isReserved && name.length <= 60 && nameRule.pattern.test(name)) return;
   const why = isReserved ? "that is the gateway's name" : `a name is made of ${nameRule.words}, 60 at most`;
@@ -167,6 +173,7 @@ function behaviourOf(name: string, agent: AgentSection, sections: Sections, name
   const skills = agent.skills ?? (profile === "full" ? [everyone] : []);
   return {
     model,
+    roles: model === undefined ? {} : roleModels(sections.llm),
     limits: { ...(tokens === undefined ? {} : { tokens }), ...limitsOf(sections.limits), ...limitsOf(agent.limits) },
     toolChoice: agent.tool_choice,
     tools: agent.tools,

@@ -1,6 +1,8 @@
 import { AppError } from "../../core/errors.ts";
+import { longestPrefix, plainName } from "../../models/capabilities.ts";
 import { type ModelConfig, modelConfigSchema } from "../../models/config.ts";
-import { type LlmProfile, type LlmSection, llmSection } from "./llm-section.ts";
+import { apiTypeOf, placeOf } from "./api-type.ts";
+import { type FamilyTable, type LlmProfile, type LlmSection, llmSection } from "./llm-section.ts";
 
 /** The model used if a key or an endpoint is given but no model. */
 const unnamedModel = "gpt-5-mini";
@@ -23,24 +25,53 @@ export function namedModels(llm: LlmSection): Record<string, ModelConfig> {
   return models;
 }
 
+/** The tables that are used by their names, for a part of the work. */
+export const roleNames = ["vision", "summary", "extract", "planner"] as const;
+
+/** The models that settings name for parts of the work. */
+export type RoleConfigs = Readonly<Partial<Record<(typeof roleNames)[number], ModelConfig>>>;
+
+/**
+ * The models of `[llm.vision]`, `[llm.summary]`, `[llm.extract]` and `[llm.planner]`, where they
+ * are set.
+ */
+export function roleModels(llm: LlmSection): RoleConfigs {
+  const named = roleNames.filter((role) => Object.hasOwn(llm, role));
+  return Object.fromEntries(named.map((role) => [role, modelNamed(role, llm)]));
+}
+
 /** The model with this name: a table's name, or a model's name at the endpoint of `[llm]`. */
 function modelNamed(wanted: string, llm: LlmSection, path: readonly string[] = []): ModelConfig | undefined {
   if (path.includes(wanted))
     throw new AppError("config_invalid", `[llm] fallback goes in a circle: ${[...path, wanted].join(" → ")}.`);
-  const table = isTableName(wanted) && Object.hasOwn(llm, wanted) ? llm[wanted] : { model: wanted };
+  const isTable = isTableName(wanted) && Object.hasOwn(llm, wanted);
+  const table = (isTable ? llm[wanted] : { model: wanted }) as LlmProfile;
   // A table's fallback is its own: one over [llm] would otherwise fall back to itself.
   const { fallback: _, ...base } = baseProfile(llm);
-  return modelOf(over(base, table as LlmProfile), llm, [...path, wanted]);
+  const whole = over(base, table);
+  // Who names a model for images knows that it sees.
+  const sees = isTable && wanted === "vision" ? { capabilities: { vision: true, ...table.capabilities } } : {};
+  return modelOf({ ...whole, ...sees }, llm, [...path, wanted]);
 }
 
 /**
- * A table merged over `[llm]`. At another endpoint it does not inherit the first endpoint's key,
- * prices and abilities.
+ * A table merged over `[llm]`. At another endpoint, or by another provider's protocol, it inherits
+ * nothing that belongs to the first: neither key, prices, abilities nor address.
  */
 function over(base: LlmProfile, table: LlmProfile): LlmProfile {
-  const elsewhere = table.base_url !== undefined && table.base_url !== base.base_url;
+  const isMoved = table.base_url !== undefined && table.base_url !== base.base_url;
+  const speaks = table.api_type === undefined ? undefined : apiTypeOf({ ...base, ...table });
+  const isOther = speaks !== undefined && speaks !== apiTypeOf(base) && !(isChat(speaks) && isChat(apiTypeOf(base)));
+  if (!isMoved && !isOther) return { ...base, ...table };
   const { api_key: _, api_key_env: _____, price: __, capabilities: ___, provider: ____, ...rest } = base;
-  return { ...(elsewhere ? rest : base), ...table };
+  const { base_url: address, api_type: protocol, api_version: version, region, ...own } = rest;
+  const there = isOther ? {} : isChat(apiTypeOf(base)) ? { base_url: address, api_type: protocol } : {};
+  return { ...own, ...(isOther ? {} : { api_version: version, region }), ...there, ...table };
+}
+
+/** Whether it is OpenAI's chat completions, on Azure or elsewhere. */
+function isChat(type: ModelConfig["apiType"]): boolean {
+  return type === "openai" || type === "azure";
 }
 
 /** The named model, or the default if none is named. */
@@ -49,37 +80,33 @@ export function modelFor(wanted: string | undefined, llm: LlmSection): ModelConf
 }
 
 function modelOf(profile: LlmProfile, llm: LlmSection, path: readonly string[]): ModelConfig | undefined {
-  const reachable = profile.api_key !== undefined || profile.base_url !== undefined;
+  const { api_key: apiKey, base_url: address, region } = profile;
+  const reachable = apiKey !== undefined || address !== undefined || region !== undefined;
   if (profile.model === undefined && !reachable) return undefined;
   if (!reachable)
     throw new AppError(
       "config_invalid",
       `The model ${profile.model} needs OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint that wants no key.`,
     );
-  const { capabilities, price } = profile;
-  const config = {
-    name: profile.model ?? unnamedModel,
+  const { model: name = unnamedModel } = profile;
+  const place = placeOf(profile);
+  const { price: familyPrice, ...familyCan } = familyOf(name, llm);
+  const price = profile.price ?? familyPrice;
+  return modelConfigSchema.parse({
+    ...place,
+    name,
     provider: profile.provider,
-    baseUrl: profile.base_url,
-    apiKey: profile.api_key,
-    apiType: profile.api_type === "azure" ? "azure" : "openai",
+    apiKey,
     apiVersion: profile.api_version,
     temperature: profile.temperature,
     maxOutputTokens: profile.max_tokens,
     reasoningEffort: profile.reasoning_effort,
-    capabilities: capabilities && {
-      tools: capabilities.tools,
-      parallelToolCalls: capabilities.parallel_tool_calls,
-      vision: capabilities.vision,
-      contextWindow: capabilities.context_window,
-      maxOutputTokens: capabilities.max_output_tokens,
-      temperature: capabilities.temperature,
-      streamUsage: capabilities.stream_usage,
-      maxTokensParameter: capabilities.max_tokens_parameter,
-    },
+    imageDetail: profile.image_detail,
+    capabilities: { ...abilitiesOf(familyCan), ...abilitiesOf(profile.capabilities ?? {}) },
     price: price && {
       inputPerMillion: price.input_per_million,
       cachedInputPerMillion: price.cached_input_per_million,
+      cacheWritePerMillion: price.cache_write_per_million,
       outputPerMillion: price.output_per_million,
     },
     fallback: profile.fallback === undefined ? undefined : modelNamed(profile.fallback, llm, path),
@@ -88,8 +115,28 @@ function modelOf(profile: LlmProfile, llm: LlmSection, path: readonly string[]):
     firstDeltaTimeoutMs: milliseconds(profile.first_delta_timeout),
     idleTimeoutMs: milliseconds(profile.idle_timeout),
     maxRetries: profile.max_retries,
+  });
+}
+
+/** What the settings say of the family of a name. */
+function familyOf(name: string, { families = {} }: LlmSection): FamilyTable {
+  const family = longestPrefix(plainName(name), Object.keys(families));
+  return family === undefined ? {} : (families[family] as FamilyTable);
+}
+
+function abilitiesOf(table: NonNullable<LlmProfile["capabilities"]>): Partial<ModelConfig["capabilities"]> {
+  const abilities = {
+    tools: table.tools,
+    parallelToolCalls: table.parallel_tool_calls,
+    vision: table.vision,
+    contextWindow: table.context_window,
+    maxOutputTokens: table.max_output_tokens,
+    temperature: table.temperature,
+    reasoning: table.reasoning,
+    streamUsage: table.stream_usage,
+    maxTokensParameter: table.max_tokens_parameter,
   };
-  return modelConfigSchema.parse(config);
+  return Object.fromEntries(Object.entries(abilities).filter(([, value]) => value !== undefined));
 }
 
 /** `[llm]` without its named tables. */

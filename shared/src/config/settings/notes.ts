@@ -1,4 +1,6 @@
-import { isTableName } from "../llm/models.ts";
+import { traitsOf } from "../../models/capabilities.ts";
+import { apiTypes } from "../llm/api-type.ts";
+import { isTableName, modelFor } from "../llm/models.ts";
 import type { Sections } from "../sections.ts";
 import { originBelow, type Settings } from "./settings.ts";
 import { valueAt } from "./table.ts";
@@ -16,8 +18,6 @@ const unused: Readonly<Record<string, string>> = {
   "runflow.use_data_analysis_agent": "a flow has every agent, DataAnalysis among them, or those its caller names",
 };
 
-const knownTypes = ["openai", "azure", "ollama"];
-
 /**
  * One sentence for each setting that has no effect here, or that is interpreted as something else.
  */
@@ -27,7 +27,7 @@ export function notesOn({ sections, origins }: Pick<Settings, "sections" | "orig
     const reason = unused[key];
     if (reason !== undefined) notes.push(`${origin}: ${key} is not used: ${reason}.`);
     const type = /^llm\.(?:[^.]+\.)?api_type$/.test(key) ? String(valueAt(sections, key.split("."))) : "openai";
-    if (!knownTypes.includes(type)) notes.push(`${origin}: ${key} ${JSON.stringify(type)} ${asOpenAi(type)}`);
+    if (!Object.hasOwn(apiTypes, type)) notes.push(`${origin}: ${key} ${JSON.stringify(type)} ${asOpenAi}`);
   }
   const daytona = originBelow({ origins }, ["daytona"]);
   if (daytona !== undefined) notes.push(`${daytona}: [daytona] is not used: tools run in a sandbox of this machine.`);
@@ -35,23 +35,27 @@ export function notesOn({ sections, origins }: Pick<Settings, "sections" | "orig
   for (const name of Object.keys(sections.llm).filter(isTableName)) {
     if (named.has(name)) continue;
     const where = originBelow({ origins }, ["llm", name]) ?? "settings";
-    notes.push(
-      `${where}: [llm.${name}] is not used: no agent, no flow, no fallback and not [memory] embeddings names it as its model.`,
-    );
+    const why =
+      name === "vision"
+        ? "the models of all agents see images themselves"
+        : "no agent, no flow, no fallback and not [memory] embeddings names it as its model";
+    notes.push(`${where}: [llm.${name}] is not used: ${why}.`);
   }
   return notes;
 }
 
-function asOpenAi(type: string): string {
-  if (type === "aws")
-    return "is asked at Bedrock's OpenAI-compatible endpoint, which takes a Bedrock API key as api_key.";
-  return "is not known here: its base_url is spoken to as an OpenAI-compatible one.";
-}
+const asOpenAi = "is not known here: its base_url is spoken to as an OpenAI-compatible one.";
 
 /** The model names that agents and models refer to. */
 function namedModels({ llm, agents, flows, memory }: Sections): ReadonlySet<string | undefined> {
+  const isBlind = Object.values(agents).some(({ model }) => {
+    const config = modelFor(model, llm);
+    return config !== undefined && !traitsOf(config).vision;
+  });
   const profiles = Object.entries(llm).flatMap(([key, value]) => (isTableName(key) ? [value as Sections["llm"]] : []));
   return new Set([
+    ...(isBlind ? ["vision"] : []),
+    ...["summary", "extract", "planner"],
     flows.model,
     memory.embeddings,
     ...Object.values(agents).map(({ model }) => model),

@@ -152,7 +152,7 @@ test("an agent's model is a table's name or a model's name at the same endpoint"
 test("a misspelt key names file, line, key, the nearest name and all known ones", async () => {
   const message = await refusal('[server]\nhost = "127.0.0.1"\n\n[llm]\nmodle = "x"\n');
   expect(message).toBe(
-    "manyhands.toml, line 5: [llm] has no key modle. Did you mean model? Known: api_key, api_key_env, api_type, api_version, base_url, capabilities, concurrency, fallback, first_delta_timeout, idle_timeout, max_input_tokens, max_retries, max_tokens, model, price, provider, reasoning_effort, temperature, tokens_per_minute.",
+    "manyhands.toml, line 5: [llm] has no key modle. Did you mean model? Known: api_key, api_key_env, api_type, api_version, base_url, capabilities, concurrency, fallback, families, first_delta_timeout, idle_timeout, image_detail, max_input_tokens, max_retries, max_tokens, model, price, provider, reasoning_effort, region, temperature, tokens_per_minute.",
   );
 });
 

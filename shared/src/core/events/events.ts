@@ -32,6 +32,7 @@ const parts = list(part);
 const usage = record({
   inputTokens: z.number(),
   cachedInputTokens: z.number(),
+  cacheWriteTokens: z.number().exactOptional(),
   outputTokens: z.number(),
   costUsd: z.number().nullable(),
   source: z.enum(["provider", "estimate"]),

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { ModelEvent, ToolCall } from "../../core/model.ts";
 import { ModelFailure } from "../model-failure.ts";
+import type { Delta } from "./protocol.ts";
 import { createThinkSplitter, type Piece } from "./think-tags.ts";
 
 const text = z.string().nullish();
@@ -32,7 +33,9 @@ const delta = z.object({
 const usage = z.object({
   prompt_tokens: z.number().nullish(),
   completion_tokens: z.number().nullish(),
-  prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
+  prompt_tokens_details: z
+    .object({ cached_tokens: z.number().nullish(), cache_write_tokens: z.number().nullish() })
+    .nullish(),
 });
 
 /**
@@ -52,8 +55,6 @@ export type ChunkDelta = z.infer<typeof delta>;
 export type ToolCallDelta = z.infer<typeof toolCallDelta>;
 /** The usage a provider reports in a chunk. */
 export type ChunkUsage = z.infer<typeof usage>;
-
-type Delta = Exclude<ModelEvent, { readonly type: "retry" | "reply" }>;
 
 /** The answer that one stream of chunks adds up to, as the provider sent it. */
 export type ModelAnswer = {

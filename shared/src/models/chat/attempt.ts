@@ -6,23 +6,12 @@ import { imageRuleOf } from "../images.ts";
 import { ModelFailure } from "../model-failure.ts";
 import { costOf } from "../price.ts";
 import { estimateText, estimateTokens } from "../tokens.ts";
-import {
-  type ChunkUsage,
-  type CompletionChunk,
-  type ModelAnswer,
-  parseChunk,
-  readAnswer,
-  saysSomething,
-} from "./answer.ts";
-import { classify } from "./classify.ts";
-import type { Endpoint } from "./endpoint.ts";
 import { asPromptRequest } from "./prompt-tools.ts";
+import type { Protocol, ProtocolAnswer } from "./protocol.ts";
 import { hideCalls } from "./text-calls.ts";
-import { watch, within } from "./watchdog.ts";
-import { chatBody, chatParams } from "./wire.ts";
 
 /** What all attempts at one model share. */
-export type AttemptScope = { readonly config: ModelConfig; readonly endpoint: Endpoint };
+export type AttemptScope = { readonly config: ModelConfig; readonly protocol: Protocol };
 
 /**
  * How an attempt ended; `cut` if the stream stopped without a reason, and the reply is what had
@@ -35,24 +24,17 @@ export type AttemptResult = { readonly reply: ModelReply; readonly cut: boolean 
  * is left early, the connection is closed.
  */
 export async function* attempt(
-  { config, endpoint }: AttemptScope,
+  { config, protocol }: AttemptScope,
   request: ModelRequest,
   traits: Traits,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, AttemptResult> {
   const closing = new AbortController();
-  const guard = (error: unknown) => classify(error, config.apiKey, Date.now());
   const asked = traits.tools ? request : asPromptRequest(request);
-  // Azure's client reads the deployment from the parameters.
-  const write = config.apiType === "azure" ? chatParams : chatBody;
   let hasEnded = false;
   try {
-    const sending = { body: write(asked, config, traits), stream: traits.stream };
-    const opening = endpoint.open(sending, AbortSignal.any([signal, closing.signal])).catch((error: unknown) => {
-      throw guard(error);
-    });
-    const source = await within(opening, config.firstDeltaTimeoutMs, signal);
-    const deltas = readAnswer(watch(parsed(source, guard), saysSomething, config, signal));
+    const connection = AbortSignal.any([signal, closing.signal]);
+    const deltas = protocol.answer(asked, traits, { signal, connection });
     const names = request.tools.map((tool) => tool.name);
     const native = traits.tools;
     const mayCall = names.length > 0 && request.toolChoice !== "none";
@@ -65,18 +47,7 @@ export async function* attempt(
   }
 }
 
-async function* parsed(
-  source: AsyncIterable<readonly unknown[]>,
-  guard: (error: unknown) => ModelFailure,
-): AsyncGenerator<readonly CompletionChunk[]> {
-  try {
-    for await (const chunks of source) yield chunks.map(parseChunk);
-  } catch (error) {
-    throw guard(error);
-  }
-}
-
-function resultOf(answer: ModelAnswer, request: ModelRequest, config: ModelConfig): AttemptResult {
+function resultOf(answer: ProtocolAnswer, request: ModelRequest, config: ModelConfig): AttemptResult {
   const cut = answer.finish === undefined;
   if (cut && answer.text === "" && answer.toolCalls.length === 0) {
     throw new ModelFailure("unavailable", "the answer ended before it began");
@@ -88,6 +59,8 @@ function resultOf(answer: ModelAnswer, request: ModelRequest, config: ModelConfi
     text: answer.text,
     ...(answer.reasoning === "" ? {} : { reasoning: answer.reasoning }),
     toolCalls: withDistinctIds(calls, request.messages),
+    // It speaks of the calls by their places.
+    ...(answer.carried !== undefined && calls.length === answer.toolCalls.length && { carried: answer.carried }),
     finish,
     usage: usageOf(config, request, answer),
     model: config.name,
@@ -95,9 +68,9 @@ function resultOf(answer: ModelAnswer, request: ModelRequest, config: ModelConfi
   return { reply, cut };
 }
 
-function finishOf({ finish, toolCalls }: ModelAnswer): ModelReply["finish"] {
+function finishOf({ finish, toolCalls }: ProtocolAnswer): ModelReply["finish"] {
   if (finish === undefined || finish === "length") return "length";
-  if (finish === "content_filter") return "content-filter";
+  if (finish === "content-filter") return finish;
   // Some servers do not report `tool_calls` when there are calls, and some report it when there are
   // none.
   return toolCalls.length > 0 ? "tool-calls" : "stop";
@@ -107,25 +80,16 @@ function finishOf({ finish, toolCalls }: ModelAnswer): ModelReply["finish"] {
  * Tokens and money of one call: the provider's numbers if it sent any, otherwise estimated from
  * request and answer.
  */
-function usageOf(
-  config: ModelConfig,
-  request: ModelRequest,
-  answer: {
-    readonly text: string;
-    readonly reasoning: string;
-    readonly toolCalls: readonly ToolCall[];
-    readonly usage: ChunkUsage | undefined;
-  },
-): Usage {
-  const { usage } = answer;
-  const reported = usage?.prompt_tokens != null && usage.completion_tokens != null;
+function usageOf(config: ModelConfig, request: ModelRequest, answer: ProtocolAnswer): Usage {
+  const { input, cached = 0, cacheWrite = 0, output } = answer.usage;
   const counts = {
-    inputTokens:
-      usage?.prompt_tokens ?? estimateTokens(request.messages, request.tools, imageRuleOf(plainName(config.name))),
-    cachedInputTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
-    outputTokens: usage?.completion_tokens ?? estimateOutput(answer),
+    inputTokens: input ?? estimateTokens(request.messages, request.tools, imageRuleOf(plainName(config.name))),
+    cachedInputTokens: cached,
+    ...(cacheWrite > 0 && { cacheWriteTokens: cacheWrite }),
+    outputTokens: output ?? estimateOutput(answer),
   };
-  return { ...counts, costUsd: costOf(counts, config), source: reported ? "provider" : "estimate" };
+  const isReported = input !== undefined && output !== undefined;
+  return { ...counts, costUsd: costOf(counts, config), source: isReported ? "provider" : "estimate" };
 }
 
 function estimateOutput(answer: { text: string; reasoning: string; toolCalls: readonly ToolCall[] }): number {

@@ -4,15 +4,43 @@ import { saysOverflow, windowNamed } from "./overflow.ts";
 
 const quota = /insufficient.?(quota|balance|credit)|exceeded your current quota|billing|credit balance/i;
 
+/** What is known of an error, whichever library reports it. */
+export type ErrorFacts = {
+  /** HTTP's; left out if the connection failed, or for an error within a stream. */
+  readonly status: number | undefined;
+  readonly headers: Headers | undefined;
+  readonly sentence: string;
+  /** The provider's own words for the kind of error. */
+  readonly code: string;
+  /** The rest of what it said, as text. */
+  readonly detail: string;
+  /** Whether no connection was made. */
+  readonly unreached: boolean;
+};
+
 /** Turns an error of the SDK, or of its connection, into the failure of the attempt. */
 export function classify(error: unknown, apiKey: string | undefined, now: number): ModelFailure {
   if (error instanceof ModelFailure) return error;
-  const status = statusOf(error);
-  const sentence = redactKeys(sentenceOf(error), apiKey);
-  const headers = error instanceof APIError ? error.headers : undefined;
-  const waitMs = retryAfterMs(headers, now) ?? retryAfterText(sentence);
-  const kind = kindOf(error, status, `${codeOf(error)} ${sentence}`, waitMs);
-  const advice = kind === "overflow" ? overflowAdvice(error, sentence) : adviceFor(kind, status);
+  if (error instanceof Error && error.cause instanceof ModelFailure) return error.cause;
+  const isKnown = error instanceof APIError;
+  const facts = {
+    status: statusOf(error),
+    headers: isKnown ? error.headers : undefined,
+    sentence: sentenceOf(error),
+    code: codeOf(error),
+    detail: isKnown ? JSON.stringify(error.error ?? "") : "",
+    unreached: error instanceof APIConnectionError && !(error instanceof APIConnectionTimeoutError),
+  };
+  return failureOf(facts, apiKey, now);
+}
+
+/** The failure of an attempt that ended with this error; no key is left in its words. */
+export function failureOf(facts: ErrorFacts, apiKey: string | undefined, now: number): ModelFailure {
+  const { status, headers, detail } = facts;
+  const sentence = redactKeys(facts.sentence, apiKey);
+  const waitMs = retryAfterMs(headers, now) ?? retryAfterText(`${sentence} ${detail}`);
+  const kind = kindOf(facts, `${facts.code} ${sentence}`, waitMs);
+  const advice = kind === "overflow" ? overflowAdvice(`${sentence} ${detail}`) : adviceFor(kind, status);
   return new ModelFailure(kind, sentence, {
     ...(waitMs !== undefined && { retryAfterMs: waitMs }),
     ...(advice !== undefined && { advice }),
@@ -23,8 +51,8 @@ export function classify(error: unknown, apiKey: string | undefined, now: number
  * Servers that keep a smaller window than the model could have are common where people run their
  * own.
  */
-function overflowAdvice(error: unknown, sentence: string): string | undefined {
-  const window = windowNamed(`${sentence} ${error instanceof APIError ? JSON.stringify(error.error ?? "") : ""}`);
+function overflowAdvice(text: string): string | undefined {
+  const window = windowNamed(text);
   if (window === undefined) return undefined;
   return `Its window is ${window} tokens: say so with \`context_window = ${window}\` in [llm.capabilities].`;
 }
@@ -43,13 +71,13 @@ function adviceFor(kind: FailureKind, status: number | undefined): string | unde
  * No status means that the connection failed, or that an error without a code arrived mid-stream;
  * both may pass.
  */
-function kindOf(error: unknown, status: number | undefined, text: string, waitMs: number | undefined): FailureKind {
+function kindOf({ status, unreached }: ErrorFacts, text: string, waitMs: number | undefined): FailureKind {
   const clientError = status === undefined || (status >= 400 && status < 500);
   if (status !== 401 && saysOverflow(text, { serverError: !clientError })) return "overflow";
   // Some providers also call a per-minute limit a quota, and say when it ends.
   if (status === 402 || (clientError && waitMs === undefined && quota.test(text))) return "quota";
   if (status === 413) return "overflow";
-  if (error instanceof APIConnectionError && !(error instanceof APIConnectionTimeoutError)) return "unreached";
+  if (unreached) return "unreached";
   if (status === 429 || (status === undefined && /rate.?limit/i.test(text))) return "rate-limited";
   if (status === undefined || status >= 500 || status === 408 || status === 409 || status === 425) return "unavailable";
   return "rejected";
@@ -67,7 +95,8 @@ function codeOf(error: unknown): string {
   return error instanceof APIError ? `${error.code ?? ""} ${error.type ?? ""}` : "";
 }
 
-function sentenceOf(error: unknown): string {
+/** An error's words and its cause's. */
+export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   return cause instanceof Error && cause.message !== "" ? `${error.message} (${cause.message})` : error.message;
@@ -75,7 +104,7 @@ function sentenceOf(error: unknown): string {
 
 /** The wait that a provider, such as Google, asks for in its error text. */
 function retryAfterText(sentence: string): number | undefined {
-  const seconds = /\b(?:retry|try again) in (\d+(?:\.\d+)?) ?s(?:ec|\b)/i.exec(sentence)?.[1];
+  const seconds = /(?:\b(?:retry|try again) in |"retryDelay": ?")(\d+(?:\.\d+)?) ?s(?:ec|\b)/i.exec(sentence)?.[1];
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 

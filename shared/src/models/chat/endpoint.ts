@@ -1,6 +1,7 @@
 import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import type { ModelConfig } from "../config.ts";
+import { isAzure, withEntra } from "../identity.ts";
 import { readStream } from "./read-stream.ts";
 
 /** A request: its parameters or, where nobody reads them on the way, their JSON. */
@@ -49,8 +50,12 @@ export async function createClient(config: ModelConfig, fetch: typeof globalThis
     fetch,
   } as const;
   if (config.apiType === "azure") {
-    return new AzureOpenAI({ ...options, baseURL: azureBase(config.baseUrl), apiVersion: config.apiVersion });
+    const azure = { ...options, baseURL: azureBase(config.baseUrl), apiVersion: config.apiVersion };
+    if (config.apiKey !== undefined) return new AzureOpenAI(azure);
+    return new AzureOpenAI({ ...azure, fetch: withEntra(config.baseUrl, fetch) });
   }
+  if (config.apiKey === undefined && isAzure(config.baseUrl))
+    return new OpenAI({ ...options, baseURL: config.baseUrl, fetch: withEntra(config.baseUrl, fetch) });
   const defaultHeaders = config.apiKey === undefined ? { Authorization: null } : {};
   return new OpenAI({ ...options, baseURL: config.baseUrl, defaultHeaders });
 }

@@ -1,7 +1,7 @@
 import { jsonrepair } from "jsonrepair";
 import * as z from "zod";
-import type { ModelEvent, ToolCall } from "../../core/model.ts";
-import type { ModelAnswer } from "./answer.ts";
+import type { ToolCall } from "../../core/model.ts";
+import type { Delta } from "./protocol.ts";
 
 /**
  * The info string of the fenced blocks in which a model without function calling writes its calls.
@@ -62,8 +62,6 @@ function allKnown(calls: readonly ToolCall[], toolNames: readonly string[]): boo
   return calls.every(({ name }) => toolNames.includes(name));
 }
 
-type Delta = Exclude<ModelEvent, { readonly type: "retry" | "reply" }>;
-
 /** How an answer's text is read for calls, and what of it can be shown before its end. */
 type Reading = {
   take(text: string): Taken;
@@ -76,11 +74,11 @@ type Reading = {
  * as text. With `native`, the model can call tools properly: only an answer that is nothing but
  * calls is read as such, and none is if it has proper calls too.
  */
-export async function* hideCalls(
-  deltas: AsyncGenerator<Delta, ModelAnswer>,
+export async function* hideCalls<Answer extends Taken>(
+  deltas: AsyncGenerator<Delta, Answer>,
   toolNames: readonly string[],
   { native = false }: { readonly native?: boolean } = {},
-): AsyncGenerator<Delta, ModelAnswer> {
+): AsyncGenerator<Delta, Answer> {
   const { take, visible } = native ? wholly(toolNames) : inBlocks(toolNames);
   let seen = "";
   let told = 0;

@@ -176,20 +176,25 @@ function userContent(parts: readonly (TextPart | ImagePart)[], traits: Traits): 
   if (!traits.vision || parts.every((part) => part.type === "text")) {
     return parts.map((part) => (part.type === "text" ? part.text : unseenImage)).join("\n");
   }
-  return parts.map((part) => (part.type === "text" ? { type: "text", text: part.text } : imagePart(part)));
+  return parts.map((part) => (part.type === "text" ? { type: "text", text: part.text } : imagePart(part, traits)));
 }
 
 function toolImages(message: ModelMessage & { role: "tool" }, traits: Traits): ContentPart[] {
   const images = message.images ?? [];
   if (images.length === 0) return [];
   if (!traits.vision) return [{ type: "text", text: `${message.name}: ${unseenImage}` }];
-  return [{ type: "text", text: `Images from ${message.name} (${message.callId}):` }, ...images.map(imagePart)];
+  return [
+    { type: "text", text: `Images from ${message.name} (${message.callId}):` },
+    ...images.map((image) => imagePart(image, traits)),
+  ];
 }
 
-const unseenImage = "[an image was here; this model cannot see images]";
+/** Stands for an image where the model takes text only. */
+export const unseenImage = "[an image was here; this model cannot see images]";
 
-function imagePart(image: ImagePart): ContentPart {
-  return { type: "image_url", image_url: { url: `data:${image.mediaType};base64,${image.data}` } };
+function imagePart({ mediaType, data }: ImagePart, { imageDetail }: Traits): ContentPart {
+  const detail = imageDetail === "auto" ? {} : { detail: imageDetail };
+  return { type: "image_url", image_url: { url: `data:${mediaType};base64,${data}`, ...detail } };
 }
 
 /**

@@ -53,6 +53,8 @@ export const runEnglish = {
   read: "Read",
   wrote: "Wrote",
   took: "Took",
+  cache: "Cache",
+  cacheTokens: (written: string) => `${written} tokens written, for later calls to read`,
   readTokens: (all: string, cached: string) => `${all} tokens, ${cached} cached`,
   wroteTokens: (count: string) => `${count} tokens`,
   unpriced: "Unknown: no price for this model",

@@ -58,6 +58,8 @@ export const runChinese: typeof runEnglish = {
   read: "读取",
   wrote: "写出",
   took: "用时",
+  cache: "缓存",
+  cacheTokens: (written) => `写入 ${written} 令牌，供后续调用读取`,
   readTokens: (all, cached) => `${all} 令牌，缓存 ${cached}`,
   wroteTokens: (count) => `${count} 令牌`,
   unpriced: "未知：此模型没有价格",

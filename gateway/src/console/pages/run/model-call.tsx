@@ -19,6 +19,9 @@ export function ModelCall({ reply, open = false }: { reply: TreeEvent; open?: bo
   const rows = [
     [text.model, model],
     [text.read, text.readTokens(countText(usage.inputTokens), countText(usage.cachedInputTokens))],
+    ...(usage.cacheWriteTokens === undefined
+      ? []
+      : [[text.cache, text.cacheTokens(countText(usage.cacheWriteTokens))]]),
     [text.wrote, text.wroteTokens(countText(usage.outputTokens))],
     [text.cost, usage.costUsd === null ? text.unpriced : moneyText(usage.costUsd)],
     [text.took, durationText(milliseconds)],
