@@ -88,8 +88,12 @@ test.each<readonly [string, Said, string]>([
   for (const message of back) {
     expect(message.role).toBe(said.calls === undefined ? "user" : "tool");
     expect(textOf(message)).toContain(fault);
-    expect(textOf(message)).toContain("Call choose once more, with the whole answer.");
+    expect(textOf(message)).toContain("Call choose once more, with the whole answer");
   }
+  // A model that made no call is held to the schema in its text.
+  const { toolChoice, answerSchema } = requests[1] ?? {};
+  const form = said.calls === undefined ? ["none", true] : [{ name: "choose" }, false];
+  expect([toolChoice, answerSchema !== undefined]).toEqual(form as never);
 });
 
 test("each of several calls that do not fit gets its result", async () => {
