@@ -35,7 +35,7 @@ describe.skipIf(environment === undefined).each(tiers)("on tier %s, the virtual 
     const run = async (code: string, session = false) =>
       (await tool.call({ code, session }, open.context("conversation"))).text;
     try {
-      expect(tool.description).toEndWith(`with ${libraries?.slice(0, 8).join(", ")}.`);
+      expect(tool.description).toEndWith(`with ${libraries?.slice(0, 7).join(", ")}.`);
       expect(libraries).toContain("greeting");
       for (const session of [false, false, true])
         expect(await run("import greeting\nprint(greeting.word)", session)).toStartWith("hello from the home");

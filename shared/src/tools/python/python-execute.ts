@@ -76,7 +76,7 @@ export function pythonExecute(deps: PythonDeps): Tool {
 }
 
 /** Every agent with Python reads this in each prompt, so it names few. */
-const mostNamed = 8;
+const mostNamed = 7;
 
 function librariesText(libraries: readonly string[] | undefined): string {
   if (libraries === undefined) return "";

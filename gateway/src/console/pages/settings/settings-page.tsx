@@ -16,7 +16,7 @@ import { TokensSection } from "./tokens-section.tsx";
 
 const sections = ["model", "agents", "servers", "skills", "tokens", "browser", "memory", "appearance"] as const;
 
-/** What is set: the model, the agents, MCP servers, tokens, the memory, how the console looks. */
+/** What is set: the model, the agents, MCP servers, skills, tokens, the memory, how the console looks. */
 export function SettingsPage({ section }: { section: string }) {
   const text = words();
   const shown = sections.find((name) => name === section) ?? "model";

@@ -34,9 +34,9 @@ while True:
     elif method == "textDocument/didOpen":
         uri = params["textDocument"]["uri"]
         send(method="textDocument/publishDiagnostics", params={"uri": uri, "diagnostics": []})
-        send(method="textDocument/publishDiagnostics", params={"uri": root + "/other.py", "diagnostics": [{"range": span(0, 0), "message": "not this"}]})
         send(method="textDocument/publishDiagnostics", params={"uri": uri, "diagnostics": [
             {"range": span(1, 4), "message": "wrong type\\u202e\\nof a"}, {"range": span(0, 0), "severity": 4, "message": "a hint"}]})
+        send(method="textDocument/publishDiagnostics", params={"uri": root + "/other.py", "diagnostics": [{"range": span(0, 0), "message": "not this"}]})
     elif method == "textDocument/definition":
         at = params["position"]; send(id=m["id"], result={"uri": uri, "range": span(at["line"] - 1, at["character"])})
     elif method == "textDocument/references": send(id=m["id"], result=None if settings == [{}, {}] else 1)
