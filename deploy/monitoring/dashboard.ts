@@ -54,6 +54,9 @@ const rows: readonly { readonly title: string; readonly panels: readonly Panel[]
       lines("Steps", "Durable steps a second.", "ops", [
         { expr: `sum by (agent) (rate(manyhands_steps_total{${own}}[$__rate_interval]))`, legend: "{{agent}}" },
       ]),
+      lines("Started or resumed", "Bodies of runs a second: begun, or gone on after a wait or a restart.", "ops", [
+        { expr: `sum by (agent) (rate(manyhands_executions_total{${own}}[$__rate_interval]))`, legend: "{{agent}}" },
+      ]),
     ],
   },
   {

@@ -23,7 +23,11 @@ export const parts: readonly Part[] = [
     folder: "tutorial",
     first: ["first-task", "first-agent", "first-tool", "first-flow", "first-mcp-server"],
   },
-  { title: "How-to", folder: "how-to", first: ["providers", "deploy", "secure", "watch", "keep", "debug"] },
+  {
+    title: "How-to",
+    folder: "how-to",
+    first: ["providers", "pull-requests", "deploy", "secure", "watch", "keep", "debug"],
+  },
   {
     title: "Reference",
     folder: "reference",

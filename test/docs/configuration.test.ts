@@ -97,8 +97,13 @@ test("every TOML example on every page loads", async () => {
           OPENAI_API_KEY: "none",
           MANYHANDS_TOKEN: "t".repeat(32),
           AWS_ACCESS_KEY_ID: "k",
+          REVIEW_HOOK_SECRET: "a-secret",
+          SMTP_PASSWORD: "a-password",
+          TEAM_WEBHOOK_URL: "https://chat.example.com/in",
           AWS_SECRET_ACCESS_KEY: "s",
           SHOP_PASSWORD: "p",
+          GITHUB_TOKEN: "g",
+          FORGE_TOKEN: "f",
         },
       });
       expect({ page, line, notes }).toEqual({ page, line, notes: [] });

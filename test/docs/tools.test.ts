@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createSecrets } from "manyhands/internal/machine/secrets/secrets";
 import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
 import * as z from "zod";
 import { manus } from "../../agents/manus/src/agent.ts";
@@ -62,7 +63,13 @@ function allTools(): readonly Tool[] {
   const desktop = [computerUse({ displays: createDisplays(sandbox, size), size })];
   const extract = extractContent({ browsers: browsing().browsers, pieceCharacters: 1_000 });
   const own = openedForTest(manus, { ...toolbox, shell, desktop }).tools;
-  return [...own, ...browserTools(browsing()), extract, delegateForDocs(), createChatCompletion()];
+  return [
+    ...own,
+    ...browserTools({ ...browsing(), secrets: createSecrets([]) }),
+    extract,
+    delegateForDocs(),
+    createChatCompletion(),
+  ];
 }
 
 /** The delegate tool as an agent that may ask another has it. */

@@ -6,6 +6,8 @@ export type ReadyProcess = {
   readonly pid: number;
   /** Resolves with the exit code; 137 after a kill -9. */
   readonly exited: Promise<number>;
+  /** What it has written to its log. */
+  log(): string;
   /** Sends a signal and waits for the exit. */
   stop(signal?: NodeJS.Signals): Promise<number>;
 };
@@ -25,13 +27,17 @@ export async function startReady(
     stdout: "pipe",
     stderr: "pipe",
   });
-  const log = new Response(child.stderr).text();
+  let log = "";
+  const read = (async () => {
+    for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream())) log += chunk;
+  })();
   const url = await readyUrl(child.stdout);
-  if (url === undefined) throw new Error(`It ended before it was ready: ${await log}`);
+  if (url === undefined) throw new Error(`It ended before it was ready: ${await read.then(() => log)}`);
   return {
     url,
     pid: child.pid,
     exited: child.exited,
+    log: () => log,
     stop(signal = "SIGTERM") {
       child.kill(signal);
       return child.exited;

@@ -36,6 +36,7 @@ test("SWE has OpenManus's tools and those that coding needs", () => {
     "glob",
     "apply_patch",
     "run_tests",
+    "language_server",
     "checkpoints",
     "see_image",
     "read_document",

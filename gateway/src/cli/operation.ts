@@ -7,6 +7,7 @@ import { backup } from "./home/backup.ts";
 import { restore } from "./home/restore.ts";
 import { type KeysOptions, listKeys, resealKeys, rotateKeys } from "./keys.ts";
 import { prune } from "./runs/delete-runs.ts";
+import { addStarts } from "./starts/add-starts.ts";
 import { addToken, lifeOf, listTokens, revokeToken, scopesOf } from "./tokens.ts";
 
 /** Makes the options that every command has. */
@@ -20,8 +21,8 @@ type Group = {
 };
 
 /**
- * Adds the commands of who operates the servers: `tokens`, `keys`, `deliveries` and what looks
- * after the home.
+ * Adds the commands of who operates the servers: `tokens`, `keys`, `deliveries`, what looks after
+ * the home and what starts by itself.
  */
 export function addOperation(
   program: Command,
@@ -34,6 +35,7 @@ export function addOperation(
   addKeys(group);
   addDeliveries(group);
   addHome(group);
+  addStarts(program, context, done, options);
 }
 
 function addHome({ program, context, done, options: { config, json } }: Group): void {

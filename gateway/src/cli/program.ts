@@ -12,6 +12,7 @@ import { initCommand } from "./init.ts";
 import { addMcp } from "./mcp/add-mcp.ts";
 import { addMemoryCommands } from "./memory/add-memory.ts";
 import { addOperation } from "./operation.ts";
+import { addProfiles } from "./profiles/add-profiles.ts";
 import { chatCommand } from "./runs/chat.ts";
 import { deleteRuns } from "./runs/delete-runs.ts";
 import { exportRun } from "./runs/export-run.ts";
@@ -90,6 +91,7 @@ function addTools(program: Command, context: CliContext, done: (exitCode: number
   const shared = { config: configOption, json: jsonOption, repeatable };
   addMcp(program, context, done, shared);
   addSkills(program, context, done, shared);
+  addProfiles(program, context, done, shared);
   addMemoryCommands(program, context, done, shared);
 }
 

@@ -175,7 +175,7 @@ test("a person allows a call, seeing what it would do and its exact arguments, b
   expect(await card.locator(".will").textContent()).toBe(proposedCall.risk);
   expect(await card.locator(".args .val").allTextContents()).toEqual(["send_form", "e24", "line one\nline two"]);
   await press(card, () => card.getByRole("button", { name: "Allow once" }).click({ timeout: 1_000 }));
-  await page.getByText("It was sent.").waitFor();
+  await page.getByText("It was sent.", { exact: true }).waitFor();
   await page.getByText(/^Allowed at/).waitFor();
 
   // The conversation goes on with the same flow.

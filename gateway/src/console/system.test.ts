@@ -127,6 +127,39 @@ test("a token is made, shown once and revoked", async () => {
   await page.getByText("No tokens").waitFor();
 });
 
+test("a schedule is added, run, paused and removed by its buttons, beside triggers and who is told", async () => {
+  await using there = serveCard("Worker");
+  const toml = `[triggers.hub]\ntype = "github"\nsecret = "very-secret-hook"\nstart = "echo"\ntask = "Look at {{issue.title}}"\n[notify.team]\ntype = "slack"\nurl = "${there.url}/very-secret-address"\n`;
+  await using other = await startGateway({ toml });
+  await using opened = await open("#/starts", {}, other);
+  const { page } = opened;
+  await page.getByText("No schedules").waitFor();
+  await page.getByText(`${other.url}/hooks/hub`).waitFor();
+  await page.getByRole("button", { name: "Add a schedule" }).click();
+  await page.getByLabel("Name").fill("report");
+  await page.getByLabel("Task").fill("Say hello");
+  await page.getByLabel("When").fill("0 99 * * *");
+  await page.getByLabel("Tell team").check();
+  const add = page.getByRole("dialog").getByRole("button", { name: "Add a schedule" });
+  await add.click();
+  await page.getByText(/is no cron expression/).waitFor();
+  await page.getByLabel("When").fill("0 8 * * *");
+  await add.click();
+  await page.getByText(/^Next: /).waitFor();
+  await expectAccessible(page);
+  await look(page, "starts");
+  await page.getByRole("button", { name: "Run now: report" }).click();
+  await page.getByText(/^Last: started by hand/).click();
+  await page.getByRole("link", { name: "Run", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Pause: report" }).click();
+  await page.getByText("Paused", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Pause: hub" }).click();
+  await page.getByRole("button", { name: "Resume: hub" }).waitFor();
+  expect(await page.content()).not.toContain("very-secret");
+  await page.getByRole("button", { name: "Remove: report" }).click();
+  await page.getByText("No schedules").waitFor();
+});
+
 test("what is remembered is written, changed and removed, by somebody who is no operator too", async () => {
   const identify = () => callerNamed("ann", ["read", "run"]);
   await using other = await startGateway({ app: { identify }, toml: '[memory]\nprincipals = ["ann"]\n' });
@@ -230,6 +263,7 @@ const places = [
   ["settings/tokens", "New token"],
   ["settings/memory", "Remember something"],
   ["build", "Check"],
+  ["starts", "Add a schedule"],
   ["api?route=post%20%2Fflows%2F%7Bname%7D", "Send"],
 ] as const;
 
@@ -264,6 +298,7 @@ test("on a phone and in Chinese nothing is wider than the screen", async () => {
     ["settings/tokens", "新建令牌"],
     ["settings/memory", "记住一件事"],
     ["build", "检查"],
+    ["starts", "添加定时任务"],
     ["api?route=post%20%2Fflows%2F%7Bname%7D", "发送"],
   ]) {
     await page.goto(`${gateway.url}/#/${place}`);

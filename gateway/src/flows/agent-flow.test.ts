@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Flow } from "manyhands/internal/core/flow";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { flowForTest } from "manyhands/internal/testing/flow";
 import { agentFlow, agentKind } from "./agent-flow.ts";
@@ -11,6 +12,71 @@ const home = await mkdtemp(join(tmpdir(), "manyhands-agent-flow-"));
 afterAll(() => rm(home, { recursive: true }));
 
 const noRuns = { list: async () => ({ runs: [], total: 0 }), events: async () => [] };
+
+type AskOutcome = Awaited<ReturnType<Flow["ask"]>>;
+
+/** What the flow of an agent does over an engine's runs when its agent's task ends like this. */
+async function performed(outcome: Partial<AskOutcome>, engine: Parameters<typeof agentFlow>[1] = noRuns) {
+  const told: unknown[] = [];
+  const file = { type: "file", sha256: "0", name: "a.csv", mediaType: "text/csv", size: 1 };
+  const flow = {
+    run: { id: "this", contextId: "c1", principal: "alice", step: (_: string, find: () => unknown) => find() },
+    goal: "Go.",
+    files: [file],
+    ask: async (...asked: unknown[]) => {
+      told.push(asked);
+      return { state: "completed", answer: "done", files: ["f"], artifacts: ["a"], ...outcome };
+    },
+    handOn: (...handed: unknown[]) => told.push(handed),
+    reached: (answer: string) => told.push(answer),
+  };
+  const result = agentFlow("one", engine).perform(flow as never, {} as never);
+  const output = await result.catch((error) => ({ failed: [error.code, error.message] }));
+  return { output, told, file };
+}
+
+test("a task is passed on whole, and what came of it is the run's: its files, artifacts, data and answer", async () => {
+  const { output, told, file } = await performed({ data: { n: 0 } });
+  const asked = ["one", { text: "Go.", parts: [file] }, { isAnswer: true }];
+  expect(told).toEqual([asked, [["f"], ["a"]], "done"]);
+  expect(output).toEqual({ answer: "done", data: { n: 0 } });
+  expect((await performed({ isReply: true })).output).toEqual({ answer: "done", reply: true });
+});
+
+test.each([
+  [{ state: "failed", error: { code: "unavailable", message: "It is away." } }, ["unavailable", "It is away."]],
+  [{ state: "failed" }, ["task_failed", "one ended as failed."]],
+  [{ state: "rejected" }, ["task_failed", "one ended as rejected."]],
+  [{ state: "canceled" }, ["task_failed", "one ended as canceled."]],
+] as const)(
+  "a task that did not complete fails the run, which keeps what there is of it: %j",
+  async (outcome, failed) => {
+    const { output, told } = await performed(outcome as Partial<AskOutcome>);
+    expect(output).toEqual({ failed } as never);
+    expect(told.slice(1)).toEqual([[["f"], ["a"]], "done"]);
+  },
+);
+
+test("a run goes on in the conversation of the latest run before it whose task the agent accepted, and in its newest", async () => {
+  const accepted = (contextId: string) => ({ event: { type: "agent-accepted", contextId } });
+  const events: Record<string, object[]> = {
+    this: [accepted("its own")],
+    refused: [{ event: { type: "agent-asked" } }],
+    before: [accepted("first"), accepted("second"), { event: { type: "answer" } }],
+    oldest: [accepted("too old")],
+  };
+  const filters: object[] = [];
+  const engine = {
+    list: async (filter: object) => {
+      filters.push(filter);
+      return { runs: Object.keys(events).map((id) => ({ id })), total: 4 };
+    },
+    events: async (id: string) => events[id] ?? [],
+  };
+  const { told } = await performed({}, engine as never);
+  expect(told[0]).toEqual(["one", expect.anything(), { isAnswer: true, contextId: "second" }]);
+  expect(filters).toEqual([{ kind: "agent:one", contextId: "c1", principal: "alice", limit: 10 }]);
+});
 
 test("a message without a text goes to the agent as it came", async () => {
   await using flow = await flowForTest(agentFlow("one", noRuns), { agents: { one: () => ({ text: "read" }) } });

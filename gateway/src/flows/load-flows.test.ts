@@ -3,8 +3,9 @@ import { mkdtempSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { flows } from "@manyhands/flows/flows";
 import { loadConfig } from "manyhands/internal/config/config";
-import { loadFlows, ownerOf } from "./load-flows.ts";
+import { flowNamed, loadFlows, ownerOf } from "./load-flows.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "manyhands-load-flows-"));
 afterAll(() => rm(folder, { recursive: true }));
@@ -54,6 +55,38 @@ test("a flow cannot have the name of a registered agent", async () => {
     "mine is the agent that was registered at http://127.0.0.1:1. Give the flow another name.",
   );
   await rm(join(folder, ".manyhands"), { recursive: true });
+});
+
+test("a composed flow can be made of an own one or an added one, and takes no name that is taken", async () => {
+  const composed = async (name: string, flow: string) => {
+    const source = `${head}export default made("a");`;
+    const file = `flow-${++count}.ts`;
+    await writeFile(join(folder, file), source);
+    const toml = `[flows.mine]\nentry = "${file}"\n[flows.${name}]\nflow = "${flow}"\n`;
+    await writeFile(join(folder, "manyhands.toml"), toml);
+    return (await loadFlows(await loadConfig({ cwd: folder, env: {} }))).map((one) => one.name);
+  };
+  expect((await composed("again", "mine")).slice(-2)).toEqual(["mine", "again"]);
+  expect((await composed("plans", "planning")).slice(-2)).toEqual(["mine", "plans"]);
+  for (const [name, owner] of [
+    ["planning", "a flow of this system"],
+    ["swe", "an agent of this system"],
+  ] as const)
+    await expect(composed(name, "mine")).rejects.toThrow(`${name} is ${owner}. Give the flow another name.`);
+});
+
+test("an agent of the settings cannot have the name of a flow", async () => {
+  await writeFile(join(folder, "manyhands.toml"), "");
+  const config = await loadConfig({ cwd: folder, env: {} });
+  const agents = { ...config.agents, debate: Object.values(config.agents)[0] as never };
+  await expect(loadFlows({ ...config, agents })).rejects.toThrow("[agents.debate]: debate is the name of a flow.");
+});
+
+test("a flow is found by its name alone, and an unknown name is told the known ones", () => {
+  expect(flowNamed(flows, "debate").name).toBe("debate");
+  const unknown = () => flowNamed(flows.slice(0, 2), "Debate");
+  const names = flows.slice(0, 2).map(({ name }) => name);
+  expect(unknown).toThrow(`There is no flow "Debate". There are: ${names.join(", ")}.`);
 });
 
 test.each([

@@ -50,3 +50,50 @@ test("an agent with an unchanged card stays the same runnable at every check, so
   expect(Bun.deepEquals(first, second)).toBe(true);
   expect(Bun.deepEquals(first, changed)).toBe(false);
 });
+
+test("an agent is found by the kind of its runs; one of this system by that of its own runs too", () => {
+  const registered = { ...known("guest"), source: "registered" as const };
+  const { all, ofKind } = runnablesOf(flows, { list: () => [known("manus"), registered] });
+  const kinds = ["agent:manus", "manus", "agent:guest", "guest", "planning", "agent:nobody"];
+  expect(kinds.map((kind) => ofKind(kind)?.name)).toEqual([
+    "manus",
+    "manus",
+    "guest",
+    undefined,
+    "planning",
+    undefined,
+  ]);
+  const manus = all().find(({ name }) => name === "manus");
+  expect(manus).toMatchObject({ title: "manus", description: "It could not be reached so far.", version: "" });
+});
+
+test("a composed flow has no example but its agents, and needs none; a flow that is put later is there", () => {
+  const [planning] = flows.filter(({ name }) => name === "planning");
+  const sequential = flows.find(({ name }) => name === "sequential");
+  if (planning === undefined || sequential === undefined) throw new Error("A flow is missing.");
+  const list = [{ ...planning, name: "mine", settings: { agents: ["manus"] } }];
+  const { all } = runnablesOf(list, { list: () => [known("manus")] });
+  expect(all()[0]).not.toHaveProperty("example");
+  list.push({ ...sequential, name: "set", settings: { agents: ["manus"] } });
+  expect(all().map(({ name, team }) => [name, team])).toEqual([
+    ["mine", undefined],
+    ["set", undefined],
+    ["manus", undefined],
+  ]);
+});
+
+test("the options of a flow are told as a caller may give them, and a wrong one is refused at once", () => {
+  const { all } = runnablesOf(flows, { list: () => [] });
+  for (const { options } of all()) expect(options).toMatchObject({ type: "object", additionalProperties: false });
+  const sequential = all().find(({ name }) => name === "sequential");
+  expect(sequential?.options).not.toHaveProperty("required");
+  const admit = (flow: object) => () =>
+    sequential?.admit({
+      messageId: "m",
+      parts: [{ type: "text", text: "x" }],
+      metadata: { "manyhands/flow": flow },
+    } as never);
+  expect(admit({ nonsense: 1 })).toThrow("nonsense: is not known; there are agents, options.");
+  expect(admit({ agents: ["manus"], options: { nonsense: 1 } })).toThrow("nonsense");
+  expect(admit({ agents: ["manus"] })()).toEqual({ agents: ["manus"] });
+});

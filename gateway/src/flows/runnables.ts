@@ -18,9 +18,14 @@ export function runnablesOf(flows: Iterable<FlowDefinition>, registry: Pick<Regi
     described.set(flow, known);
     return known;
   };
+  /** The flows as they were for the last caller: every request to one agent looks through all. */
+  let last: { of: readonly unknown[]; asked: readonly Runnable[] } = { of: [], asked: [] };
   const all = () => {
     const agents = registry.list();
     const names = agents.map(({ name }) => name);
+    const of = [...flows, ...names];
+    if (of.length === last.of.length && of.every((one, at) => one === last.of[at]))
+      return [...last.asked, ...agents.map(agentRunnable)];
     const asked = Array.from(flows, ofFlow).map(({ runnable, needsTeam }): Runnable => {
       const { example } = runnable;
       if (example === undefined) return runnable;
@@ -28,6 +33,7 @@ export function runnablesOf(flows: Iterable<FlowDefinition>, registry: Pick<Regi
       if (team === undefined) return runnable;
       return { ...runnable, example: { ...example, agents: team }, ...(needsTeam && { team }) };
     });
+    last = { of, asked };
     return [...asked, ...agents.map(agentRunnable)];
   };
   return { all, ofKind: (kind) => all().find((one) => kindsOf(one).includes(kind)) };
@@ -69,7 +75,19 @@ function flowRunnable(flow: FlowDefinition): Runnable {
   };
 }
 
-function agentRunnable({ name, source, card }: AgentState): Runnable {
+/** Described once for each card, so that whoever compares runnables has nothing to compare. */
+const byCard = new WeakMap<object, Runnable>();
+
+function agentRunnable(state: AgentState): Runnable {
+  const { name, source, card } = state;
+  const known = card && byCard.get(card);
+  if (known?.name === name && (known.ownKind !== undefined) === (source === "configured")) return known;
+  const runnable = describedAgent(state);
+  if (card !== undefined) byCard.set(card, runnable);
+  return runnable;
+}
+
+function describedAgent({ name, source, card }: AgentState): Runnable {
   return {
     type: "agent",
     name,

@@ -71,3 +71,39 @@ test("what a client may leave out may be null or empty, and what would be ignore
   for (const not of [{ tools: [{}] }, { functions: [{}] }, { n: 2 }, { messages: [] }, { model: "" }])
     expect([not, request(not).success]).toEqual([not, false]);
 });
+
+test.each([
+  { messages: [{ content: "hi" }] },
+  { messages: [{ role: "robot", content: "hi" }] },
+  { messages: [{ role: "user", content: 1 }] },
+  { messages: [{ role: "user", content: [{ type: "text" }] }] },
+  { messages: [{ role: "user", content: [{ type: "audio", text: "x" }] }] },
+  { messages: [{ role: "user", content: [{ type: "image_url", image_url: "https://a.example/x" }] }] },
+  { messages: [{ role: "user", content: [{ type: "image_url", image_url: {} }] }] },
+  { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "" } }] }] },
+  { messages: [{ role: "user", content: [{ type: "file" }] }] },
+  { messages: [{ role: "user", content: [{ type: "file", file: { file_data: "" } }] }] },
+  { messages: [{ role: "user", content: [file("x", "")] }] },
+  { messages: [{ role: "user", content: [file("x", "y".repeat(256))] }] },
+  { messages: [{ role: "user", content: [{ type: "file", file: { filename: 1, file_data: "x" } }] }] },
+  { messages: Array(2_001).fill(said("user", "hi")) },
+  { model: "m".repeat(201) },
+  { model: 1 },
+  { stream: "yes" },
+  { stream_options: true },
+  { stream_options: { include_usage: "yes" } },
+  { response_format: "json" },
+  { response_format: { type: "xml" } },
+  { response_format: { type: "json_schema" } },
+  { response_format: { type: "json_schema", json_schema: {} } },
+  { response_format: { type: "json_schema", json_schema: { schema: "object" } } },
+])("a request that is not of this API is refused: %j", (over) => {
+  expect(request(over).success).toBe(false);
+});
+
+test("a request at the limits of this API is taken", () => {
+  const largest = { model: "m".repeat(200), messages: Array(2_000).fill(said("user", [file("x", "y".repeat(255))])) };
+  expect(request(largest).success).toBe(true);
+  const least = { messages: [said("user", [image("x"), file("x"), text("")]), said("tool", null)], stream_options: {} };
+  expect(request({ ...least, stream: null }).success).toBe(true);
+});

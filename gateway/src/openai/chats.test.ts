@@ -54,6 +54,27 @@ test("of two chats with one model each goes on in its own conversation", async (
   expect(await context(user("uno"), assistant("1"), user("go on"))).toBe(second ?? "");
 });
 
+test("chats with the same instructions are told apart by what their user said, however far they have gone", async () => {
+  await using gateway = await startGateway({ flows: [agent] });
+  const client = clientOf(gateway.url);
+  const said = async (...messages: Messages) => {
+    const { choices } = await client.chat.completions.create({ model: "agent", messages });
+    const [, context = "", text = ""] = /^(.*?): (.*)$/s.exec(choices[0]?.message.content ?? "") ?? [];
+    return { context, text };
+  };
+  const brief = { role: "system" as const, content: "Be brief." };
+  const one = await said(brief, user("one"));
+  const uno = await said(brief, user("uno"));
+  expect(uno.context).not.toBe(one.context);
+  const on = [brief, user("one"), assistant("1"), user("two")] as const;
+  expect(await said(...on)).toEqual({ context: one.context, text: "two" });
+  expect((await said(...on, assistant("2"), user("three"))).context).toBe(one.context);
+  // Of a chat that nobody here was told, everything is new.
+  const changed = await said(brief, user("zero"), assistant("1"), user("two"));
+  expect([one.context, uno.context]).not.toContain(changed.context);
+  expect(changed.text).toContain("user: zero");
+});
+
 test("the same chat with another agent is another conversation, in which that agent is told all of it", async () => {
   const other: TestFlow = { ...agent, runnable: { ...agent.runnable, name: "other", kind: "other" } };
   await using gateway = await startGateway({ flows: [agent, other] });

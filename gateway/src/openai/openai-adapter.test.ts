@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { callerNamed, type Scope } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
 import type { Json } from "manyhands/internal/core/json";
 import type { AgentInput } from "manyhands/internal/core/runs/task";
@@ -7,6 +8,7 @@ import OpenAI from "openai";
 import { echo, startGateway, type TestFlow } from "../testing/gateway.ts";
 import { type OpenAiAdapterDeps, openAiAdapter } from "./openai-adapter.ts";
 
+const json = { "Content-Type": "application/json" };
 const clientOf = (url: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 0 });
 
 test("a stock client sees flows as models and gets an answer", async () => {
@@ -125,6 +127,20 @@ test("a failure is an error of the API, in a stream too", async () => {
   await expect(nothing()).rejects.toMatchObject({ status: 404, code: "not_found" });
 });
 
+test("a body that is not JSON is refused with the reason, and every flow and agent is a model", async () => {
+  const second: TestFlow = { ...planned, runnable: { ...echo, name: "second", kind: "second" } };
+  await using gateway = await startGateway({ flows: [planned, second] });
+  const post = (body: string) => fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", headers: json, body });
+  const answered = await post("{");
+  expect([answered.status, JSON.parse(await answered.text()).error]).toMatchObject([
+    400,
+    { code: "invalid_input", type: "invalid_request_error", message: expect.stringMatching(/JSON/i) },
+  ]);
+  const { object, data } = JSON.parse(await (await fetch(`${gateway.url}/v1/models`)).text());
+  expect([object, data.map(({ id }: { id: string }) => id)]).toEqual(["list", ["echo", "planned", "second"]]);
+  expect(data[0]).toEqual({ id: "echo", object: "model", created: 0, owned_by: "manyhands" });
+});
+
 test("a refused caller hears how to sign in; a bug is reported and not told", async () => {
   let fault: Error = new AppError("unauthorized", "Who are you?");
   const reported: unknown[] = [];
@@ -139,6 +155,46 @@ test("a refused caller hears how to sign in; a bug is reported and not told", as
   const broken = await app.request("/models");
   expect([broken.status, reported]).toEqual([500, [fault]]);
   expect(await broken.text()).not.toContain("secret");
+});
+
+test.each([
+  ["/v1/models", undefined, "run"],
+  ["/v1/models/echo", undefined, "run"],
+  ["/v1/chat/completions", { model: "echo", messages: [{ role: "user", content: "hello" }] }, "read"],
+] as const)("%s is refused to a caller that lacks its scope, and nothing is begun", async (path, body, scope) => {
+  let granted: Scope = scope;
+  await using gateway = await startGateway({ app: { identify: () => callerNamed("alice", [granted]) } });
+  const asked = () =>
+    fetch(`${gateway.url}${path}`, body && { method: "POST", body: JSON.stringify(body), headers: json });
+  const refused = await asked();
+  expect([refused.status, JSON.parse(await refused.text())]).toEqual([
+    403,
+    { error: expect.objectContaining({ code: "forbidden", type: "invalid_request_error" }) },
+  ]);
+  expect((await gateway.engine.list({ limit: 1 })).total).toBe(0);
+  granted = scope === "run" ? "read" : "run";
+  expect((await asked()).status).toBe(200);
+});
+
+test("a client that goes away from a chat that is not streamed cancels its run", async () => {
+  await using gateway = await startGateway();
+  const gone = new AbortController();
+  const body = JSON.stringify({ model: "echo", messages: [{ role: "user", content: "sleep" }] });
+  const asked = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    body,
+    headers: json,
+    signal: gone.signal,
+  });
+  const statuses = async () => (await gateway.engine.list({ limit: 1 })).runs.map(({ status }) => status);
+  const until = async (isSo: (status?: string) => boolean) => {
+    for (const deadline = Date.now() + 60_000; !isSo((await statuses())[0]); await Bun.sleep(5))
+      if (Date.now() > deadline) throw new Error(`The run is ${await statuses()}.`);
+  };
+  await until((status) => status !== undefined);
+  gone.abort();
+  await expect(asked).rejects.toThrow();
+  await until((status) => status === "canceled");
 });
 
 test("a run that pauses ends the chat with an error, whole and streamed, and can still be resumed", async () => {

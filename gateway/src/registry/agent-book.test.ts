@@ -37,6 +37,17 @@ test("a name is taken once: by an agent of the settings, by a flow, or by anothe
   expect(all()).toEqual(["swe http://swe.example/a configured", "other http://o.example/ registered"]);
 });
 
+test("every agent of the settings is there, and an address belongs to the first agent above it", () => {
+  const { book, all } = bookOf([settings, { name: "maps", url: "http://swe.example" }]);
+  expect(all()).toEqual(["swe http://swe.example/a configured", "maps http://swe.example configured"]);
+  const owner = (url: string) => book.ownerOf(url)?.address.name;
+  expect(["http://swe.example/a/b", "http://swe.example/ab", "http://swe.example.evil"].map(owner)).toEqual([
+    "swe",
+    "maps",
+    undefined,
+  ]);
+});
+
 test("an agent is kept beside those that were registered before it", async () => {
   const { book, kept } = bookOf([settings], { name: "earlier", url: "http://e.example" });
   await book.reread();

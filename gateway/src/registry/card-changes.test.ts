@@ -38,6 +38,20 @@ test.each([
   expect(cardChanges(card(), card(over as Partial<typeof about>))).toEqual([...changes]);
 });
 
+test("every interface and every skill is compared, in whatever order", () => {
+  const skills = ["a", "b", "c"].map((id) => ({ ...skill, id }));
+  const two = [at("http://a.example"), at("http://a.example", "GRPC")];
+  const before = card({ skills, supportedInterfaces: two });
+  expect(cardChanges(before, card({ skills: skills.toReversed(), supportedInterfaces: two }))).toEqual([]);
+  const after = card({ skills: [{ ...skill, id: "b", tags: ["x"] }], supportedInterfaces: two.slice(0, 1) });
+  expect(cardChanges(before, after)).toEqual([
+    'interfaces was "JSONRPC 1.0 http://a.example, GRPC 1.0 http://a.example", is "JSONRPC 1.0 http://a.example"',
+    'skill "b" has a new description',
+    'skill "a" is gone',
+    'skill "c" is gone',
+  ]);
+});
+
 test("a text of a hundred characters is told whole, a longer one is cut", () => {
   const told = (length: number) => cardChanges(card(), card({ name: "x".repeat(length) }))[0];
   expect(told(100)).toEndWith(`is "${"x".repeat(100)}"`);

@@ -1,5 +1,6 @@
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type Context, Hono } from "hono";
+import { getPathNoStrict } from "hono/utils/url";
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { type AgentAppDeps, agentApp } from "manyhands/internal/a2a/server/agent-app";
 import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
@@ -61,19 +62,17 @@ export function a2aAdapter(deps: A2aAdapterDeps): A2aAdapter {
     }
     return server.app;
   };
-  const answer = (c: Context, runnable: Runnable, path: string) => {
-    const url = new URL(c.req.url);
-    url.pathname = path;
-    return served(runnable).fetch(new Request(url.href, c.req.raw));
-  };
+  // The request itself: another one with its body and a shorter path costs more than the rest of
+  // finding its server.
+  const answer = (c: Context, runnable: Runnable) => served(runnable).fetch(c.req.raw);
   const app = new Hono();
   app.all("/a2a/*", (c) => {
-    const [, , name = "", ...rest] = new URL(c.req.url).pathname.split("/");
-    return answer(c, findRunnable(deps.runnables, decodedName(name)), `/${rest.join("/")}`);
+    const [, , name = ""] = new URL(c.req.url).pathname.split("/");
+    return answer(c, findRunnable(deps.runnables, decodedName(name)));
   });
   app.get("/.well-known/:card{agent(?:-card)?\\.json|jwks\\.json}", (c, next) => {
     const first = firstOf(deps.runnables);
-    return first === undefined ? next() : answer(c, first, c.req.path);
+    return first === undefined ? next() : answer(c, first);
   });
   return {
     app,
@@ -88,6 +87,11 @@ export function a2aAdapter(deps: A2aAdapterDeps): A2aAdapter {
 function firstOf(runnables: Runnables): Runnable | undefined {
   const all = runnables.all();
   return all.find(({ type }) => type === "agent") ?? all[0];
+}
+
+/** The path below `/a2a/{name}`, or that of a request below `/.well-known/`. */
+function pathAtAgent(request: Request): string {
+  return getPathNoStrict(request).replace(/^\/a2a\/[^/]*/, "") || "/";
 }
 
 /** A decoded name; unchanged if it is not valid percent-encoding. */
@@ -137,6 +141,7 @@ function serverOf(runnable: Runnable, deps: A2aAdapterDeps): Server["app"] {
     quotas,
     report,
     hostname,
+    pathOf: pathAtAgent,
     heartbeatMs,
   });
 }

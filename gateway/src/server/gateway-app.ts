@@ -18,6 +18,7 @@ import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guar
 import { createMetrics } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
 import { takingTurns } from "manyhands/internal/http/turns";
+import type { ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import type { ReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions, type Deletions } from "manyhands/internal/runs/deletions";
 import type { Quotas } from "manyhands/internal/runs/quotas";
@@ -31,9 +32,11 @@ import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
 import { type ChangeStreamPace, changeRoutes } from "../rest/change-routes.ts";
 import { deliveryRoutes } from "../rest/delivery-routes.ts";
+import type { Endpoint } from "../rest/endpoint.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
 import { type MemoryRoutesDeps, memoryRoutes } from "../rest/memory/memory-routes.ts";
 import { problem } from "../rest/problem.ts";
+import { profileRoutes } from "../rest/profile-routes.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { archiveRoute } from "../rest/runs/archive-route.ts";
 import { type FamilyRoutesDeps, familyRoutes } from "../rest/runs/family-routes.ts";
@@ -46,6 +49,12 @@ import { usageRoutes } from "../rest/usage-routes.ts";
 import { shareRoutes } from "../shares/share-routes.ts";
 import type { ShareStore } from "../shares/share-store.ts";
 import { linkReader, sharedRoutes } from "../shares/shared-routes.ts";
+import { notifyRoutes } from "../starts/notify/notify-routes.ts";
+import { notifyKind } from "../starts/notify/notify-run.ts";
+import type { Starts } from "../starts/open-starts.ts";
+import { scheduleRoutes } from "../starts/schedules/schedule-routes.ts";
+import { triggerApp } from "../starts/triggers/trigger-app.ts";
+import { triggerRoutes } from "../starts/triggers/trigger-routes.ts";
 import { type A2aAdapter, type A2aAdapterDeps, a2aAdapter } from "./a2a-adapter.ts";
 import { pushCallbackApp } from "./push-callback-app.ts";
 import { type SignIn, signInApp } from "./sign-in-app.ts";
@@ -71,6 +80,8 @@ export type GatewayAppDeps = {
   readonly elsewhere?: NonNullable<FamilyRoutesDeps["elsewhere"]>;
   /** Reaches the agents whose pages are shown; none are, if omitted. */
   readonly reachAgent?: ReachAgent;
+  /** The browser profiles of principals. */
+  readonly profiles: ProfileStore;
   /** The links to runs. */
   readonly shares: ShareStore;
   /** What principals may use: the same as the runs are held to. */
@@ -87,6 +98,8 @@ export type GatewayAppDeps = {
   readonly pushCallbacks?: PushCallbacks | undefined;
   /** Lets the operator see and change the settings; not at all if left out. */
   readonly settings?: OperatorSettings | undefined;
+  /** What starts by itself, and who is told of runs; nothing and nobody if left out. */
+  readonly starts?: Starts | undefined;
   /** What is remembered for callers; nothing if left out. */
   readonly memory?: MemoryRoutesDeps | undefined;
   /** Lets people sign in to the console; they send a token if left out. */
@@ -114,7 +127,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
   const kinds = () => {
     const runs = options.runnables.all().map(({ kind }) => kind);
-    return { runs, deliveries: runs.map(pushKind) };
+    return { runs, deliveries: [...runs.map(pushKind), notifyKind] };
   };
   const families = () => [...agentMetrics(options.registry), ...(options.metrics?.() ?? [])];
   const metrics = createMetrics("gateway", engine, kinds, { families });
@@ -124,23 +137,11 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   };
   const deletions = options.deletions ?? createDeletions({ engine });
   const deps = { ...options, deletions, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
-  const deliveries = createDeliveries(engine, () => options.runnables.all().flatMap(kindsOf).map(pushKind));
-  const own = [
-    ...flowRoutes(deps),
-    ...runRoutes(deps),
-    ...changeRoutes(deps),
-    ...familyRoutes(deps),
-    ...rerunRoutes(deps),
-    ...workspaceRoutes(deps),
-    ...liveRoutes(deps),
-    archiveRoute(deps),
-    ...agentRoutes(options.registry),
-    ...deliveryRoutes(deliveries),
-    ...usageRoutes(deps),
-    ...shareRoutes(deps),
-    ...(options.memory === undefined ? [] : memoryRoutes(options.memory)),
-    ...(options.settings === undefined ? [] : settingsRoutes(options.settings)),
-  ];
+  const deliveries = createDeliveries(engine, () => [
+    ...options.runnables.all().flatMap(kindsOf).map(pushKind),
+    notifyKind,
+  ]);
+  const own = [...routesOf(deps), ...deliveryRoutes(deliveries)];
   const shared = sharedRoutes(own, deps);
   const endpoints = [...own, ...shared];
   const app = new Hono({ strict: false });
@@ -160,6 +161,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   app.use(takingTurns());
   app.route("/", artifactApp({ artifacts, engine }, identify));
   app.route("/", pushCallbackApp(options.pushCallbacks));
+  if (options.starts) app.route("/", triggerApp(options.starts.triggers));
   const a2a = a2aAdapter(deps);
   app.route("/", a2a.app);
   // The MCP server and the description of the REST API are large, and many gateways are asked for
@@ -177,4 +179,37 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   app.route("/", restApp(shared, { ...deps, identify: linkReader(options.shares) }));
   app.route("/", restApp(own, deps));
   return { fetch: (request) => app.fetch(request), routes: app.routes, handlerOf: a2a.handlerOf };
+}
+
+/** Every route of the REST API, besides those of deliveries. */
+function routesOf(deps: RoutesDeps): Endpoint[] {
+  return [
+    ...flowRoutes(deps),
+    ...runRoutes(deps),
+    ...changeRoutes(deps),
+    ...familyRoutes(deps),
+    ...rerunRoutes(deps),
+    ...workspaceRoutes(deps),
+    ...liveRoutes(deps),
+    archiveRoute(deps),
+    ...agentRoutes(deps.registry),
+    ...usageRoutes(deps),
+    ...shareRoutes(deps),
+    ...profileRoutes(deps.profiles),
+    ...startRoutes(deps),
+    ...(deps.memory === undefined ? [] : memoryRoutes(deps.memory)),
+    ...(deps.settings === undefined ? [] : settingsRoutes(deps.settings)),
+  ];
+}
+
+type RoutesDeps = GatewayAppDeps & {
+  readonly deletions: Deletions;
+  readonly heartbeatMs: number;
+};
+
+/** The routes of what starts by itself. */
+function startRoutes({ starts, runs, runnables, publicUrl }: GatewayAppDeps): Endpoint[] {
+  if (starts === undefined) return [];
+  const deps = { ...starts, runs, runnables, publicUrl };
+  return [...scheduleRoutes(deps), ...triggerRoutes(deps), ...notifyRoutes(deps)];
 }

@@ -8,6 +8,7 @@ import { version } from "manyhands/internal/core/release";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
+import { createProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import { createReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
@@ -33,6 +34,7 @@ import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
 import type { Registry } from "../registry/registry.ts";
 import { openShares } from "../shares/share-store.ts";
+import { openStarts, type StartsDeps } from "../starts/open-starts.ts";
 import { adapterUrl } from "./a2a-adapter.ts";
 import { followElsewhere } from "./follow-elsewhere.ts";
 import { type GatewayApp, type GatewayAppDeps, gatewayApp } from "./gateway-app.ts";
@@ -93,7 +95,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
       guard,
       drain: grpc?.stop,
       async close() {
-        for (const stop of stops) stop();
+        for (const stop of [...stops, gateway?.stop]) stop?.();
         try {
           await engine.close({ graceMs: 5_000 });
         } finally {
@@ -143,18 +145,17 @@ async function open({
   metrics,
   logger,
   report,
-}: Parts): Promise<{ app: GatewayApp; close(): Promise<void> }> {
+}: Parts): Promise<{ app: GatewayApp; stop(): void; close(): Promise<void> }> {
   const artifacts = openArtifacts(config);
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
   const keys = await openHomeKeys(shared.signing);
   const registry = await openGatewayRegistry(config, flows, { kept: shared.agents, keys, inside, report });
   const reached = { config, flows, engine, artifacts, registry, inside, url, publicUrl };
   const peers = await openGatewayPeers({ ...reached, doorbellKey: shared.doorbellKey });
-  const webhooks = openWebhooks(config);
   const flowDeps = {
     model,
     peers,
-    push: { engine, webhooks, keys, log: logger },
+    push: { engine, webhooks: openWebhooks(config), keys, log: logger },
     agents: agentsOfRegistry(registry, flows, url),
   };
   flows.each((flow) => workOn(flow, adapterUrl(publicUrl, flow.name), engine, flowDeps));
@@ -179,9 +180,8 @@ async function open({
     ...{ artifacts, runnables, quotas, publicUrl },
     projections: createProjectionCache(engine),
   });
-  const facts = { name: model.name, provider: model.provider };
-  const place = { cwd: process.cwd(), env: process.env };
-  const settings = openSettings({ ...place, config, flows, registry, shared, log: logger });
+  const starts = startsOf(config, { engine: guarded, runs, runnables, publicUrl, log: logger, kept: shared.schedules });
+  const settings = settingsOf({ config, flows, registry, shared, log: logger });
   const memory = openGatewayMemory(config, shared);
   const app = gatewayApp({
     version,
@@ -189,20 +189,21 @@ async function open({
     hostname: config.server.host,
     engine: guarded,
     ...{ artifacts, registry, runnables, runs, deletions, memory },
-    model: facts,
+    model: factsOf(model),
     facts({ name, type }) {
       const flow = type === "flow" ? flows.get(name) : undefined;
       return {
         grpc: grpc?.interfaceAt(publicUrl, name),
-        ...(flow && { model: facts, extensions: [flowExtension(flow)] }),
+        ...(flow && { model: factsOf(model), extensions: [flowExtension(flow)] }),
         keys,
         ...authentication.facts,
       };
     },
-    webhooks,
+    webhooks: flowDeps.push.webhooks,
     ...servedAs(config, peers, { ...shared, registry }),
     pushCallbacks: peers.pushCallbacks,
     settings,
+    starts,
     signIn: await openSignIn(config, authentication),
     ...authentication.access,
     metrics,
@@ -210,8 +211,21 @@ async function open({
   });
   return {
     app,
+    stop: starts.start(),
     close: () => settings.mcp.close().then(registry.close).then(memory.close).finally(authentication.close),
   };
+}
+
+function factsOf({ name, provider }: Model) {
+  return { name, provider };
+}
+
+function startsOf(config: Config, deps: Omit<StartsDeps, "webhooks">) {
+  return openStarts(config.triggers, { ...deps, webhooks: (hosts) => openWebhooks(config, hosts) });
+}
+
+function settingsOf(deps: Omit<Parameters<typeof openSettings>[0], "cwd" | "env">) {
+  return openSettings({ cwd: process.cwd(), env: process.env, ...deps });
 }
 
 /** Signing in is code that most gateways never load. */
@@ -224,13 +238,14 @@ async function openSignIn({ auth }: Config, { store }: Authentication) {
 function servedAs(
   { home, server, a2a }: Config,
   peers: Awaited<ReturnType<typeof openGatewayPeers>>,
-  { shares, registry }: Pick<Shared, "shares"> & { readonly registry: Registry },
+  { shares, profiles, registry }: Pick<Shared, "shares" | "profiles"> & { readonly registry: Registry },
 ) {
   const inside = {
     workspaces: createReadWorkspaces(home),
     elsewhere: followElsewhere(peers),
     reachAgent: reachAgent(peers, registry),
     shares: openShares(shares),
+    profiles: createProfileStore(profiles),
   };
   return { cardStyle: server.card, cors: server.cors, a2a, ...inside };
 }

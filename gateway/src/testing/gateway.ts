@@ -1,18 +1,22 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createWebhooks } from "manyhands/internal/a2a/push/webhooks";
 import { anyCard } from "manyhands/internal/a2a/signing/card-policy";
 import { loadConfig } from "manyhands/internal/config/config";
+import type { TriggersConfig } from "manyhands/internal/config/triggers/trigger-config";
 import { callerNamed, type Identify, localCaller } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
-import type { Engine } from "manyhands/internal/core/runs/engine";
+import { type Engine, silentLog } from "manyhands/internal/core/runs/engine";
 import type { QuotaConfig } from "manyhands/internal/core/runs/quota";
 import type { RunDefinition } from "manyhands/internal/core/runs/run";
 import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { askPerson } from "manyhands/internal/core/tools/question";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { profileFiles } from "manyhands/internal/machine/browser-profile/profile-files";
+import { createProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 import { createHomeFiles } from "manyhands/internal/machine/workspace/home-files";
 import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
@@ -32,6 +36,7 @@ import { type GatewayAppDeps, gatewayApp } from "../server/gateway-app.ts";
 import { openGatewayMemory } from "../server/open-gateway-memory.ts";
 import { openSettings } from "../server/open-settings.ts";
 import { openShares } from "../shares/share-store.ts";
+import { openStarts, type StartsDeps } from "../starts/open-starts.ts";
 
 /** A gateway on a free port, with flows that answer without any agent. */
 export type TestGateway = AsyncDisposable & {
@@ -92,7 +97,7 @@ export async function startGateway(
     report: fail,
   });
   const flows = [{ runnable: echo, execute: echoRun }, ...(options.flows ?? [])];
-  const { settings, memory, composed } = await settingsForTest(home, options, registry);
+  const { settings, memory, composed, triggers } = await settingsForTest(home, options, registry);
   const all = () => flows.map(({ runnable }) => runnable).concat(composed.all());
   const runnables = { all, ofKind: (kind: string) => all().find((one) => kindsOf(one).includes(kind)) };
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => app.fetch(request) });
@@ -102,6 +107,7 @@ export async function startGateway(
   const quotas = createQuotas(options.quotas);
   const deletions = createDeletions({ engine: served, files: createHomeFiles(home, artifacts) });
   const runs = openRuns({ engine: served, artifacts, projections, runnables, quotas, publicUrl: url });
+  const starts = startsForTest(triggers, { engine: served, runs, runnables, publicUrl: url }, home);
   const app = gatewayApp({
     version: "0.0.0",
     publicUrl: url,
@@ -115,11 +121,11 @@ export async function startGateway(
     deletions,
     workspaces: createReadWorkspaces(home),
     quotas,
+    profiles: createProfileStore(profileFiles(home)),
     shares: openShares(keptFile(join(home, "shares.json"))),
     model: { name: "none", provider: "test" },
     facts: () => ({}),
-    settings,
-    memory,
+    ...{ settings, starts, memory },
     identify: identifyBy(options.token),
     report: fail,
     ...options.app,
@@ -166,7 +172,17 @@ async function settingsForTest(
     all: () => runnablesOf([...flows].filter(isComposed), { list: () => [] }).all(),
     each: (listener: (name: string) => void) => flows.each((flow) => isComposed(flow) && listener(flow.name)),
   };
-  return { settings, memory: openGatewayMemory(config, shared), composed };
+  return { settings, memory: openGatewayMemory(config, shared), composed, triggers: config.triggers };
+}
+
+function startsForTest(
+  triggers: TriggersConfig,
+  deps: Pick<StartsDeps, "engine" | "runs" | "runnables" | "publicUrl">,
+  home: string,
+) {
+  const kept = keptFile(join(home, "schedules.json"));
+  const webhooks = (allow: readonly string[]) => createWebhooks({ allow, deny: [], only: [] });
+  return openStarts(triggers, { ...deps, kept, webhooks, log: silentLog });
 }
 
 /** Everything after the token is the principal's name. */
@@ -198,7 +214,8 @@ export const echo: Runnable = {
   },
 };
 
-const echoRun: RunDefinition["execute"] = async (run, input) => {
+/** Its body. */
+export const echoRun: RunDefinition["execute"] = async (run, input) => {
   const { message, outputSchema } = input as AgentInput;
   const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
   run.emit({ type: "step-started", step: 1, maxSteps: 1 });

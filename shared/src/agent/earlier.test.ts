@@ -140,6 +140,20 @@ test("what earlier tasks left is their conversation in order, and the sources of
   expect([...takenIn].toSorted()).toEqual(["agent", "data", "shop", "web"]);
 });
 
+test("the message of an earlier task counts as the user's unless its sender had read what others wrote", () => {
+  const markOf = (takenIn?: readonly string[]) =>
+    projectMessages([], [said("go"), { ...heard("go"), ...(takenIn && { takenIn }) } as ReadEvent]).map((message) =>
+      message.role === "user" ? message.foreign : undefined,
+    );
+  expect([undefined, ["file", "data"], ["webhook"], ["file", "web"], ["task"]].map(markOf)).toEqual([
+    [undefined],
+    [undefined],
+    [true],
+    [true],
+    [true],
+  ]);
+});
+
 test.each([
   ["completed", undefined, undefined],
   ["canceled", undefined, "[The task above ended here; it was canceled]"],

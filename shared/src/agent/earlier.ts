@@ -125,7 +125,7 @@ function hasIdOf({ messageId }: EventOf<"message-heard">) {
 function messagesOf(event: ReadEvent, received: readonly Part[] = []): TaskMessage[] {
   switch (event.type) {
     case "message-heard":
-      return event.as === "answer" ? [] : [said(event.parts ?? received)];
+      return event.as === "answer" ? [] : [{ ...said(event.parts ?? received), ...foreignOf(event) }];
     case "model-replied": {
       const { text, toolCalls, observation, images } = event;
       const seen = { role: "observation", ...(images && { images }) } as const;
@@ -139,6 +139,14 @@ function messagesOf(event: ReadEvent, received: readonly Part[] = []): TaskMessa
     default:
       return [];
   }
+}
+
+/**
+ * Files are the user's own; what pages, tools, agents and webhooks brought may have written the
+ * message.
+ */
+function foreignOf({ takenIn = [] }: EventOf<"message-heard">): { readonly foreign?: true } {
+  return takenIn.every((source) => source === "file" || source === "data") ? {} : { foreign: true };
 }
 
 function said(parts: readonly Part[]) {

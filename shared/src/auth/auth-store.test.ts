@@ -24,6 +24,23 @@ test("a token lets its principal in until it is revoked, in every process that h
   await other.close();
 });
 
+test("every token is listed, by name, and each is let in by its own secret with its own scopes", async () => {
+  const store = openAuthStore(fresh());
+  const robot = await store.add({ name: "robot", principal: "bob", scopes: ["read"] });
+  const laptop = await store.add(alice);
+  expect((await store.list()).map(({ name, principal }) => [name, principal])).toEqual([
+    ["laptop", "alice"],
+    ["robot", "bob"],
+  ]);
+  expect([await store.find(robot), await store.find(laptop)]).toEqual([
+    callerNamed("bob", ["read"]),
+    callerNamed("alice", ["read", "run"]),
+  ]);
+  await store.revoke("robot");
+  expect([await store.find(robot), (await store.list()).length]).toEqual([undefined, 1]);
+  await store.close();
+});
+
 test("no file holds a secret, and nobody else can read the files", async () => {
   const path = fresh();
   const store = openAuthStore(path);

@@ -12,6 +12,15 @@ test("however many tokens are verified, the latest thousand are known", () => {
   expect(known.map((one) => one === caller)).toEqual([...Array(500).fill(false), ...Array(1_000).fill(true)]);
 });
 
+test("a token that is no longer valid makes room, and counts as new when it is verified again", () => {
+  const tokens = createVerifiedTokens(Date.now);
+  for (let n = 0; n < 1_000; n++) tokens.keep(`token ${n}`, verified);
+  expect(tokens.find("token 0", 2)).toBeUndefined();
+  tokens.keep("token 0", verified);
+  tokens.keep("one more", verified);
+  expect([tokens.find("token 0", 1), tokens.find("token 1", 1)]).toEqual([caller, undefined]);
+});
+
 test("a token is not known by other keys, or by none", () => {
   const tokens = createVerifiedTokens(Date.now);
   tokens.keep("token", { ...verified, version: undefined });

@@ -36,3 +36,21 @@ export function keptRow(database: Database, name: string): KeptText {
       ),
   };
 }
+
+/** Removes the row between other changes of it. False if there was none. */
+export async function removeRow(database: Database, name: string): Promise<boolean> {
+  return await database.transaction(async (run) => {
+    await run("SELECT pg_advisory_xact_lock(hashtextextended($1, 6))", [name]);
+    const gone = await run<{ name: string }>("DELETE FROM kept_texts WHERE name = $1 RETURNING name", [name]);
+    return gone.length > 0;
+  });
+}
+
+/** The names of the rows that begin so. */
+export async function rowNames(database: Database, prefix: string): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(
+    "SELECT name FROM kept_texts WHERE starts_with(name, $1) ORDER BY name",
+    [prefix],
+  );
+  return rows.map(({ name }) => name);
+}

@@ -76,6 +76,20 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     await keyless.close();
   });
 
+  test("browser profiles are sealed rows that come and go, for all that share the database", async () => {
+    await using pair = await two();
+    const [mine, theirs] = [pair.one.profiles, pair.other.profiles];
+    await mine?.text("ada/profile-main").change(() => "sesame");
+    await mine?.text("bob/profile-main").change(() => "other");
+    expect(await theirs?.names("ada/")).toEqual(["ada/profile-main"]);
+    expect(await theirs?.text("ada/profile-main").read()).toBe("sesame");
+    expect(JSON.stringify(await pair.sql`SELECT * FROM kept_texts`)).not.toContain("sesame");
+    expect(await pair.one.reseal()).toEqual(["browser-profiles/ada/profile-main", "browser-profiles/bob/profile-main"]);
+    expect(await theirs?.remove("ada/profile-main")).toBe(true);
+    expect(await theirs?.remove("ada/profile-main")).toBe(false);
+    expect(await mine?.names("")).toEqual(["bob/profile-main"]);
+  });
+
   test("while one key replaces another both open, the new one seals, and what is sealed anew needs no other", async () => {
     await using pair = await two();
     const next = "the key that comes after it, 32 characters";

@@ -3,6 +3,7 @@ import type { AuthStore } from "../auth/auth-store.ts";
 import { AppError } from "../core/errors.ts";
 import type { Log } from "../core/runs/engine.ts";
 import type { KeptText } from "../core/text/kept-text.ts";
+import type { KeptTexts } from "../core/text/kept-texts.ts";
 import { type SealingKeys, sealedText } from "../core/text/sealed-text.ts";
 import { Database } from "../durable/postgres/database.ts";
 import { migrate } from "../durable/postgres/schema/migrate.ts";
@@ -10,7 +11,7 @@ import type { MemoryRows } from "../memory/memory-rows.ts";
 import type { EndpointLimits, Limiter } from "../models/limiter.ts";
 import type { RequestCounter } from "../runs/quotas.ts";
 import { authRows } from "./auth-rows.ts";
-import { keptRow } from "./kept-row.ts";
+import { keptRow, removeRow, rowNames } from "./kept-row.ts";
 import { memoryTable } from "./memory-table.ts";
 import { requestRows } from "./request-rows.ts";
 import { sharedLimiter } from "./shared-limiter.ts";
@@ -46,6 +47,8 @@ export type SharedRows = {
    * another key.
    */
   secretText(name: SecretText): KeptText | undefined;
+  /** The browser profiles of principals, stored sealed; undefined without a key. */
+  readonly profiles: KeptTexts | undefined;
   /** Seals with the current key what is sealed with another; the names of these texts. */
   reseal(): Promise<string[]>;
   readonly tokens: AuthStore;
@@ -55,6 +58,7 @@ export type SharedRows = {
   close(): Promise<void>;
 };
 
+const profilesPrefix = "browser-profiles/";
 const connections = 4;
 
 /** Opens the rows in the schema of the run store, which is made or brought up to date first. */
@@ -71,9 +75,15 @@ export async function openSharedRows(options: SharedRowsOptions): Promise<Shared
   return {
     text: (name) => keptRow(database, name),
     secretText: (name) => sealed?.(name),
+    profiles: sealed && {
+      names: async (prefix) =>
+        (await rowNames(database, profilesPrefix + prefix)).map((name) => name.slice(profilesPrefix.length)),
+      text: (name) => sealed(profilesPrefix + name),
+      remove: (name) => removeRow(database, profilesPrefix + name),
+    },
     async reseal() {
       const done: string[] = [];
-      for (const name of secretTexts) {
+      for (const name of [...secretTexts, ...(await rowNames(database, profilesPrefix))]) {
         const text = sealed?.(name);
         const now = await text?.read();
         if (text === undefined || now === undefined) continue;

@@ -3,7 +3,9 @@ import type { Credentials } from "../a2a/client/credentials.ts";
 import { AppError } from "../core/errors.ts";
 import type { QuotaConfig } from "../core/runs/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
+import type { Secret } from "../machine/secrets/secrets.ts";
 import type { ModelConfig } from "../models/config.ts";
+import type { GitHost } from "../tools/code/forge/git-host.ts";
 import type { DatabaseServer } from "../tools/data/servers/database-server.ts";
 import { type AuthConfig, authConfig } from "./access/auth-config.ts";
 import { type CardConfig, cardConfig } from "./access/card-config.ts";
@@ -15,8 +17,10 @@ import { checkInstructions } from "./agents/instructions.ts";
 import { entryPath, type NamedFile } from "./agents/named-files.ts";
 import { durationMs } from "./duration.ts";
 import { type ComposedFlow, flowConfig } from "./flow-config.ts";
+import { gitConfig } from "./git-config.ts";
 import { defaultModel, modelFor, namedModels, roleModels } from "./llm/models.ts";
 import { quotaConfig } from "./quota-config.ts";
+import { secretConfig } from "./secrets/secret-config.ts";
 import type { Sections } from "./sections.ts";
 import { notesOn } from "./settings/notes.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings/settings.ts";
@@ -25,6 +29,7 @@ import { databaseConfig } from "./storage/database-config.ts";
 import { type EngineConfig, engineConfig } from "./storage/engine-config.ts";
 import { type MemoryConfig, memoryConfig } from "./storage/memory-config.ts";
 import { type RetentionConfig, retentionConfig } from "./storage/retention-config.ts";
+import { type TriggersConfig, triggersConfig } from "./triggers/trigger-config.ts";
 
 /** The configuration of a process, validated and with defaults. Frozen, made once at start. */
 export type Config = {
@@ -120,6 +125,10 @@ export type Config = {
   readonly desktop: Sections["desktop"];
   /** The databases that `sql_query` reaches, by name. */
   readonly databases: Readonly<Record<string, DatabaseServer>>;
+  /** What starts by itself, and who is told of it. */
+  readonly triggers: TriggersConfig;
+  /** What code may type into pages. */
+  readonly secrets: readonly Secret[];
   readonly python: {
     /** What set-up puts into the virtual environment. */
     readonly packages: readonly string[];
@@ -128,6 +137,8 @@ export type Config = {
   };
   /** Who has a memory across conversations, and how much of it. */
   readonly memory: MemoryConfig;
+  /** The servers of repositories that the settings name. */
+  readonly git: readonly GitHost[];
   /** Absolute path of the folder of the project's skills, which may be missing. */
   readonly projectSkills: string;
   readonly mcp: {
@@ -212,8 +223,11 @@ export function toConfig(settings: Settings, cwd: string): Config {
     egress: sections.egress,
     desktop: sections.desktop,
     databases: databaseConfig(sections.databases, cwd),
+    triggers: triggersConfig(settings),
+    secrets: secretConfig(settings, cwd),
     python: { packages: sections.python.packages, environment: join(resolve(cwd, sections.home), "python") },
     memory: memoryConfig(sections),
+    git: gitConfig(sections.git),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };

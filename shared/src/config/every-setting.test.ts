@@ -86,7 +86,9 @@ test("without settings a system is private to this machine, asks before risky ac
       swe: agent("swe", 4103),
       "data-analysis": agent("data-analysis", 4104),
     },
+    triggers: { schedules: [], triggers: [], notify: [] },
     databases: {},
+    secrets: [],
     python: {
       packages: ["numpy", "pandas", "scipy", "matplotlib", "openpyxl", "pypdf", "pdfplumber"],
       environment: join(cwd, ".manyhands/python"),
@@ -98,6 +100,7 @@ test("without settings a system is private to this machine, asks before risky ac
       recall: { entries: 12, tokens: 800, similarity: 0.35 },
       embeddings: undefined,
     },
+    git: [],
     peers: {},
     sandbox: { tier: "auto", memoryBytes: undefined, timeoutMs: undefined, allowDomains: [] },
     browser: {
@@ -111,6 +114,7 @@ test("without settings a system is private to this machine, asks before risky ac
       window_width: 1280,
       window_height: 800,
       locale: "en-US",
+      geolocation: { accuracy: 10 },
       idle_seconds: 600,
       max_contexts: 8,
       max_tabs: 20,

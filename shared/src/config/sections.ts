@@ -11,9 +11,11 @@ import {
   flowsSection,
   publicAddress,
 } from "./agents/agent-section.ts";
+import { gitSection } from "./git-section.ts";
 import { llmSection } from "./llm/llm-section.ts";
 import { engineSection } from "./storage/engine-section.ts";
-import { browserSection, egressSection, searchSection } from "./web-sections.ts";
+import { notifySection, schedulesSection, triggersSection } from "./triggers/trigger-sections.ts";
+import { browserSection, egressSection, searchSection, secretSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
@@ -206,6 +208,11 @@ export const sectionsSchema = z.strictObject({
       }),
     )
     .prefault({}),
+  schedules: schedulesSection.prefault({}),
+  triggers: triggersSection.prefault({}),
+  notify: notifySection.prefault({}),
+  git: gitSection.prefault({}),
+  secrets: z.object({}).catchall(secretSection).prefault({}),
   python: z
     .strictObject({
       packages: z

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { profileName } from "../machine/browser-profile/profile-store.ts";
 import { engineNames } from "../tools/web/search/engine.ts";
 
 const text = z.string().min(1);
@@ -76,15 +77,55 @@ export const browserSection = z.strictObject({
   chrome_instance_path: text.optional(),
   wss_url: text.optional(),
   cdp_url: text.optional(),
+  profile: z.string().regex(profileName).describe("a name in small letters, digits and dashes").optional(),
   max_content_length: z.int().min(100).max(10_000_000).default(20_000),
   scope: z.enum(["task", "open"]).default("task"),
   trusted_hosts: z.array(hosts).default([]),
   window_width: z.int().min(200).max(10_000).default(1280),
   window_height: z.int().min(200).max(10_000).default(800),
   locale: text.default("en-US"),
+  timezone: text.refine(isTimeZone).describe('a time zone such as "Europe/Berlin"').optional(),
+  geolocation: z
+    .strictObject({
+      latitude: z.number().min(-90).max(90).optional(),
+      longitude: z.number().min(-180).max(180).optional(),
+      accuracy: z.number().min(0).max(1_000_000).default(10),
+    })
+    .prefault({}),
   idle_seconds: z.number().min(1).max(86_400).default(600),
   max_contexts: z.int().min(1).max(1000).default(8),
   max_tabs: z.int().min(1).max(1000).default(20),
   max_download_bytes: z.int().min(1).max(100_000_000_000).default(100_000_000),
   proxy: z.strictObject({ server: text.optional(), username: text.optional(), password: text.optional() }).prefault({}),
+});
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * `[secrets.NAME]`: what code may type into pages. Where the value is comes from exactly one of
+ * `env`, `file`, `command` and `op`.
+ */
+export const secretSection = z.strictObject({
+  kind: z.enum(["password", "totp", "text"]).default("password"),
+  sites: z
+    .array(z.url({ protocol: /^https?$/ }).refine((url) => URL.parse(url)?.origin === url))
+    .min(1)
+    .describe('a list of origins such as "https://shop.example"'),
+  env: text.describe("the name of the variable that holds it").optional(),
+  file: text.optional(),
+  command: z.array(text).min(1).describe("a program and its arguments").optional(),
+  op: z
+    .string()
+    .regex(/^op:\/\/[^/]+\/.+$/)
+    .describe("a reference of 1Password, op://vault/item/field")
+    .optional(),
+  principals: z.array(text).min(1).describe('a list of principals, or "*" for all').default(["local"]),
+  ask: z.boolean().default(false),
 });

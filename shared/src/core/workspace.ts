@@ -3,6 +3,8 @@
  * `resolve`.
  */
 export interface Workspace {
+  /** Whose conversation it is. */
+  readonly principal: string;
   /** Absolute path of the folder, symlinks resolved. */
   readonly root: string;
   /** A folder beside it that tool processes cannot see, for undo history and plans. */

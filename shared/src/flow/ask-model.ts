@@ -15,7 +15,9 @@ import { remaining } from "./reserve.ts";
 export type ModelDeps = { readonly model: Model; readonly modelPauses?: ModelPauses };
 
 /** A request to the flow's model. `isAnswer`: its text becomes the flow's answer. */
-type FlowModelRequest = Pick<ModelRequest, "messages" | "tools" | "toolChoice"> & { readonly isAnswer?: boolean };
+type FlowModelRequest = Pick<ModelRequest, "messages" | "tools" | "toolChoice" | "answerSchema"> & {
+  readonly isAnswer?: boolean;
+};
 
 /**
  * Makes one of the flow's own model calls, in one durable step: a recorded reply is never paid for

@@ -3,7 +3,7 @@ import type { RecordedReply } from "../agent/model-call/call-model.ts";
 import { AppError } from "../core/errors.ts";
 import type { JournalEvent } from "../core/events/events.ts";
 import type { Decision, Writing } from "../core/flow.ts";
-import type { ModelMessage, ToolSpec } from "../core/model.ts";
+import type { ModelMessage, ModelRequest, ToolSpec } from "../core/model.ts";
 import type { Run } from "../core/runs/run.ts";
 import { inputSchemaOf, parseInput } from "../core/tools/tool-input.ts";
 import { parseArguments } from "../models/arguments.ts";
@@ -26,9 +26,27 @@ export async function decide<Schema extends z.ZodObject>(
   decision: Decision<Schema>,
   deps: ModelDeps,
 ): Promise<z.output<Schema>> {
-  const ask = (messages: readonly ModelMessage[], tools: readonly ToolSpec[]) =>
-    askModel(run, state, decision.name, { messages, tools, toolChoice: { name: decision.name } }, deps);
+  const ask: Ask = (messages, tool, written) =>
+    askModel(run, state, decision.name, { messages, ...(written ? asJson(tool) : asCall(tool)) }, deps);
   return repaired(decision, ask, (reply) => readReply(reply, decision));
+}
+
+/** Asks the model; `written`: the answer as JSON in its text, since it made no call before. */
+type Ask = (messages: readonly ModelMessage[], tool: ToolSpec, written: boolean) => Promise<RecordedReply>;
+
+type Form = Pick<ModelRequest, "tools" | "toolChoice" | "answerSchema">;
+
+function asCall(tool: ToolSpec): Form {
+  return { tools: [tool], toolChoice: { name: tool.name } };
+}
+
+/**
+ * Servers that know nothing of a forced call, such as those of small models, can hold a text to a
+ * schema.
+ */
+function asJson({ inputSchema }: ToolSpec): Form {
+  const { $schema: _, ...answerSchema } = inputSchema;
+  return { tools: [], toolChoice: "none", answerSchema };
 }
 
 /**
@@ -42,8 +60,8 @@ export async function decideUnlessWritten<Schema extends z.ZodObject>(
   decision: Pick<Decision<Schema>, "name" | "description" | "schema" | "check">,
   deps: ModelDeps,
 ): Promise<{ readonly text: string } | { readonly value: z.output<Schema> }> {
-  const ask = (messages: readonly ModelMessage[], tools: readonly ToolSpec[]) =>
-    askModel(run, state, name, { messages, tools, toolChoice: "auto", isAnswer }, deps);
+  const ask: Ask = (messages, tool) =>
+    askModel(run, state, name, { messages, tools: [tool], toolChoice: "auto", isAnswer }, deps);
   return repaired<Schema, { readonly text: string } | { readonly value: z.output<Schema> }>(
     { ...decision, ...said },
     ask,
@@ -67,16 +85,17 @@ export function tellCutOff(run: Run): void {
 /** The first of the model's replies that can be read, after two repairs at most. */
 async function repaired<Schema extends z.ZodObject, Value>(
   { name, description, schema, instructions, text }: Omit<Decision<Schema>, "check">,
-  ask: (messages: readonly ModelMessage[], tools: readonly ToolSpec[]) => Promise<RecordedReply>,
+  ask: Ask,
   readAs: (reply: RecordedReply) => { readonly value: Value } | { readonly fault: string },
 ): Promise<Value> {
-  const tools: ToolSpec[] = [{ name, description, inputSchema: inputSchemaOf(schema) }];
+  const tool: ToolSpec = { name, description, inputSchema: inputSchemaOf(schema) };
   const messages: ModelMessage[] = [
     { role: "system", text: instructions },
     { role: "user", parts: [{ type: "text", text }] },
   ];
+  let makesCalls = true;
   for (let repairs = 0; ; repairs++) {
-    const reply = await ask(messages, tools);
+    const reply = await ask(messages, tool, !makesCalls);
     const read = readAs(reply);
     if ("value" in read) return read.value;
     if (repairs === mostRepairs) {
@@ -84,7 +103,8 @@ async function repaired<Schema extends z.ZodObject, Value>(
         reply.toolCalls.length > 0 || reply.text.trim() === "" ? "" : ` It said: ${cut(reply.text, mostSaid)}`;
       throw new AppError("task_failed", `The model gave no usable answer to ${name}: ${read.fault}${said}`);
     }
-    messages.push(...fix(reply, name, read.fault));
+    makesCalls = reply.toolCalls.length > 0;
+    messages.push(...fix(reply, tool, read.fault));
   }
 }
 
@@ -94,7 +114,7 @@ function readReply<Schema extends z.ZodObject>(
 ): { value: z.output<Schema> } | { fault: string } {
   const call = reply.toolCalls.find(({ name }) => name === decision.name);
   // Some models write the call's arguments into their text.
-  const written = call?.arguments ?? (reply.text.trim().startsWith("{") ? reply.text : undefined);
+  const written = call?.arguments ?? objectIn(reply.text);
   if (written === undefined) return { fault: `Answer by calling ${decision.name}.` };
   const raw = parseArguments(written);
   if (!raw.ok) return { fault: raw.error };
@@ -104,16 +124,28 @@ function readReply<Schema extends z.ZodObject>(
   return fault === undefined ? { value: parsed.data } : { fault };
 }
 
-function fix({ text, toolCalls }: RecordedReply, name: string, fault: string): ModelMessage[] {
-  const advice = `${fault}\nCall ${name} once more, with the whole answer.`;
+/** A text that is one JSON object, by itself or in a block; undefined of any other. */
+function objectIn(text: string): string | undefined {
+  const [, block] = /^```(?:json)?\s*([\s\S]*?)\s*```$/.exec(text.trim()) ?? [];
+  const whole = block ?? text.trim();
+  return whole.startsWith("{") ? whole : undefined;
+}
+
+function fix(
+  { text, toolCalls }: RecordedReply,
+  { name, inputSchema: { $schema: _, ...schema } }: ToolSpec,
+  fault: string,
+): ModelMessage[] {
+  const again = `${fault}\nCall ${name} once more, with the whole answer`;
   if (toolCalls.length === 0) {
+    const advice = `${again}, or write the arguments as one JSON object and nothing else. Their schema: ${JSON.stringify(schema)}`;
     return [
       { role: "assistant", text: text || "(empty)", toolCalls: [] },
       { role: "user", parts: [{ type: "text", text: advice }] },
     ];
   }
   const results = toolCalls.map(
-    (call): ModelMessage => ({ role: "tool", callId: call.id, name: call.name, text: advice, isError: true }),
+    (call): ModelMessage => ({ role: "tool", callId: call.id, name: call.name, text: `${again}.`, isError: true }),
   );
   return [{ role: "assistant", text, toolCalls }, ...results];
 }

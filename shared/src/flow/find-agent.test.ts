@@ -43,6 +43,38 @@ test("a skill means the agent whose card fits best, with the reason", () => {
   expect(by("searches the web")).toEqual(["manus", `manus's skill "General tasks" fits best: searches, web.`]);
 });
 
+test("a name counts before a title, a title before an address, and of equals the first", () => {
+  const there = [
+    agent("one", { title: "two", url: "http://one" }),
+    agent("two", { title: "three", url: "http://one" }),
+    agent("three", { title: "two", url: "http://three" }),
+    agent("TWO", { title: "four", url: "http://four" }),
+  ];
+  const found = (reference: string) => findAgent(reference, there).agent.name;
+  expect(["two", "three", "four", "http://one/", "http://three"].map(found)).toEqual([
+    "two",
+    "three",
+    "TWO",
+    "one",
+    "three",
+  ]);
+});
+
+test("a skill's own id counts before all words, whichever skill of its agent it is, and of equals the first", () => {
+  const there = [
+    agent("one", { skills: [skill("a", "Tables"), skill("b", "Tables and graphs", ["graphs"])] }),
+    agent("two", { skills: [skill("charts", "Anything"), skill("c", "x", [], "tables")] }),
+    agent("three", { skills: [skill("x", "x"), skill("charts", "Tables")] }),
+  ];
+  const by = (words: string) => findAgent(`skill:${words}`, there);
+  expect(by("charts").agent.name).toBe("two");
+  expect(by("tables graphs please")).toEqual({
+    agent: there[0] as AgentEntry,
+    reason: `one's skill "Tables and graphs" fits best: tables, graphs.`,
+  });
+  expect(by("tables").agent.name).toBe("one");
+});
+
 test("an unknown name or skill is refused with the list of agents", () => {
   expect(() => findAgent("manu", agents)).toThrow('There is no agent "manu"; there are: manus, data-analysis, swe.');
   expect(() => findAgent("skill:of the", agents)).toThrow("No agent has a skill like");

@@ -63,6 +63,29 @@ test("the settings of a run accepted by an earlier version are read from its dat
   expect(flowRequest(flow, { message: message([text]) })).toMatchObject({ options: { rounds: 2, mode: "all" } });
 });
 
+test("of an earlier version's data the first that has agents or options is settings, and all words are the goal", () => {
+  const plain = [data(null), data("agents"), data(["agents"]), data({ rows: 1 })];
+  for (const set of [{ agents: ["swe"] }, { options: { rounds: 1 } }]) {
+    const second = data({ agents: ["manus"] });
+    const read = flowRequest(flow, { message: message([...plain, text, data(set), second, text]) });
+    expect(read).toMatchObject({ goal: "Go\n\nGo", files: [...plain, second] });
+    expect([read.agents, read.options.rounds]).toEqual("agents" in set ? [["swe"], 2] : [undefined, 1]);
+  }
+});
+
+test("a flow that needs no text takes anything but nothing, and what a flow has set holds where a caller sets nothing", () => {
+  const admit = (parts: readonly Part[], set?: Json) => admitToFlow({ ...flow, textless: true }, message(parts, set));
+  expect(admit([file])).toEqual({});
+  expect(() => admit([])).toThrow("say in a text");
+  expect(() => admit([text], { options: { rounds: 9 } })).toThrow("options.rounds");
+  const settled = { ...flow, settings: { agents: ["swe"], options: { rounds: 1 } } };
+  const over = (set?: Json) => admitToFlow(settled, message([text], set));
+  expect(over()).toEqual({ agents: ["swe"], options: { rounds: 1 } });
+  expect(over({ options: { mode: "any" } })).toEqual({ agents: ["swe"], options: { rounds: 1, mode: "any" } });
+  expect(over({ agents: ["manus"], options: { rounds: 3 } })).toEqual({ agents: ["manus"], options: { rounds: 3 } });
+  expect(admitToFlow({ ...flow, settings: { agents: ["swe"] } }, message([text]))).toEqual({ agents: ["swe"] });
+});
+
 test("an error names the wrong value and the allowed ones", () => {
   const cases: [Part[], Json | undefined, string][] = [
     [[file], undefined, "message: say in a text what is to be done."],

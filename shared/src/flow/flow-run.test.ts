@@ -4,6 +4,7 @@ import type { AppError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events/events.ts";
 import { defineFlow, type Flow, type FlowResult } from "../core/flow.ts";
 import type { AgentInput, AgentOutput } from "../core/runs/task.ts";
+import type { ChatRequest } from "../models/chat/chat-protocol.ts";
 import { flowEvents, flowForTest } from "../testing/flow.ts";
 
 /** A flow whose body is given. */
@@ -132,6 +133,47 @@ test("the model decides in a schema, and corrects an answer that does not fit", 
   const { record } = await other.run({ text: "Which?" });
   expect(record.error).toMatchObject({ code: "task_failed", message: expect.stringContaining("It said: the north") });
   expect(other.model.requests).toHaveLength(3);
+});
+
+test("a model that makes no calls is held to the schema of a decision where its server can", async () => {
+  const deciding = flowOf(async (flow) => {
+    const decision = { name: "name_region", description: "Names the region.", instructions: "Name it." };
+    const { region } = await flow.decide({
+      ...decision,
+      text: flow.goal,
+      schema: z.strictObject({ region: z.string() }),
+    });
+    return { answer: region };
+  });
+  /** As Ollama's: it ignores which call is demanded, and keeps to a form. */
+  const server = ({ response_format: form }: ChatRequest) => ({
+    text: form === undefined ? "It is the north, I think." : '{"region":"north"}',
+    usage,
+  });
+  await using flow = await flowForTest(deciding, { agents: { one: say("") }, model: server });
+  expect((await flow.run({ text: "Which?" })).answer).toBe("north");
+  const [first, second, ...more] = flow.model.requests.map(({ body }) => body);
+  expect(more).toEqual([]);
+  expect(first?.response_format).toBeUndefined();
+  expect(second?.tools).toBeUndefined();
+  expect(second?.response_format).toMatchObject({
+    type: "json_schema",
+    json_schema: { schema: { properties: { region: { type: "string" } }, required: ["region"] } },
+  });
+
+  // A server that knows no form says so, and is asked in words alone.
+  const plain = (request: ChatRequest) => {
+    if (request.response_format !== undefined)
+      return { status: 400, error: { message: "response_format json_schema is not supported" } };
+    return {
+      text: JSON.stringify(request.messages).includes("one JSON object")
+        ? '```json\n{"region":"south"}\n```'
+        : "South.",
+      usage,
+    };
+  };
+  await using other = await flowForTest(deciding, { agents: { one: say("") }, model: plain });
+  expect((await other.run({ text: "Which?" })).answer).toBe("south");
 });
 
 /** A flow that asks one agent and reports the outcome. */

@@ -68,6 +68,29 @@ test("a caller's messages and answers count as the user's words only if the call
   await engine.close();
 });
 
+test("messages that came together are all heard, in order, with every source that each of them brings", async () => {
+  const file: Part = { type: "file", name: "a.csv", mediaType: "text/csv", size: 1, sha256: "a" };
+  const messages: readonly (readonly Part[])[] = [
+    [
+      { type: "text", text: "One." },
+      { type: "text", text: "Two." },
+    ],
+    [file, { type: "data", data: null }],
+    [{ type: "text", text: "Three." }],
+  ];
+  const heard: unknown[] = [];
+  const run = {
+    poll: async () => messages.map((parts, at) => ({ messageId: `m${at}`, parts })),
+    emit: ({ messageId }: { messageId: string }) => void heard.push(messageId),
+  } as unknown as Run;
+  const begun = { goal: "Go", files: [], earlier: { text: "", files: [] } } as unknown as Begun;
+  const state = newState(begun, { hops: 0 });
+  expect(await receiveCallerMessages(run, state)).toEqual(["One.\nTwo.", "null", "Three."]);
+  expect([heard, state.pendingMessages, state.added]).toEqual([["m0", "m1", "m2"], [], [file]]);
+  expect([...state.takenIn]).toEqual(["file", "data"]);
+  expect(state.said).toEqual(["Go", "One.\nTwo.", "null", "Three."]);
+});
+
 test("what comes with a caller's messages and answers is the flow's: words, data, files, links, and their sources", async () => {
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path });

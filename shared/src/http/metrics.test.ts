@@ -37,8 +37,8 @@ test("runs and receivers are counted by status, answers by route and status, fai
 
 test("whatever a label says stays in its line, and a store that takes no work is told as 0", async () => {
   const full: Engine["health"] = () => ({ ok: false, reason: "full" });
-  const text = await createMetrics('a\\b"c\nd', { list, health: full }, kinds).text();
-  expect(samples(text)).toContain('manyhands_store_writable{agent="a\\\\b\\"c\\nd"} 0');
+  const text = await createMetrics('a\\b"c\nd\\e"f\ng', { list, health: full }, kinds).text();
+  expect(samples(text)).toContain('manyhands_store_writable{agent="a\\\\b\\"c\\nd\\\\e\\"f\\ng"} 0');
 });
 
 test("what tools served without a run used is told by direction, with its cost", async () => {

@@ -125,6 +125,18 @@ test("SIGTERM stops a process that serves, with exit code 0", async () => {
   }
 });
 
+test("SIGINT stops it too", async () => {
+  const server = child();
+  try {
+    const { line } = await address(server);
+    server.kill("SIGINT");
+    expect(await server.exited).toBe(0);
+    expect(await line()).toBe("closed");
+  } finally {
+    server.kill();
+  }
+});
+
 test("an uncaught error reveals nothing", async () => {
   const server = child();
   try {

@@ -72,6 +72,28 @@ test("a failure before the first frame rejects; a later one is a frame, and the 
   expect(await (await sseResponse(failing(1), options)).text()).toBe('id: 1\ndata: 1\n\ndata: "failed"\n\n');
 });
 
+test("a frame has its id before it, an error is named as one, and a stream that is over is released once", async () => {
+  let released = 0;
+  async function* frames(): AsyncGenerator<SseFrame> {
+    yield { data: { n: 1 }, id: 7 };
+    yield { data: { code: "x" }, error: true, id: 0 };
+  }
+  const response = await sseResponse(frames(), { ...options, release: () => void released++ });
+  expect(await response.text()).toBe('id: 7\ndata: {"n":1}\n\nid: 0\nevent: error\ndata: {"code":"x"}\n\n');
+  expect(released).toBe(1);
+});
+
+test("a stream ends with its first failure, whatever its source would have after that", async () => {
+  let asked = 0;
+  const next = async () => {
+    if (++asked === 2) throw new Error("gone");
+    return { done: asked > 5, value: { data: asked } } as IteratorResult<SseFrame>;
+  };
+  const response = await sseResponse({ next }, options);
+  expect(await response.text()).toBe('data: 1\n\ndata: "failed"\n\n');
+  expect(asked).toBe(2);
+});
+
 test("silence is filled with comments, and nothing is lost", async () => {
   const quiet = Promise.withResolvers<void>();
   async function* slow(): AsyncGenerator<SseFrame> {

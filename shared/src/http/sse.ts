@@ -82,7 +82,7 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
           isSilent = false;
           return controller.enqueue(Buffer.from(": open\n\n"));
         }
-        if (sent === came.length && !isOver) {
+        if (sent === came.length) {
           next ??= frames.next();
           const first = await orHeartbeat(next, options.heartbeatMs).catch(options.failure);
           if (first === "heartbeat") return controller.enqueue(Buffer.from(": keep-alive\n\n"));
@@ -90,7 +90,7 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
         }
         const text = await gathered();
         if (text !== "") controller.enqueue(Buffer.from(text));
-        if (!isOver || sent < came.length) return;
+        if (!isOver) return;
         options.release();
         controller.close();
       },

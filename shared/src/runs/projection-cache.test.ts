@@ -45,6 +45,23 @@ test("an earlier projection is computed afresh, without reading later events, an
   ]);
 });
 
+test("what was made elsewhere is kept unless something newer is known, and the record of a run that is over with it", async () => {
+  const { engine, reads } = log(10);
+  const cache = createProjectionCache(engine);
+  const [older, newer] = [await cache.upTo("r", 3), await cache.upTo("r", 7)];
+  expect([cache.known("r").seq, cache.ended("r")]).toEqual([0, undefined]);
+  const record = run("r", 7);
+  cache.keep("r", newer, record);
+  cache.keep("r", older, run("r", 3));
+  expect([cache.known("r").seq, cache.ended("r")]).toEqual([7, record]);
+  expect(cache.ended("another")).toBeUndefined();
+  reads.length = 0;
+  await cache.current(run("r", 7));
+  expect(reads).toEqual([]);
+  expect((await cache.current(run("r", 10))).seq).toBe(10);
+  expect(cache.ended("r")).toBeUndefined();
+});
+
 test("only the most recently read tasks are kept", async () => {
   const { engine, reads } = log(1);
   const cache = createProjectionCache(engine, 2);

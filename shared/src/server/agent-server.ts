@@ -213,8 +213,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const memory = openMemory(config, shared);
   const mounted = memory.over(openSkills(mcp.mount(agentConfig.mcp), agentConfig.skills, config, shared));
   const open = (principal: string, contextId: string) =>
-    // Agents share no files, even on the same disk.
-    openWorkspace({ home, principal: `${name}/${principal}`, contextId, user: sandbox.user });
+    openWorkspace({ home, agent: name, principal, contextId, user: sandbox.user });
   const workspaces = openWorkspaces(config, {
     ...{ name, engine, open, log: logger, user: sandbox.user },
     async release(workspace) {
@@ -226,6 +225,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const needed = {
     ...{ config, machine, agent, chosen, without, mounted, model, engine, artifacts },
     delegate: asking === undefined ? [] : [asking.tool],
+    profiles: shared.profiles,
     openWorkspace: workspaces.open,
     ...(memory.recall && { recall: memory.recall }),
     approval: approvalBy(agentConfig.approve, agent, mounted),

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import * as z from "zod";
 import { defineAgent } from "../agent/define-agent.ts";
 import { toolFamilyNames } from "../config/agents/agent-section.ts";
+import { gitConfig } from "../config/git-config.ts";
+import { sectionsSchema } from "../config/sections.ts";
 import type { MoreTools } from "../core/agent.ts";
 import { defineTool } from "../core/tools/define-tool.ts";
 import type { Tool } from "../core/tools/tool.ts";
@@ -13,10 +15,12 @@ import { browserDefaults } from "../machine/browser-process/settings.ts";
 import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import { createEgress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
+import { createSecrets } from "../machine/secrets/secrets.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../testing/tool-context.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
+import { createGitHosts } from "../tools/code/forge/git-host.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
 import { computerUse } from "../tools/desktop/computer-use.ts";
 import { createDisplays } from "../tools/desktop/display-session.ts";
@@ -208,11 +212,12 @@ test("families list all names their tools can have", async () => {
   const machine: MachineParts = {
     ...deps(),
     egress,
+    gitHosts: createGitHosts(gitConfig(sectionsSchema.parse({ git: { "git.example": {} } }).git)),
     web: [webSearch({ ...page, engines: [], lang: "en", country: "us" }), webFetch(page)],
     desktop: [computerUse({ displays: createDisplays(sandbox, size), size })],
     browsing: {
       tools: [
-        ...browserTools({ browsers, looks, search: async () => [] }),
+        ...browserTools({ browsers, looks, search: async () => [], secrets: createSecrets([]) }),
         extractContent({ browsers, pieceCharacters: 1 }),
       ],
       look: async () => undefined,

@@ -4,6 +4,7 @@ import type { Tool } from "../core/tools/tool.ts";
 import type { Egress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { codeTools } from "../tools/code/code-tools.ts";
+import type { GitHosts } from "../tools/code/forge/git-host.ts";
 import { dataTools } from "../tools/data/data-tools.ts";
 import type { Databases } from "../tools/data/database/databases.ts";
 import type { DatabaseServers } from "../tools/data/servers/database-servers.ts";
@@ -30,6 +31,8 @@ export type MachineParts = Pick<Machine, "shell" | "web" | "desktop" | "delegate
   readonly browsing: OpenedBrowsing;
   /** Requests of tools that fetch; undefined if the web is switched off. */
   readonly egress: Egress | undefined;
+  /** Servers of repositories that the settings name; none if left out. */
+  readonly gitHosts?: GitHosts;
   /** One database per conversation, each in its own process. */
   readonly databases: Databases;
   /** The databases that the settings name. */
@@ -54,8 +57,10 @@ export function openAgent(
   const listed = chosen === undefined ? ownOf(agent, without) : chosenOf(agent, chosen);
   const lists = (name: string) => listed.some(({ family }) => family === name);
   const edits = createKeyedQueue();
-  const { guarded, sandbox, shell, web, desktop, delegate, browsing, egress, databases, servers } = parts;
-  const code = lists("code") ? codeTools({ sandbox, runsCode: shell.length > 0, egress, edits }) : undefined;
+  const { guarded, sandbox, shell, web, desktop, delegate, browsing, egress, databases, servers, gitHosts } = parts;
+  const code = lists("code")
+    ? codeTools({ sandbox, runsCode: shell.length > 0, egress, edits, ...(gitHosts && { hosts: gitHosts }) })
+    : undefined;
   const python = shell.find(({ family }) => family === "python");
   const machine: Machine = {
     planning: createPlanning(),

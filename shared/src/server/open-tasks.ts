@@ -2,6 +2,7 @@ import { type AgentDeps, agentRun } from "../agent/agent-run.ts";
 import type { Config } from "../config/config.ts";
 import type { AgentDefinition, MoreTools } from "../core/agent.ts";
 import type { RunDefinition } from "../core/runs/run.ts";
+import type { KeptTexts } from "../core/text/kept-texts.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import { toolFetch } from "../machine/egress/tool-fetch.ts";
 import type { Agent } from "./agent-source.ts";
@@ -21,6 +22,8 @@ export type TaskParts = Deps & {
   readonly mounted: MoreTools;
   /** `delegate`, if it may ask others. */
   readonly delegate: readonly Tool[];
+  /** Where browser profiles are kept. */
+  readonly profiles: KeptTexts;
 };
 
 /** What they need of the server, apart from the web. */
@@ -45,8 +48,8 @@ export type OpenedTasks = {
  * most of an agent's code, so a server does both for its first task.
  */
 export async function openTasks(parts: TaskParts): Promise<OpenedTasks> {
-  const { config, machine, agent, chosen, without, mounted, delegate, ...rest } = parts;
-  const toolbox = await openToolbox(config, machine);
+  const { config, machine, agent, chosen, without, mounted, delegate, profiles, ...rest } = parts;
+  const toolbox = await openToolbox(config, machine, profiles);
   const definition = {
     ...openAgent(agent, { ...toolbox, delegate }, chosen, without),
     moreTools: guardedMore(mounted, (tool) => toolbox.guarded(tool)),

@@ -1,17 +1,22 @@
 import type { Config } from "../config/config.ts";
 import type { LivePages, LiveScreen } from "../core/live-page.ts";
+import type { KeptTexts } from "../core/text/kept-texts.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
 import { sharedPages } from "../machine/browser/live/shared-pages.ts";
 import { watchedPages } from "../machine/browser/live/watched-pages.ts";
+import { createProfileStore, type ProfileSettings } from "../machine/browser-profile/profile-store.ts";
 import { createEgress, type Egress } from "../machine/egress/egress.ts";
 import { createHolds } from "../machine/live/holds.ts";
 import { createLivePages } from "../machine/live/live-pages.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
+import { createSecrets, type Secrets } from "../machine/secrets/secrets.ts";
 import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
+import { hidingSecrets, lookWithSecrets } from "../tools/browser/secrets/hide-secrets.ts";
 import { lookingInTurn, takingTurns } from "../tools/browser/take-turns.ts";
+import { createGitHosts } from "../tools/code/forge/git-host.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
 import { createDatabaseServers } from "../tools/data/servers/database-servers.ts";
 import type { Observe } from "../tools/family.ts";
@@ -50,20 +55,29 @@ export type Toolbox = Omit<MachineParts, "delegate"> & {
  * the caller's to close.
  */
 export async function openToolbox(
-  config: Pick<Config, "home" | "sandbox" | "search" | "egress" | "desktop" | "browser" | "databases">,
+  config: Pick<
+    Config,
+    "home" | "sandbox" | "search" | "egress" | "desktop" | "browser" | "databases" | "git" | "secrets"
+  >,
   machine: Machine,
+  profiles?: KeptTexts,
 ): Promise<Toolbox> {
   const { sandbox } = machine;
   const { timeoutMs, allowDomains } = config.sandbox;
   const egress = openEgress(config);
-  const { browsers, missing } = await openBrowser(config);
+  const secrets = config.secrets.length === 0 ? undefined : createSecrets(config.secrets);
+  const { browsers, missing } = await openBrowser(config, {
+    secretIn: secrets?.heldIn,
+    profile: profileOf(config.browser, profiles),
+  });
   const web = openWeb(config, egress, browsers);
-  const { browsing, guarded, live } = openBrowsing(browsers, missing, web.search, config.browser);
+  const { browsing, guarded, live } = openBrowsing(browsers, missing, { search: web.search, secrets }, config.browser);
   const python = await machine.python.found;
   const desktop = await openDesktop(config.desktop, sandbox);
   const notes = desktop.note === undefined ? [] : [desktop.note];
   const databases = createDatabases();
   const servers = createDatabaseServers(config.databases);
+  const gitHosts = createGitHosts(config.git);
   const always = {
     sandbox,
     web: web.tools,
@@ -72,6 +86,7 @@ export async function openToolbox(
     egress,
     databases,
     servers,
+    gitHosts,
     printer: browsers,
     notes,
     live: { browser: live, desktop: desktop.live },
@@ -104,11 +119,18 @@ function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
   return `On the network what it runs reaches only ${domains.join(", ")}.`;
 }
 
+function profileOf({ profile }: Config["browser"], texts: KeptTexts | undefined): ProfileSettings | undefined {
+  if (profile === undefined || texts === undefined) return undefined;
+  return { name: profile, store: createProfileStore(texts) };
+}
+
+type BrowsingParts = { readonly search: BrowserSearch | undefined; readonly secrets: Secrets | undefined };
+
 /** The browser's tools, and the guard for every tool that reaches outside or acts on its pages. */
 function openBrowsing(
   browsers: Browsers | undefined,
   missing: string | undefined,
-  search: BrowserSearch | undefined,
+  { search, secrets }: BrowsingParts,
   { scope, trusted_hosts, max_content_length }: Config["browser"],
 ): { readonly browsing: OpenedBrowsing; readonly live: LivePages | undefined; guarded(tool: Tool): Tool } {
   const looks = createSnapshotStates();
@@ -121,18 +143,20 @@ function openBrowsing(
     };
   const holds = createHolds(sharedPages(browsers, guard.personTyped));
   const tools = [
-    ...browserTools({ browsers, looks, search }),
+    ...browserTools({ browsers, looks, search, secrets }),
     extractContent({ browsers, pieceCharacters: max_content_length }),
   ];
   const look: Observe = async (workspace, { signal, vision, since, isFirst }) => {
     const browsing = browsers.peek(workspace);
     if (browsing === undefined) return isFirst ? undefined : { text: "No page is open in the browser." };
     await guard.beforeObservation(workspace);
-    return observe(browsing, { looks, vision, since, signal });
+    if (secrets === undefined) return observe(browsing, { looks, vision, since, signal });
+    return lookWithSecrets(browsing, { looks, vision, since, signal }, { secrets, workspace });
   };
+  const hiding = (tool: Tool) => (secrets === undefined ? tool : hidingSecrets(tool, secrets));
   return {
     browsing: { tools, look: lookingInTurn(look, holds), missing: undefined },
-    guarded: (tool) => takingTurns(guard.over(tool), holds),
+    guarded: (tool) => hiding(takingTurns(guard.over(tool), holds)),
     live: createLivePages(watchedPages(browsers, holds), holds),
   };
 }

@@ -56,7 +56,7 @@ test("what a run did counts once, though its body is replayed from the top after
     },
   ]);
   expect(counts).toMatchObject({
-    ...{ "steps_total kind0": 2, "runs_ended_total kind0 completed": 1 },
+    ...{ "executions_total kind0": 2, "steps_total kind0": 2, "runs_ended_total kind0 completed": 1 },
     ...{ "model_tokens_total m input": 30, "model_tokens_total m cached": 12, "model_tokens_total m output": 6 },
     ...{ "model_usd_total m": 1.5, "model_call_seconds_count m": 2, "tool_call_seconds_count bash ok": 1 },
   });
@@ -101,7 +101,7 @@ test("a step that is aborted counts when it is done again, and a run that a bug 
     await expect(execute({ step } as unknown as Run, null)).rejects.toThrow("a bug");
     return metrics.families().flatMap(({ name, samples }) => samples.map(({ value }) => [name, value] as const));
   };
-  expect(await steps(AbortSignal.abort())).toEqual([]);
+  expect(await steps(AbortSignal.abort())).toEqual([["manyhands_executions_total", 1]]);
   expect(await steps(new AbortController().signal)).toContainEqual(["manyhands_steps_total", 1]);
   expect((await steps(AbortSignal.abort())).map(([name]) => name)).not.toContain("manyhands_runs_ended_total");
 });

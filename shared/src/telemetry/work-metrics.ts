@@ -24,6 +24,10 @@ const mostNames = 200;
  */
 export function createWorkMetrics(): WorkMetrics {
   const ended = counter("manyhands_runs_ended_total", "Runs that ended here, by outcome.");
+  const executions = counter(
+    "manyhands_executions_total",
+    "Times a run's body was started here: when it began, and when it went on after a wait or a restart.",
+  );
   const steps = counter("manyhands_steps_total", "Durable steps that were executed here.");
   const tokens = counter(
     "manyhands_model_tokens_total",
@@ -56,6 +60,7 @@ export function createWorkMetrics(): WorkMetrics {
     counted: (definition) =>
       mapBodies(definition, (execute) => async (run, input) => {
         const { kind } = definition;
+        executions.add({ kind }, 1);
         const stepEnded = (events: readonly RunEvent[]) => {
           steps.add({ kind }, 1);
           events.forEach(take);
@@ -69,7 +74,7 @@ export function createWorkMetrics(): WorkMetrics {
           throw error;
         }
       }),
-    families: () => [ended, steps, tokens, cost, models, tools].map((one) => one.family()),
+    families: () => [executions, ended, steps, tokens, cost, models, tools].map((one) => one.family()),
   };
 }
 

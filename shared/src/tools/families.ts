@@ -73,6 +73,7 @@ const browserToolNames = [
   "browser_input_text",
   "browser_fill_form",
   "browser_send_keys",
+  "browser_type_secret",
   "browser_get_dropdown_options",
   "browser_select_dropdown_option",
   "browser_scroll_down",
@@ -108,7 +109,19 @@ export const data = (): ToolFamily =>
 export const code = (): ToolFamily =>
   family(
     "code",
-    ["unpack", "clone_repository", "repo_map", "search", "glob", "apply_patch", "run_tests", "checkpoints"],
+    [
+      "unpack",
+      "clone_repository",
+      "repo_map",
+      "search",
+      "glob",
+      "apply_patch",
+      "run_tests",
+      "language_server",
+      "checkpoints",
+      "read_issue",
+      "push_branch",
+    ],
     (machine) => machine.code,
   );
 

@@ -9,6 +9,8 @@ import { mapBodies } from "manyhands/internal/core/runs/bodies";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { RunDefinition } from "manyhands/internal/core/runs/run";
 import type { AgentInput } from "manyhands/internal/core/runs/task";
+import { profileFiles } from "manyhands/internal/machine/browser-profile/profile-files";
+import { createProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { createQuotas } from "manyhands/internal/runs/quotas";
@@ -93,6 +95,7 @@ async function startGateway(
     runnables,
     runs,
     quotas,
+    profiles: createProfileStore(profileFiles(server.home)),
     shares: openShares(keptFile(join(server.home, "shares.json"))),
     model: { name: "none", provider: "rehearsal" },
     facts: (one) => ({

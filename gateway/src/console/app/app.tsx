@@ -22,6 +22,7 @@ const ComparePage = lazyPage(async () => (await import("../pages/compare/compare
 const ApiPage = lazyPage(async () => (await import("../pages/api/api-page.tsx")).ApiPage);
 const BuildPage = lazyPage(async () => (await import("../pages/build/build-page.tsx")).BuildPage);
 const SettingsPage = lazyPage(async () => (await import("../pages/settings/settings-page.tsx")).SettingsPage);
+const StartsPage = lazyPage(async () => (await import("../pages/starts/starts-page.tsx")).StartsPage);
 const RunsPage = lazyPage(async () => (await import("../pages/runs/runs-page.tsx")).RunsPage);
 
 /** After G, the next key says where to go, for so long. */
@@ -83,6 +84,7 @@ function Page() {
   if (first === "runs") return id === undefined ? <RunsPage /> : <RunPage id={id} rest={rest} />;
   if (first === "compare") return <ComparePage />;
   if (first === "agents") return <AgentsPage />;
+  if (first === "starts") return <StartsPage />;
   if (first === "build") return <BuildPage />;
   if (first === "api") return <ApiPage />;
   if (first === "settings") return <SettingsPage section={id ?? ""} />;

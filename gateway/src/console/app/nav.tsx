@@ -61,6 +61,9 @@ export function Nav({ openPalette }: { openPalette: () => void }) {
       <Entry to="agents" icon="agent">
         {text.agents}
       </Entry>
+      <Entry to="starts" icon="clock">
+        {text.starts.title}
+      </Entry>
       <Recent />
       <div class="foot">
         <Entry to="api" icon="api">

@@ -160,6 +160,7 @@ function commands(): Entry[] {
     to(["waiting"], "tray", text.goTo(text.waitingForYou)),
     to(["runs"], "runs", text.goTo(text.runs)),
     to(["agents"], "agent", text.goTo(text.agents)),
+    to(["starts"], "clock", text.goTo(text.starts.title)),
     to(["settings", "model"], "settings", text.goTo(text.settings)),
     to(["build"], "flow", text.goTo(text.flows)),
     to(["api"], "api", text.goTo(text.api)),

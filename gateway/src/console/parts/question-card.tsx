@@ -2,6 +2,7 @@ import type { Approval } from "manyhands/internal/runs/run-view";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { runPath } from "../api/catalog.ts";
 import { newKey, post, refusedAs } from "../api/client.ts";
+import { isAboutPage } from "../api/page-question.ts";
 import { draftOf } from "../app/drafts.ts";
 import { safeText } from "../app/format.ts";
 import { address } from "../app/router.ts";
@@ -15,10 +16,6 @@ import { complain, toast } from "./toast.tsx";
 
 /** Presses are ignored for so long after the card appeared: the pointer may have been elsewhere. */
 const guardMs = 400;
-
-/** What is in questions that a person may answer best on the agent's page. */
-const ofPage =
-  /\b(?:page|browser|captcha|sign[- ]?in|log[- ]?in|logged|password|robot|verif\w*)\b|页面|浏览器|登录|验证码|密码/i;
 
 /** A question of a run to the person. */
 export type OpenQuestion = {
@@ -97,7 +94,7 @@ export function QuestionCard({ runId, contextId, who, kind, question, questionEv
           <Decision approval={approval} deciding={deciding} answer={answer} />
         ) : (
           <>
-            {ofPage.test(question) && (
+            {isAboutPage(question) && (
               <a class="btn" href={address(["runs", runId, "live"])}>
                 <Icon name="pointer" small />
                 {text.livePage.take}

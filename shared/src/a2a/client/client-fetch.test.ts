@@ -54,6 +54,19 @@ test("an answer may be as large as allowed, and one byte more is refused; a stre
   expect(await (await sent(1_000, sse)).text()).toHaveLength(1_000);
 });
 
+test.each([
+  ["packed", ["Content-Encoding: gzip"], Bun.gzipSync(Buffer.alloc(50_000))],
+  ["sent in pieces", ["Transfer-Encoding: chunked"], Buffer.from(`c350\r\n${"x".repeat(50_000)}\r\n0\r\n\r\n`)],
+])("an answer that is %s is refused by its own length, not by the one it says", async (_, headers, body) => {
+  const length = `Content-Length: ${headers.includes("Content-Encoding: gzip") ? body.length : 5}`;
+  const head = ["HTTP/1.1 200 OK", "Content-Type: application/json", length, ...headers].join("\r\n");
+  const data = (socket: Bun.Socket) => void socket.end(Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]));
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data } });
+  const answer = to((input, init) => fetch(input, init), { maxBytes: 5_000 })(`http://127.0.0.1:${server.port}/`);
+  expect(await failed(answer)).toMatchObject({ code: "too_large" });
+  server.stop(true);
+});
+
 test("a stream that falls silent ends with an error, and the agent is let go", async () => {
   const { body, left } = open("one");
   const answer = await to(async () => new Response(body, { ...sse, status: 206 }), { idleMs: 20 })(url);

@@ -76,6 +76,13 @@ function isRpcError(body: string): boolean {
 }
 
 async function buffered(response: Response, maxBytes: number): Promise<Response> {
+  const { status, headers } = response;
+  // An answer that says how long it is, and is neither packed nor sent in pieces, cannot be longer.
+  // As a stream it costs more than all else of a small answer.
+  const isPlain = !headers.has("Content-Encoding") && !headers.has("Transfer-Encoding");
+  const length = isPlain ? headers.get("Content-Length") : null;
+  if (length !== null && Number(length) <= maxBytes)
+    return new Response(await response.arrayBuffer(), { status, headers });
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
@@ -84,7 +91,7 @@ async function buffered(response: Response, maxBytes: number): Promise<Response>
     chunks.push(chunk);
   }
   const body = response.body === null ? null : Buffer.concat(chunks);
-  return new Response(body, { status: response.status, headers: response.headers });
+  return new Response(body, { status, headers });
 }
 
 function withIdleLimit(response: Response, idleMs: number): Response {

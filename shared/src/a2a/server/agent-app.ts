@@ -76,6 +76,12 @@ export type AgentAppDeps = {
   readonly cors?: readonly string[];
   /** The address to listen on; on loopback, requests from other sites are refused. */
   readonly hostname?: string;
+  /**
+   * The path of a request at this agent, if another server passes its requests on unchanged: one
+   * that refuses requests from other sites and lets requests take turns before it does. Defaults to
+   * the path of its URL.
+   */
+  readonly pathOf?: (request: Request) => string;
   /** Milliseconds of silence after which a stream sends a comment; defaults to 8 seconds. */
   readonly heartbeatMs?: number;
 };
@@ -125,7 +131,9 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
     report,
   });
 
-  const app = new Hono({ strict: false });
+  const { pathOf } = deps;
+  const isOutermost = pathOf === undefined;
+  const app = new Hono(pathOf === undefined ? { strict: false } : { getPath: pathOf });
   app.onError((error) => restFailure(error, report));
   app.notFound((c) => {
     const allowed = ["GET", "POST", "DELETE"].filter((method) => hasRoute(app, method, c.req.path));
@@ -139,10 +147,10 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   if (deps.refused) app.use(auditRefusals(deps.refused));
   if (deps.issuer !== undefined) app.route("/", protectedResource(publicUrl, deps.issuer));
   app.use(secureHeaders(pageHeaders));
-  if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl, cors));
+  if (isOutermost && isLoopback(hostname)) app.use(loopbackGuard(publicUrl, cors));
   if (cors.length > 0) app.use(crossOrigin(cors));
   app.route("/", statusApp({ agent: definition.name, version: definition.version, facts, engine, metrics, identify }));
-  app.use(takingTurns());
+  if (isOutermost) app.use(takingTurns());
   app.route("/", cardApp(signedCard(card, facts), handler, deps.cardStyle ?? "merged"));
   if (facts.keys !== undefined) app.route("/", keySetApp(facts.keys));
   app.route("/", artifactApp({ artifacts, engine }, identify));

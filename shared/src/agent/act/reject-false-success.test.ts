@@ -5,6 +5,7 @@ import { failure } from "../../core/tools/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 import { createChatCompletion } from "../../tools/human/create-chat-completion.ts";
 import { terminate } from "../../tools/human/terminate.ts";
+import { rejectFalseSuccess } from "./reject-false-success.ts";
 
 const call = (name: string, args: unknown = {}) => ({ name, args });
 const success = call("terminate", { status: "success", summary: "All done." });
@@ -32,6 +33,23 @@ for (const [what, calls] of [
     expect(JSON.stringify(agent.model.requests[1]?.body.messages.at(-1))).toContain("has not ended");
   });
 }
+
+test("a task that ends with failure ends, whatever failed in that turn; so does one whose failures are of earlier turns", async () => {
+  const failed = { role: "tool", name: "lookup", isError: true };
+  const fine = { role: "tool", name: "read", isError: false };
+  const ended = async (status: string, before: object[], during: object[]) => {
+    const task = { messages: [...before], hints: [] as string[], outcome: undefined as unknown };
+    const act = rejectFalseSuccess(async () => {
+      task.messages.push(...during);
+      task.outcome = { status, summary: "" };
+    });
+    await act([], task as never);
+    return [task.outcome !== undefined, task.hints.length];
+  };
+  expect(await ended("failure", [], [failed])).toEqual([true, 0]);
+  expect(await ended("success", [failed], [fine])).toEqual([true, 0]);
+  expect(await ended("success", [fine], [fine, failed])).toEqual([false, 1]);
+});
 
 test("a call that a person refused keeps its turn from ending the task with success", async () => {
   await using agent = await agentForTest({

@@ -120,6 +120,36 @@ test("a tool that names no kind can be allowed for a task with the very same arg
   expect(of('{"url":', plain)).toBeUndefined();
 });
 
+test("arguments are the same by their values: names in any order, lists in theirs, and at most 4,000 characters", () => {
+  const { sameKind: _, ...plain } = posting().tool;
+  const of = (args: string, tool: Tool | undefined = plain, risk?: string) =>
+    permissionFor(readCall({ id: "c", name: "post", arguments: args }), tool, risk);
+  const same = '{"a":{"b":[1,null],"c":2},"d":null}';
+  const ways = [
+    same,
+    '{"d":null,"a":{"c":2,"b":[1,null]}}',
+    '{"a":{"b":[null,1],"c":2},"d":null}',
+    '{"a":{"b":{"0":1,"1":null},"c":2},"d":null}',
+  ];
+  expect(ways.map((args) => of(args) === of(same))).toEqual([true, true, false, false]);
+  const long = (length: number) => JSON.stringify({ x: "y".repeat(length - 8) });
+  expect([long(4_000).length, of(long(4_000)) === undefined, of(long(4_001)) === undefined]).toEqual([
+    4_000,
+    false,
+    true,
+  ]);
+  expect(of(same, plain, "Send it")).toBe(
+    'every call of post with exactly these arguments, each of which would do this: Send it, {"a":{"b":[1,null],"c":2},"d":null}',
+  );
+});
+
+test("a call that could not be judged, or of a tool that is not there, is allowed once only", () => {
+  const { sameKind: _, ...plain } = posting().tool;
+  const call = readCall({ id: "c", name: "post", arguments: "{}" });
+  expect(permissionFor(call, plain, unjudged("post"))).toBeUndefined();
+  expect(permissionFor(call, undefined, undefined)).toBeUndefined();
+});
+
 test("a click is of a kind only by words and host, a file only by its plain name", () => {
   expect(sameClick("Click “Delete” on shop.example")).toBe("that clicks “Delete” on shop.example");
   expect(sameClick("Click something without a name on shop.example; what it does cannot be told")).toBeUndefined();

@@ -11,8 +11,11 @@ import type { StoredFile } from "../../core/workspace.ts";
  * the model.
  */
 export type TaskMessage =
-  /** `note`: in the user's role, but not the user's words. */
-  | { readonly role: "user"; readonly parts: readonly Part[]; readonly note?: true }
+  /**
+   * `note`: in the user's role, but not the user's words. `foreign`: of an earlier task, whose
+   * sender had taken in what others wrote.
+   */
+  | { readonly role: "user"; readonly parts: readonly Part[]; readonly note?: true; readonly foreign?: true }
   | { readonly role: "summary"; readonly text: string }
   | {
       readonly role: "assistant";

@@ -28,6 +28,7 @@ test.each<readonly [string, TaskMessage, readonly string[]]>([
   ["a link in a message", { role: "user", parts: [{ type: "url", url: "https://a.example" }] }, ["https://a.example"]],
   ["data in a message", { role: "user", parts: [{ type: "data", data: { a: "https://evil.example" } }] }, []],
   ["a note in the user's role", { role: "user", parts: [{ type: "text", text: "a" }], note: true }, []],
+  ["an earlier task of a stranger", { role: "user", parts: [{ type: "text", text: "a" }], foreign: true }, []],
   ["a summary", { role: "summary", text: "The user said: a" }, []],
   ["the model's words", { role: "assistant", text: "a", toolCalls: [] }, []],
   ["an answer to a question", { role: "tool", callId: "1", name: "ask_human", text: "a", isError: false }, ["a"]],

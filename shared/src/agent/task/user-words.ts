@@ -9,7 +9,7 @@ import type { AgentState, TaskMessage } from "./agent-state.ts";
 export function userWords({ messages, hops, said }: Pick<AgentState, "messages" | "hops" | "said">): string[] {
   const own = usersOf(messages).flatMap((message) => {
     if (message.role === "tool") return [message.text];
-    if (message.role !== "user" || hops > 0) return [];
+    if (message.role !== "user" || hops > 0 || message.foreign === true) return [];
     return message.parts.flatMap((part) =>
       part.type === "text" ? [part.text] : part.type === "url" ? [part.url] : [],
     );

@@ -97,8 +97,12 @@ export function agentConfigs(settings: Settings, ownTls: Credentials["tls"], cwd
   );
 }
 
-/** Throws `config_invalid` for an invalid name of an agent or flow. */
-export function checkName(section: "agents" | "flows", name: string, settings: Pick<Settings, "origins">): void {
+/** Throws `config_invalid` for an invalid name of a table. */
+export function checkName(
+  section: "agents" | "flows" | "schedules" | "triggers" | "notify",
+  name: string,
+  settings: Pick<Settings, "origins">,
+): void {
   const isReserved = name === "gateway";
   if (!isReserved && name.length <= 60 && nameRule.pattern.test(name)) return;
   const why = isReserved ? "that is the gateway's name" : `a name is made of ${nameRule.words}, 60 at most`;

@@ -16,7 +16,8 @@ const secretKeys: ReadonlySet<string> = new Set([
 
 /** Whether the value at this path is a secret, which no output ever shows. */
 export function isSecret(path: readonly string[]): boolean {
-  return secretKeys.has(path.at(-1) ?? "");
+  // Who knows the address of an incoming webhook may write to it.
+  return secretKeys.has(path.at(-1) ?? "") || (path[0] === "notify" && path.at(-1) === "url");
 }
 
 /** A value as it may be shown: secrets only by their length, and URLs without user and password. */

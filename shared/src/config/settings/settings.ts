@@ -137,6 +137,13 @@ function takeNamedKeys(
   for (const path of [["llm"], ...tablesIn("llm").map((name) => ["llm", name])])
     take(path, "api_key", "the key of the model's provider");
   for (const name of tablesIn("databases")) take(["databases", name], "password", "the database's password");
+  for (const name of tablesIn("triggers")) take(["triggers", name], "secret", "the secret its sender signs with");
+  for (const name of tablesIn("notify")) {
+    take(["notify", name], "url", "the address to notify");
+    take(["notify", name], "secret", "the secret to sign with");
+    take(["notify", name], "password", "the password of the mail server");
+  }
+  for (const name of tablesIn("git")) take(["git", name], "token", "the token for that server");
   take(["auth", "oidc"], "client_secret", "the secret of this client of the issuer");
   for (const section of ["agents", "peers"])
     for (const name of tablesIn(section))

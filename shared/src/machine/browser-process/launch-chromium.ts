@@ -42,10 +42,10 @@ const quiet = [
 
 /**
  * What costs each conversation processes and shows nobody anything: a headless Chromium keeps two
- * pages of its own ready for each window, which list suggestions below an address bar, and a
- * process for a page that may come. Browsers ignore a name that they do not know.
+ * pages of its own ready for each window, which list suggestions below an address bar. Browsers
+ * ignore a name that they do not know.
  */
-export const needlessFeatures = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess"];
+export const needlessFeatures = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"];
 
 const insecure = ["--disable-web-security", "--disable-site-isolation-trials"];
 

@@ -1,3 +1,4 @@
+import type { ProfileSettings } from "../browser-profile/profile-store.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import type { TellRequest } from "../egress/proxy-access.ts";
 import type { UpstreamProxy } from "../egress/proxy-dial.ts";
@@ -27,6 +28,13 @@ export type BrowserSettings = {
   readonly wssUrl?: string | undefined;
   readonly viewport: { readonly width: number; readonly height: number };
   readonly locale: string;
+  /** The profile that conversations keep their log-ins in; without it none are kept. */
+  readonly profile?: ProfileSettings | undefined;
+  readonly timezone?: string | undefined;
+  /** Where pages are told to be; without it they are told nothing. */
+  readonly geolocation?:
+    | { readonly latitude: number; readonly longitude: number; readonly accuracy: number }
+    | undefined;
   /** A conversation that was idle this long loses its browsing. */
   readonly idleMs: number;
   /**
@@ -39,6 +47,8 @@ export type BrowserSettings = {
   /** Bounds of one download: its bytes, and the time for it. */
   readonly downloadBytes: number;
   readonly downloadMs: number;
+  /** The name of a secret that a text holds: downloads with one are not kept. */
+  readonly secretIn?: ((text: string) => string | undefined) | undefined;
   /**
    * Called with every request that reaches the proxy, including those the browser makes for itself.
    */

@@ -54,6 +54,11 @@ export interface Browsing {
    * a fresh context.
    */
   notices(): readonly string[];
+  /**
+   * Whether it began with something kept of the site of an address, such as a log-in: what the site
+   * shows may then not be public.
+   */
+  hasKept(url: URL): boolean;
   /** Adds a sentence to the notices. */
   tell(sentence: string): void;
 }

@@ -2,6 +2,7 @@ import type { Page } from "playwright";
 import { within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
 import { answered } from "../browser-process/answered.ts";
+import type { StorageState } from "../browser-profile/profile-store.ts";
 import { actOn } from "./act.ts";
 import type { ActOptions, Browsing } from "./browser.ts";
 import { openSurroundings, type Surroundings, type SurroundingsDeps } from "./surroundings.ts";
@@ -10,6 +11,10 @@ import { openSurroundings, type Surroundings, type SurroundingsDeps } from "./su
 export type KeptBrowsing = Browsing & {
   /** When it was last used, by `performance.now()`; undefined while it is in use. */
   idleSince(): number | undefined;
+  /** When it was last used, whether or not it is in use. */
+  usedAt(): number;
+  /** Cookies and storage of its context. */
+  storage(): Promise<StorageState>;
   /** From now on every action is refused with this sentence. */
   lose(sentence: string): void;
   close(): Promise<void>;
@@ -84,6 +89,9 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     },
     notices: () => notices.take(),
     tell: notices.add,
+    hasKept: (url) => deps.profile?.hasSomethingOf(url) === true,
+    usedAt: () => usedAt,
+    storage: async () => (await now.context.storageState({ indexedDB: true })) as StorageState,
     idleSince: () => (acts > 0 ? undefined : usedAt),
     lose(sentence) {
       lost ??= sentence;

@@ -3,14 +3,20 @@ import type { Workspace } from "../../core/workspace.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
 import type { BrowserHost } from "./browser.ts";
 import { type KeptBrowsing, openBrowsing } from "./browsing.ts";
+import { type KeptProfile, keepProfile } from "./keep-profile.ts";
 import { createNotices } from "./notices.ts";
 import { createPageRenderer } from "./render-page.ts";
-import { shareBrowser } from "./shared-browser.ts";
+import { type SharedBrowser, shareBrowser } from "./shared-browser.ts";
+import type { SurroundingsDeps } from "./surroundings.ts";
 
 /** What outlives a conversation's browsing: its last tab's number, and why it must start again. */
 type Memory = { tabs: number; lost: string | undefined };
 
-type Entry = { readonly pending: Promise<KeptBrowsing>; ready: KeptBrowsing | undefined };
+type Entry = {
+  readonly pending: Promise<KeptBrowsing>;
+  ready: KeptBrowsing | undefined;
+  profile: KeptProfile | undefined;
+};
 
 const longestTickMs = 5_000;
 const closeMs = 10_000;
@@ -24,11 +30,7 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
   const memories = new Map<string, Memory>();
   const shared = shareBrowser(settings, (why) => void dropAll(why));
   const renderer = createPageRenderer(shared.get, settings);
-  const memoryOf = (root: string): Memory => {
-    const memory = memories.get(root) ?? { tabs: 0, lost: undefined };
-    memories.set(root, memory);
-    return memory;
-  };
+  const memoryOf = (root: string) => memoryIn(memories, root);
   const drop = async (root: string, why?: string): Promise<void> => {
     const entry = entries.get(root);
     if (entry === undefined) return;
@@ -36,15 +38,20 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
     memoryOf(root).lost = why;
     entry.ready?.lose(why ?? "The browser was closed.");
     const browsing = await entry.pending.catch(() => undefined);
+    await entry.profile?.end();
     await browsing?.close();
   };
   const dropAll = (why?: string) => Promise.all([...entries.keys()].map((root) => drop(root, why)));
-  const begin = async (workspace: Workspace): Promise<KeptBrowsing> => {
-    const memory = memoryOf(workspace.root);
+  const begin = async (workspace: Workspace, entry: () => Entry): Promise<KeptBrowsing> => {
+    const { root } = workspace;
+    const memory = memoryOf(root);
     const notices = createNotices();
     if (memory.lost !== undefined) notices.add(memory.lost);
-    const deps = { ...(await shared.get()), settings, workspace, notices, nextId: () => ++memory.tabs };
-    const browsing = await openBrowsing(deps);
+    const onLost = (why: string) => void (entries.get(root) === entry() && drop(root, why));
+    const profile = settings.profile && (await keepProfile(settings.profile, { workspace, notices, onLost }));
+    entry().profile = profile;
+    const given = { settings, workspace, notices, profile, nextId: () => ++memory.tabs };
+    const browsing = await openKept(shared, given);
     memory.lost = undefined;
     return browsing;
   };
@@ -68,14 +75,12 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
       const { root } = workspace;
       const known = entries.get(root);
       if (known !== undefined) return await abortable(known.pending, signal);
-      const entry: Entry = { pending: makeRoom().then(() => begin(workspace)), ready: undefined };
-      entries.set(root, entry);
-      entry.pending.then(
-        (browsing) => {
-          entry.ready = browsing;
-        },
-        () => entries.get(root) === entry && entries.delete(root),
-      );
+      const entry: Entry = {
+        pending: makeRoom().then(() => begin(workspace, () => entry)),
+        ready: undefined,
+        profile: undefined,
+      };
+      add(entries, root, entry);
       return await abortable(entry.pending, signal);
     },
     peek: ({ root }) => entries.get(root)?.ready,
@@ -89,6 +94,38 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
       await shared.close();
     },
   };
+}
+
+function add(entries: Map<string, Entry>, root: string, entry: Entry): void {
+  entries.set(root, entry);
+  entry.pending.then(
+    (browsing) => {
+      entry.ready = browsing;
+    },
+    () => entries.get(root) === entry && entries.delete(root),
+  );
+}
+
+function memoryIn(memories: Map<string, Memory>, root: string): Memory {
+  const memory = memories.get(root) ?? { tabs: 0, lost: undefined };
+  memories.set(root, memory);
+  return memory;
+}
+
+/** Opens a conversation's browsing, and from then on keeps its profile. */
+async function openKept(
+  shared: SharedBrowser,
+  given: Omit<SurroundingsDeps, "running" | "proxy"> & { readonly profile: KeptProfile | undefined },
+): Promise<KeptBrowsing> {
+  const { profile } = given;
+  try {
+    const browsing = await openBrowsing({ ...(await shared.get()), ...given });
+    profile?.follow(browsing);
+    return browsing;
+  } catch (error) {
+    await profile?.end();
+    throw error;
+  }
 }
 
 /** Repeats work, each time `everyMs` after the last run ended; the timer keeps no process alive. */

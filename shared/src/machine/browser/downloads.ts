@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { AppError } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Notices } from "./notices.ts";
 import { saveDownload } from "./save-download.ts";
@@ -9,7 +10,11 @@ export type DownloadOptions = {
   readonly notices: Notices;
   readonly downloadBytes: number;
   readonly downloadMs: number;
+  readonly secretIn?: ((text: string) => string | undefined) | undefined;
 };
+
+/** Larger downloads are not searched for secrets. */
+const mostSearchedBytes = 50_000_000;
 
 /** Follows the downloads of one context. */
 export interface Downloads {
@@ -27,6 +32,8 @@ export async function keepDownload(file: string, name: string, options: Download
   const { workspace, notices } = options;
   try {
     const { size } = await stat(file);
+    const held = size > mostSearchedBytes ? undefined : options.secretIn?.(await Bun.file(file).text());
+    if (held !== undefined) throw new AppError("forbidden", `It holds the secret ${held}.`);
     const path = await saveDownload(workspace, name, file);
     notices.add(`A file was downloaded to ${path} (${size} bytes).`);
   } catch (error) {

@@ -7,6 +7,7 @@ import type { EgressProxy } from "../egress/proxy.ts";
 import { type BrowserEgress, firstHopOnly, throughProxy } from "./browser-egress.ts";
 import { createDialogs, type Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";
+import type { KeptProfile } from "./keep-profile.ts";
 import { followLocalDownloads } from "./local-downloads.ts";
 import { guardNavigation, type NavigationGuard } from "./navigation-guard.ts";
 import type { Notices } from "./notices.ts";
@@ -32,18 +33,24 @@ export type SurroundingsDeps = {
   readonly workspace: Workspace | undefined;
   readonly notices: Notices;
   readonly nextId: () => number;
+  /** What the context begins with. */
+  readonly profile?: Pick<KeptProfile, "state" | "hasSomethingOf"> | undefined;
 };
 
 const closeMs = 5_000;
+
+type BegunState = Exclude<BrowserContextOptions["storageState"], string | undefined>;
 
 /**
  * Opens a context whose every request goes through the proxy under its own credentials, with one
  * empty tab.
  */
 export async function openSurroundings(deps: SurroundingsDeps): Promise<Surroundings> {
-  const { running, proxy, settings, notices, nextId } = deps;
+  const { running, proxy, settings, notices, nextId, profile } = deps;
   const way = running.here ? throughProxy(proxy, settings, notices) : firstHopOnly(settings, notices);
-  const context = await running.browser.newContext(contextOptions(running, settings, way)).catch((error: unknown) => {
+  const kept = profile && { storageState: profile.state() as BegunState };
+  const options = { ...contextOptions(running, settings, way), ...kept };
+  const context = await running.browser.newContext(options).catch((error: unknown) => {
     way.revoke();
     throw error;
   });
@@ -52,7 +59,7 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
     way.revoke();
   };
   try {
-    await context.grantPermissions([]);
+    await context.grantPermissions(settings.geolocation === undefined ? [] : ["geolocation"]);
     await way.guard(context);
     const guard = await guardNavigation(context, notices);
     const dialogs = createDialogs(notices);
@@ -95,11 +102,13 @@ function contextOptions(
   settings: BrowserSettings,
   { proxy }: BrowserEgress,
 ): BrowserContextOptions {
-  const { viewport, locale, disableSecurity } = settings;
+  const { viewport, locale, timezone, geolocation, disableSecurity } = settings;
   const major = browser.version().split(".")[0];
   return {
     viewport,
     locale,
+    ...(timezone !== undefined && { timezoneId: timezone }),
+    ...(geolocation && { geolocation }),
     // A headless browser says so in its user agent, and some sites turn it away.
     userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`,
     // The downloads of our own browser are followed without Playwright.

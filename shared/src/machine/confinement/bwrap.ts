@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../../core/errors.ts";
-import { descendants, innerPid, readProcessTable, sendSignal } from "../kernel/process-table.ts";
+import { descendants, innerPid, readProcessTable, sendSignal, startOf } from "../kernel/process-table.ts";
 import { firstProcessFilter, namespaceFilter } from "../kernel/syscall-filter.ts";
 import { joinGroupArgv } from "../memory/control-group.ts";
 import { sandboxPath } from "../process/environment.ts";
@@ -15,6 +15,7 @@ import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement
 import { admitView, type OrderedView, viewHolds } from "./made-view.ts";
 import { type Pins, pinNames, unpinNames } from "./pinned-names.ts";
 import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
+import { endRemains, type FirstProcess } from "./view-remains.ts";
 
 /**
  * Confinement by bubblewrap with our own profile. As root we first make the workspace reachable and
@@ -44,7 +45,8 @@ export function createBwrap(view: SandboxProfile, out: "none" | SandboxProxy = "
         return { system: systemPlaces, shown, moved: bridge.moved };
       });
       const profile = bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guarded.argv], view);
-      let first: number | undefined;
+      const inside = [...prlimitArgv(prlimit, command.limits, group !== undefined), ...bridge.inner, ...command.argv];
+      let first: FirstProcess | undefined;
       return {
         argv: [
           ...joinGroupArgv(group),
@@ -54,25 +56,27 @@ export function createBwrap(view: SandboxProfile, out: "none" | SandboxProxy = "
           ...["--info-fd", "3", "--seccomp", "4", "--args", "5"],
           ...(command.first ? ["--as-pid-1"] : []),
           ...profile,
-          ...prlimitArgv(prlimit, command.limits, group !== undefined),
-          ...bridge.inner,
-          ...command.argv,
+          ...inside,
         ],
         env: { PATH: sandboxPath },
         pipes: 3,
         async admit([info = -1, filterEnd = -1, argsEnd = -1]) {
           await tellArguments(argsEnd, environmentArgv({ ...bridge.env, ...command.env }));
-          first = await admitView({ info, filterEnd, filter: command.first ? filterOfFirst : filter }, guarded.ordered);
-          return first !== undefined;
+          const told = (pid: number) => {
+            first = { pid, startedAt: startOf(pid) };
+          };
+          const gate = { info, filterEnd, filter: command.first ? filterOfFirst : filter, told };
+          return admitView(gate, guarded.ordered);
         },
+        endRest: () => endRemains(first, inside),
         refused: guarded.loosen,
         leader: (started) => inNamespace(started, command.first ? 1 : 2),
         rest: guarded.rest,
-        resume: async () => first !== undefined && guarded.resume(first),
+        resume: async () => first !== undefined && guarded.resume(first.pid),
         end(started) {
           // The namespace's first process dies with bwrap only once it has requested that, so kill
           // both.
-          for (const pid of first === undefined ? [started] : [first, started]) sendSignal(pid, "SIGKILL");
+          for (const pid of first === undefined ? [started] : [first.pid, started]) sendSignal(pid, "SIGKILL");
         },
         release: guarded.release,
       };

@@ -36,6 +36,11 @@ export type WrappedCommand = {
   leader(started: number): number | undefined;
   /** Ends everything that was started, immediately. */
   end(started: number): void;
+  /**
+   * Ends what outlived the started program, which others may have killed at any moment; called as
+   * soon as it has ended.
+   */
+  endRest?(): Promise<void>;
   /** What `SandboxProcess` says of them; a process of a tier without them is never resumed. */
   rest?(): void;
   resume?(): Promise<boolean>;

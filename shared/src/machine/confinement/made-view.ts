@@ -26,23 +26,35 @@ const pauseMs = 1;
 const made = z.object({ "child-pid": z.int() });
 
 /**
- * Our ends of bwrap's `--info-fd` and `--seccomp`, and the filter that must be sent to the latter.
+ * Our ends of bwrap's `--info-fd` and `--seccomp`, and the filter that must be sent to the latter;
+ * `told` hears the view's first process as soon as it is known.
  */
-export type ViewGate = { readonly info: number; readonly filterEnd: number; readonly filter: Uint8Array };
+export type ViewGate = {
+  readonly info: number;
+  readonly filterEnd: number;
+  readonly filter: Uint8Array;
+  readonly told: (first: number) => void;
+};
 
 /**
- * Lets a command run once its view exists and shows what was ordered and nothing else, and returns
- * its first process; undefined when bwrap gave up, which it reports on its standard error. The
- * filter holds the command back: bwrap reads it when everything is mounted, and runs nothing
- * without it, so if this process ends first, nothing runs. Rejects with `sandbox_unavailable` when
- * the view differs, which means that names were changed while bwrap mounted them.
+ * Lets a command run once its view exists and shows what was ordered and nothing else. Returns
+ * false when bwrap gave up, which it reports on its standard error. The filter holds the command
+ * back: bwrap reads it when everything is mounted, and runs nothing without it, so if this process
+ * ends first, nothing runs. Rejects with `sandbox_unavailable` when the view differs, which means
+ * that names were changed while bwrap mounted them.
  */
-export async function admitView({ info, filterEnd, filter }: ViewGate, ordered: OrderedView) {
+export async function admitView({ info, filterEnd, filter, told }: ViewGate, ordered: OrderedView): Promise<boolean> {
   try {
-    const told = made.safeParse(jsonOf(await new Response(Bun.file(info).stream()).text()));
-    if (!told.success || !(await settled(told.data["child-pid"], ordered))) return undefined;
+    const { data } = made.safeParse(jsonOf(await new Response(Bun.file(info).stream()).text()));
+    if (data === undefined) return false;
+    told(data["child-pid"]);
+    if (!(await settled(data["child-pid"], ordered))) return false;
     writeSync(filterEnd, filter);
-    return told.data["child-pid"];
+    return true;
+  } catch (error) {
+    if (errnoOf(error) !== "EPIPE") throw error;
+    // Killed in the meantime.
+    return false;
   } finally {
     for (const end of [info, filterEnd]) closeSync(end);
   }

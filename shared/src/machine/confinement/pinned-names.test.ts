@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { guardedFiles } from "../sandbox/guarded-names.ts";
-import { pinNames } from "./pinned-names.ts";
+import { pinNames, unpinNames } from "./pinned-names.ts";
 
 let folder: string;
 let workspace: string;
@@ -114,6 +115,21 @@ test("a sandbox that starts while the last one leaves has its placeholders", asy
     expect(pins.names).toEqual([...guardedFiles]);
     expect(await readdir(workspace)).toHaveLength(guardedFiles.length);
   }
+});
+
+test("what a resting sandbox left is not removed by one that holds a file which others have replaced", async () => {
+  const pins = `${workspace}.pins`;
+  (await pinNames(workspace)).leave();
+  const removal = unpinNames(workspace);
+  // Long enough for the removal to have opened the file; nothing else of it runs meanwhile.
+  Bun.sleepSync(50);
+  const chosen = readFileSync(pins);
+  rmSync(pins);
+  writeFileSync(pins, chosen);
+  await removal;
+  expect([existsSync(pins), (await readdir(workspace)).length]).toEqual([true, guardedFiles.length]);
+  await unpinNames(workspace);
+  expect([existsSync(pins), await readdir(workspace)]).toEqual([false, []]);
 });
 
 test("a repository without permissions gets those of its owner back, and nothing behind a link does", async () => {

@@ -7,6 +7,8 @@ import type { SandboxProcess } from "../sandbox/sandbox.ts";
 import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
 
 const longestComplaint = 500;
+/** After a program has ended its outputs reach their end, unless something outlived it. */
+const drainMs = 500;
 
 /**
  * Starts a command the way its tier wraps it, from `/`, with its own environment. Without a control
@@ -17,11 +19,11 @@ export async function startProcess(
   command: ConfinedCommand,
   watch?: ConversationWatch,
 ): Promise<SandboxProcess> {
-  const { wrapped, child } = await begin(confinement, command);
+  const { wrapped, child, ended } = await begin(confinement, command);
   const bound = command.group ?? watch?.add(command.workspace, child.pid);
   const spared = new Set<number>();
   let atEnd: string | undefined;
-  const exited = child.exited.then(async (exitCode) => {
+  const exited = ended.then(async (exitCode) => {
     await wrapped.release();
     atEnd = await bound?.hit();
     await bound?.remove();
@@ -60,14 +62,24 @@ export async function startProcess(
   };
 }
 
-type Begun = { readonly wrapped: WrappedCommand; readonly child: ReturnType<typeof spawnWrapped> };
+type Begun = {
+  readonly wrapped: WrappedCommand;
+  readonly child: ReturnType<typeof spawnWrapped>;
+  /** The exit code, once nothing is left that the started program could have ended with it. */
+  readonly ended: Promise<number>;
+};
 
 async function begin(confinement: Confinement, command: ConfinedCommand): Promise<Begun> {
   const wrapped = await confinement.wrap(command);
   try {
     const child = spawnWrapped(wrapped);
-    await admitted(wrapped, child);
-    return { wrapped, child };
+    const ended = child.exited.then(async (exitCode) => {
+      await wrapped.endRest?.();
+      return exitCode;
+    });
+    const begun = { wrapped, child, ended };
+    await admitted(begun);
+    return begun;
   } catch (error) {
     const again = wrapped.refused?.() ?? false;
     await wrapped.release();
@@ -76,17 +88,20 @@ async function begin(confinement: Confinement, command: ConfinedCommand): Promis
   return begin(confinement, command);
 }
 
-async function admitted(wrapped: WrappedCommand, child: Begun["child"]): Promise<void> {
+async function admitted({ wrapped, child, ended }: Begun): Promise<void> {
   const ends = child.stdio.slice(3).filter((end) => typeof end === "number");
   try {
     if ((await wrapped.admit?.(ends)) ?? true) return;
   } catch (error) {
     wrapped.end(child.pid);
-    await child.exited;
+    await ended;
     throw error;
   }
   wrapped.end(child.pid);
-  const [complaint] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+  const told = new Response(child.stderr).text();
+  await ended;
+  // Something that outlived the program would keep the pipe open.
+  const complaint = await Promise.race([told, Bun.sleep(drainMs).then(() => "")]);
   throw new AppError("sandbox_unavailable", complaint.trim().slice(0, longestComplaint) || "nothing was started");
 }
 

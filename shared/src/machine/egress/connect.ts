@@ -11,7 +11,7 @@ import { type Resolve, resolveChecked } from "./resolve.ts";
 export type Hop = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array<ArrayBuffer> | undefined;
   readonly signal: AbortSignal;
 };
 

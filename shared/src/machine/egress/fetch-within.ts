@@ -9,7 +9,7 @@ export type EgressRequest = {
   readonly url: string | URL;
   readonly headers?: Readonly<Record<string, string>>;
   /** If set, the request is a POST. */
-  readonly body?: string;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
   readonly signal: AbortSignal;
   /** For the whole request: every hop and the body. */
   readonly timeoutMs: number;

@@ -15,6 +15,8 @@ const outputFolders = [".manyhands", "output"];
 /** The workspace to open. `user` is the user that tool processes run as, if not our own. */
 export type WorkspaceRequest = {
   readonly home: string;
+  /** The agent that works there; agents share no files, even on the same disk. */
+  readonly agent?: string;
   readonly principal: string;
   readonly contextId: string;
   readonly user?: Owner | undefined;
@@ -25,9 +27,10 @@ export type WorkspaceRequest = {
  * contextId is safe, and the same contextId of another principal is another workspace. Tool
  * processes can enter `root` but can neither list its neighbours nor enter `metaRoot`.
  */
-export async function openWorkspace({ home, principal, contextId, user }: WorkspaceRequest): Promise<Workspace> {
+export async function openWorkspace(request: WorkspaceRequest): Promise<Workspace> {
+  const { home, agent, principal, contextId, user } = request;
   const parent = join(home, "workspaces");
-  const folder = join(parent, workspaceKey(principal, contextId));
+  const folder = join(parent, workspaceKey(agent === undefined ? principal : `${agent}/${principal}`, contextId));
   const metaRoot = join(folder, "meta");
   const files = join(folder, "files");
   await mkdir(home, { recursive: true, mode: 0o711 });
@@ -43,6 +46,7 @@ export async function openWorkspace({ home, principal, contextId, user }: Worksp
   await removeStale(join(metaRoot, "staging"));
   const root = await realpath(files);
   const workspace: Workspace = {
+    principal,
     root,
     metaRoot: await realpath(metaRoot),
     resolve: (path) => confinedPath(root, path),

@@ -30,6 +30,7 @@ export function createReadWorkspaces(home: string): ReadWorkspaces {
     if (root === undefined) return undefined;
     const refuse = () => Promise.reject(new AppError("forbidden", "This workspace is only read."));
     return {
+      principal,
       root,
       metaRoot: join(folder, "meta"),
       resolve: (path) => confinedPath(root, path),

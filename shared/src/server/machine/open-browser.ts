@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
+import { AppError } from "../../core/errors.ts";
 import type { BrowserHost } from "../../machine/browser/browser.ts";
 import { createBrowsers } from "../../machine/browser/create-browsers.ts";
 import { type BrowserSettings, browserDefaults } from "../../machine/browser-process/settings.ts";
@@ -10,17 +11,21 @@ export type OpenedBrowser =
   | { readonly browsers: BrowserHost; readonly missing: undefined }
   | { readonly browsers: undefined; readonly missing: string };
 
+type BrowserConfig = Pick<Config, "home" | "browser" | "egress">;
+/** What a browser is given beside its settings. */
+export type BrowserParts = Pick<BrowserSettings, "secretIn" | "profile">;
+
 /**
  * The browser as configured, not yet started. Rejects with `config_invalid` if the configured
  * program is missing.
  */
-export async function openBrowser(config: Pick<Config, "home" | "browser" | "egress">): Promise<OpenedBrowser> {
+export async function openBrowser(config: BrowserConfig, parts: BrowserParts = {}): Promise<OpenedBrowser> {
   const missing = await browserMissing(config);
   if (missing !== undefined) return { browsers: undefined, missing };
-  return { browsers: createBrowsers(browserSettings(config)), missing };
+  return { browsers: createBrowsers({ ...browserSettings(config), ...parts }), missing };
 }
 
-function browserSettings({ home, browser, egress }: Pick<Config, "home" | "browser" | "egress">): BrowserSettings {
+function browserSettings({ home, browser, egress }: BrowserConfig): BrowserSettings {
   const { proxy, ...policy } = egress;
   const { server, username, password } = browser.proxy;
   const own = server === undefined ? undefined : { server, username, password };
@@ -37,9 +42,18 @@ function browserSettings({ home, browser, egress }: Pick<Config, "home" | "brows
     wssUrl: browser.wss_url,
     viewport: { width: browser.window_width, height: browser.window_height },
     locale: browser.locale,
+    timezone: browser.timezone,
+    geolocation: placeOf(browser.geolocation),
     idleMs: browser.idle_seconds * 1000,
     contexts: browser.max_contexts,
     tabs: browser.max_tabs,
     downloadBytes: browser.max_download_bytes,
   };
+}
+
+function placeOf({ latitude, longitude, accuracy }: Config["browser"]["geolocation"]): BrowserSettings["geolocation"] {
+  if (latitude === undefined && longitude === undefined) return undefined;
+  if (latitude === undefined || longitude === undefined)
+    throw new AppError("config_invalid", "browser.geolocation needs latitude and longitude.");
+  return { latitude, longitude, accuracy };
 }

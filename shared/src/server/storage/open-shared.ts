@@ -5,6 +5,8 @@ import type { SecretText } from "../../cluster/shared-rows.ts";
 import type { Config } from "../../config/config.ts";
 import { type Log, silentLog } from "../../core/runs/engine.ts";
 import type { KeptText } from "../../core/text/kept-text.ts";
+import type { KeptTexts } from "../../core/text/kept-texts.ts";
+import { profileFiles } from "../../machine/browser-profile/profile-files.ts";
 import { keptFile } from "../../machine/workspace/own-files/kept-file.ts";
 import { credentialsFile } from "../../mcp/client/oauth/credential-store.ts";
 import type { MemoryRows } from "../../memory/memory-rows.ts";
@@ -26,11 +28,15 @@ export type Shared = {
   readonly doorbellKey: KeptText;
   /** The links to runs, by the hashes of their secrets. */
   readonly shares: KeptText;
+  /** The schedules that were added, and where all of them stand. */
+  readonly schedules: KeptText;
   /** What MCP servers may offer, and the credentials for them. */
   readonly pins: KeptText;
   /** Which skills are approved. */
   readonly skillPins: KeptText;
   readonly credentials: KeptText;
+  /** What the browsers of principals keep. */
+  readonly profiles: KeptTexts;
   /** The tokens and sessions of callers. */
   tokens(): AuthStore;
   /** What is remembered for principals; whoever opens it closes it. */
@@ -57,9 +63,11 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
   const files = {
     agents: keptFile(join(home, "agents.json")),
     shares: keptFile(join(home, "shares.json")),
+    schedules: keptFile(join(home, "schedules.json")),
     pins: keptFile(join(home, "mcp-pins.json")),
     skillPins: keptFile(join(home, "skill-pins.json")),
     credentials: credentialsFile(home),
+    profiles: profileFiles(home),
     signing: keyFiles(home),
     mountKey: keptFile(join(home, mountKeyFile)),
     doorbellKey: keptFile(join(home, "doorbell-key")),
@@ -81,9 +89,11 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
     return {
       agents: rows.secretText("agents") ?? files.agents,
       shares: rows.text("shares"),
+      schedules: rows.text("schedules"),
       pins: rows.text("mcp-pins"),
       skillPins: rows.text("skill-pins"),
       credentials: rows.secretText("mcp-credentials") ?? files.credentials,
+      profiles: rows.profiles ?? files.profiles,
       signing: { current, former },
       mountKey,
       doorbellKey,
@@ -114,7 +124,7 @@ async function begun(shared: KeptText | undefined, file: KeptText): Promise<Kept
 export const mountKeyFile = "mcp-mount-key";
 
 const keyMissing =
-  "engine.secret_key is not set: registered agents, the credentials of MCP servers and the keys of cards and notifications stay in each home. Set MANYHANDS_ENGINE_SECRET_KEY to the same long secret everywhere (`openssl rand -base64 32`) to share them.";
+  "engine.secret_key is not set: registered agents, the credentials of MCP servers, browser profiles and the keys of cards and notifications stay in each home. Set MANYHANDS_ENGINE_SECRET_KEY to the same long secret everywhere (`openssl rand -base64 32`) to share them.";
 
 /** What a model needs of it. */
 export function limitsOf({ shareLimits }: Shared): Pick<ModelOptions, "shareLimits"> {

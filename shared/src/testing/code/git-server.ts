@@ -4,6 +4,8 @@ import { join } from "node:path";
 
 /** git's own server behind HTTP, over the repositories of a new folder. */
 export type GitServer = {
+  /** Where its repositories are. */
+  readonly folder: string;
   readonly server: Bun.Server<undefined>;
   /** The requested paths, in order. */
   readonly asked: readonly string[];
@@ -12,6 +14,8 @@ export type GitServer = {
    * `main` branch.
    */
   make(name: string, script: string): Promise<void>;
+  /** What git answers to a request. */
+  answer(url: URL, request: Request): Promise<Response>;
   close(): Promise<void>;
 };
 
@@ -20,7 +24,7 @@ export type GitServer = {
  * certificate.
  */
 export async function startGitServer(
-  before: (url: URL) => Response | undefined = () => undefined,
+  before: (url: URL, request: Request) => Response | undefined | Promise<Response | undefined> = () => undefined,
   tls?: { readonly key: Bun.BunFile; readonly cert: Bun.BunFile },
 ): Promise<GitServer> {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-git-"));
@@ -32,10 +36,11 @@ export async function startGitServer(
     async fetch(request) {
       const url = new URL(request.url);
       asked.push(url.pathname);
-      return before(url) ?? (await backend(folder, url, request));
+      return (await before(url, request)) ?? (await backend(folder, url, request));
     },
   });
   return {
+    folder,
     server,
     asked,
     async make(name, script) {
@@ -44,6 +49,7 @@ export async function startGitServer(
       const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", shell], { cwd: folder, env });
       if (exitCode !== 0) throw new Error(stderr.toString());
     },
+    answer: (url, request) => backend(folder, url, request),
     async close() {
       await server.stop(true);
       await rm(folder, { recursive: true });
@@ -60,7 +66,7 @@ const identity = {
 
 /** Handles one request by the Common Gateway Interface. */
 async function backend(folder: string, url: URL, request: Request): Promise<Response> {
-  const child = Bun.spawn(["git", "-c", "safe.directory=*", "http-backend"], {
+  const child = Bun.spawn(["git", "-c", "safe.directory=*", "-c", "http.receivepack=true", "http-backend"], {
     env: {
       PATH: process.env.PATH ?? "",
       GIT_PROJECT_ROOT: folder,

@@ -70,6 +70,7 @@ export async function availableTiers(): Promise<ConfiningTier[]> {
 
 function plainWorkspace(root: string, metaRoot: string): ToolContext["workspace"] {
   return {
+    principal: "alice",
     root,
     metaRoot,
     resolve: async (path) => join(root, path),

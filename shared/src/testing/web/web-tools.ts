@@ -4,6 +4,7 @@ import { createEgress } from "../../machine/egress/egress.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { webSearchTool } from "../../tools/browser/act/web-search.ts";
 import { cloneRepositoryTool } from "../../tools/code/clone-repository.ts";
+import { noGitHosts } from "../../tools/code/forge/git-host.ts";
 import { createSnapshotStates } from "../../tools/observation/elements/snapshot-state.ts";
 import { createRobots } from "../../tools/page/robots.ts";
 import { webFetch } from "../../tools/web/web-fetch.ts";
@@ -22,7 +23,7 @@ export function webToolsForTest(text: () => string = () => ""): readonly Tool[] 
     webSearch({ ...page, engines: [], lang: "en", country: "us" }),
     webFetch(page),
     webSearchTool({ browsers, looks: createSnapshotStates() }, async () => []),
-    cloneRepositoryTool({ egress, sandbox }),
+    cloneRepositoryTool({ egress, sandbox, hosts: noGitHosts }),
   ];
   return tools.map((tool) => ({ ...tool, call: async () => ({ text: text(), isError: false }) }));
 }

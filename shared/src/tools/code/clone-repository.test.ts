@@ -13,6 +13,7 @@ import { type GitServer, startGitServer } from "../../testing/code/git-server.ts
 import { sourceAddress } from "./archive/download-archive.ts";
 import { changesPatches } from "./checkpoints/changes-patch.ts";
 import { cloneRepositoryTool } from "./clone-repository.ts";
+import { noGitHosts } from "./forge/git-host.ts";
 
 /** The tests' address, which leads to a local server. */
 const host = "https://git.example";
@@ -74,7 +75,10 @@ function egressHere(): Egress {
 
 const clone = async (input: Record<string, unknown>, sandbox = place.sandbox) => {
   const workspace = await place.project({});
-  const result = await callIn(workspace)(cloneRepositoryTool({ egress: egressHere(), sandbox }), input);
+  const result = await callIn(workspace)(
+    cloneRepositoryTool({ egress: egressHere(), sandbox, hosts: noGitHosts }),
+    input,
+  );
   return { workspace, ...result };
 };
 
@@ -157,6 +161,32 @@ test.if(hasGit)("links in a repository that lead outside are left out, and the r
   expect(text).toContain("Left out (git hooks, links that lead nowhere or outside): links/out, links/up");
   expect(await inside(workspace, "cd links; git status --short; cat in")).toBe("D out\n D up\na");
 });
+
+test.if(hasGit)(
+  "submodules and files of Git LFS are named as missing, and a submodule can be cloned into its place",
+  async () => {
+    await git.make(
+      "ann/parts",
+      `printf '[submodule "lib"]\\n\\tpath = vendor/lib\\n\\turl = ${host}/ann/app\\n' > .gitmodules
+echo '*.bin filter=lfs diff=lfs merge=lfs -text' > .gitattributes
+printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%064d\\nsize 5\\n' 1 > big.bin
+git update-index --add --cacheinfo "160000,$(git -C ../ann/app.git rev-parse v1),vendor/lib"
+git add .gitmodules .gitattributes big.bin && git commit -qm parts`,
+    );
+    const { workspace, text } = await clone({ url: `${host}/ann/parts` });
+    const commit = /vendor\/lib is commit ([0-9a-f]{40}) of https:\/\/git\.example\/ann\/app/.exec(text)?.[1] ?? "";
+    expect(text).toContain(
+      "these hold a pointer instead of their content, and must not be changed or committed: big.bin",
+    );
+    const tool = cloneRepositoryTool({ egress: egressHere(), sandbox: place.sandbox, hosts: noGitHosts });
+    const input = { url: `${host}/ann/app`, ref: commit, into: "parts/vendor/lib" };
+    const submodule = await callIn(workspace)(tool, input);
+    expect(submodule.text).toContain("into parts/vendor/lib/");
+    expect(await inside(workspace, "cd parts; cat vendor/lib/main.py; git status --short; git submodule status")).toBe(
+      `print(1)\n-${commit} vendor/lib`,
+    );
+  },
+);
 
 test.if(hasGit)("a malicious repository is refused before it is written, and nothing is left of it", async () => {
   for (const [name, commands] of Object.entries(bombs)) {
@@ -297,7 +327,7 @@ test.if(Bun.which("openssl") !== null)("an untrusted certificate is refused", as
   try {
     const workspace = await place.project({});
     const egress = createEgress({ allow: [secure.url.host], deny: [], only: [] });
-    const tool = cloneRepositoryTool({ egress, sandbox: place.sandbox });
+    const tool = cloneRepositoryTool({ egress, sandbox: place.sandbox, hosts: noGitHosts });
     const { text } = await callIn(workspace)(tool, { url: `${secure.url.origin}/app.tgz` });
     expect(text).toContain("self signed certificate");
   } finally {

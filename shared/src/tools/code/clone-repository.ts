@@ -8,7 +8,12 @@ import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { downloadArchive, isOnForge, type SourceAddress, sourceAddress } from "./archive/download-archive.ts";
 import { placeEntries } from "./archive/place-entries.ts";
 import { unpackArchive, unpackedText } from "./archive/unpack-archive.ts";
+import { recordClone } from "./forge/clone-record.ts";
+import type { GitHosts } from "./forge/git-host.ts";
+import { forgeFamily } from "./forge/push-branch.ts";
+import { unnamedRepository } from "./forge/unnamed-repository.ts";
 import { checkOut } from "./git/check-out.ts";
+import { leftOutText } from "./git/left-out.ts";
 import { chooseRef, remoteRepository } from "./git/upload-pack.ts";
 import { repositoryNotes } from "./repository-notes.ts";
 
@@ -29,10 +34,12 @@ const input = z.strictObject({
 
 type CloneInput = z.output<typeof input>;
 
-const description = `Clones a public repository, by its https address, into a new workspace folder, with its newest commits; or downloads an archive (.zip,
-.tar.gz). What you change in it is handed over as a patch. You cannot push or fetch again.`;
+const description = `Clones a repository, by its https address, into a new workspace folder, with its newest commits; or downloads an archive (.zip,
+.tar.gz). What you change in it is handed over as a patch.`;
+const withoutPush = "You cannot push or fetch again.";
+const withPush = "push_branch, offered once you have cloned, pushes your commits.";
 
-type CloneDeps = { readonly egress: Egress; readonly sandbox: Sandbox };
+type CloneDeps = { readonly egress: Egress; readonly sandbox: Sandbox; readonly hosts: GitHosts };
 
 /**
  * The `clone_repository` tool. All network access obeys the egress policy; git, which has no
@@ -42,13 +49,21 @@ type CloneDeps = { readonly egress: Egress; readonly sandbox: Sandbox };
 export function cloneRepositoryTool(deps: CloneDeps): Tool {
   return defineTool({
     name: "clone_repository",
-    description: description.replaceAll("\n", " "),
+    description: `${description.replaceAll("\n", " ")} ${deps.hosts.any ? withPush : withoutPush}`,
     input,
     effect: "once",
-    reach: { opens: ({ url }) => [url], reads: true, led: true, free: isOnForge },
+    ...(deps.hosts.any && { opens: forgeFamily }),
+    // What a token opens is not for everybody, so such an address has to be named by the user.
+    reach: {
+      opens: ({ url }) => [url],
+      reads: true,
+      led: true,
+      free: (url) => isOnForge(url) && deps.hosts.find(url) === undefined,
+    },
+    risk: async ({ url }, context) => unnamedRepository(url, deps.hosts, context),
     edits: true,
     async run(given, context) {
-      const source = sourceAddress(given.url);
+      const source = sourceAddress(given.url, deps.hosts);
       if (source.kind === "repository" && (await hasGit(deps.sandbox, context)))
         return await cloned(source, given, deps, context);
       return await fetched(source, given, deps, context);
@@ -62,18 +77,22 @@ async function hasGit(sandbox: Sandbox, { workspace, signal }: ToolContext): Pro
   return exitCode === 0;
 }
 
+const heads = "refs/heads/";
+
 type Repository = Extract<SourceAddress, { kind: "repository" }>;
 
 async function cloned(
   { url, name }: Repository,
   { ref: wanted, depth, into = name }: CloneInput,
-  { egress, sandbox }: CloneDeps,
+  { egress, sandbox, hosts }: CloneDeps,
   { workspace, signal }: ToolContext,
 ): Promise<string> {
-  const remote = await remoteRepository(url, { egress, signal });
-  const ref = chooseRef(await remote.refs(wanted), wanted);
+  const remote = await remoteRepository(url, { egress, hosts, signal });
+  const refs = await remote.refs(wanted);
+  const ref = chooseRef(refs, wanted);
   const pack = await remote.fetch(ref.oid, depth);
-  const entries = checkOut({ url, ref, pack, workspace: workspace.root }, { sandbox, signal });
+  const author = hosts.find(url)?.host.author;
+  const entries = checkOut({ url, ref, pack, author, workspace: workspace.root }, { sandbox, signal });
   const placed = await placeEntries({
     workspace,
     entries,
@@ -84,12 +103,20 @@ async function cloned(
     // A repository is not made for this machine, so a link to outside is not an attack.
     linksOutside: "leave out",
   });
+  const defaultBranch = refs.find(({ name }) => name === "HEAD")?.branch;
+  await recordClone(workspace, placed.folder, {
+    url,
+    commit: ref.oid,
+    ...(ref.name?.startsWith(heads) && { branch: ref.name.slice(heads.length) }),
+    ...(defaultBranch !== undefined && { defaultBranch: defaultBranch.slice(heads.length) }),
+  });
   const at = ref.name === undefined ? "" : `${ref.name.replace(/^refs\/(heads|tags)\//, "")}, `;
   const history =
     pack.shallow.length === 0
       ? "its whole history"
       : `the last ${depth === 1 ? "commit" : `${depth} commits`} of its history`;
-  const notes = await repositoryNotes(workspace, placed);
+  const leftOut = await leftOutText(placed.folder, { workspace: workspace.root, sandbox, signal });
+  const notes = `${leftOut}${await repositoryNotes(workspace, placed)}`;
   return `${unpackedText(placed)}\nIt is ${url} at ${at}${ref.oid.slice(0, 12)}, with ${history}. git works in it.${notes}`;
 }
 

@@ -7,6 +7,10 @@ import { checkpointsTool } from "./checkpoints/checkpoints-tool.ts";
 import { withCheckpoints } from "./checkpoints/with-checkpoints.ts";
 import { cloneRepositoryTool } from "./clone-repository.ts";
 import { withDiagnostics } from "./diagnostics/with-diagnostics.ts";
+import { type GitHosts, noGitHosts } from "./forge/git-host.ts";
+import { pushBranchTool } from "./forge/push-branch.ts";
+import { readIssueTool } from "./forge/read-issue.ts";
+import { languageServerTool } from "./language/language-server.ts";
 import { applyPatchTool } from "./patch/apply-patch.ts";
 import { repoMapTool } from "./repo-map/repo-map.ts";
 import { globTool } from "./search/glob.ts";
@@ -21,6 +25,8 @@ export type CodeToolsDeps = {
   readonly runsCode: boolean;
   /** The egress for fetching repositories; undefined when the web is disabled. */
   readonly egress: Egress | undefined;
+  /** Servers of repositories with a token; none by default. */
+  readonly hosts?: GitHosts;
   /** Serialises edits of the same file. */
   readonly edits: KeyedQueue;
 };
@@ -36,7 +42,7 @@ export type CodeTools = {
 };
 
 /** Creates the code tools. Every tool of the agent must be wrapped with `over`, these included. */
-export function codeTools({ sandbox, runsCode, egress, edits }: CodeToolsDeps): CodeTools {
+export function codeTools({ sandbox, runsCode, egress, hosts = noGitHosts, edits }: CodeToolsDeps): CodeTools {
   const checkpoints = createCheckpoints();
   return {
     over(tool) {
@@ -46,11 +52,13 @@ export function codeTools({ sandbox, runsCode, egress, edits }: CodeToolsDeps): 
     },
     tools: [
       unpackTool({ sandbox }),
-      ...(egress === undefined ? [] : [cloneRepositoryTool({ egress, sandbox })]),
+      ...(egress === undefined ? [] : [cloneRepositoryTool({ egress, sandbox, hosts })]),
       ...(runsCode ? [repoMapTool({ sandbox }), searchTool({ sandbox }), globTool({ sandbox })] : []),
       applyPatchTool({ queue: edits }),
-      ...(runsCode ? [runTestsTool({ sandbox })] : []),
+      ...(runsCode ? [runTestsTool({ sandbox }), languageServerTool({ sandbox })] : []),
       checkpointsTool(checkpoints),
+      ...(egress !== undefined && hosts.any ? [readIssueTool({ egress, hosts })] : []),
+      ...(egress !== undefined && hosts.any && runsCode ? [pushBranchTool({ egress, sandbox, hosts })] : []),
     ],
   };
 }

@@ -57,7 +57,6 @@ async function openDisplay(sandbox: Sandbox, workspace: string, { width, height 
     onOutput: (_, bytes) => errors.push(Buffer.from(bytes).toString()),
   });
   if (outcome.state === "finished") return session;
-  await session.close();
   throw new Error(`The display did not start: ${errors.join("").trim()}`);
 }
 

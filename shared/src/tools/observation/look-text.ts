@@ -75,12 +75,13 @@ function remarks({ unseen, crowded, measure }: PageLook, cut: boolean): string[]
  * The lines above the outline: the address, the tabs, which part of the page the window shows, and
  * the dialog that holds it up.
  */
-export function headerOf(browsing: Browsing, look: PageLook | undefined): string[] {
+export function headerOf(browsing: Browsing, look: PageLook | undefined, about: readonly string[] = []): string[] {
   const active = browsing.active();
   const lines = [`Page: ${oneLine(active.page.url(), 300)}`];
   const tabs = browsing.tabs();
   if (tabs.length > 1) lines.push(`Tabs: ${tabs.map((tab) => tabText(tab, tab.id === active.id)).join("; ")}`);
   if (look !== undefined) lines.push(...windowLines(look));
+  lines.push(...about);
   const dialog = browsing.dialog();
   if (dialog !== undefined) {
     const answer = dialog.kind === "prompt" ? `, its default answer is ${JSON.stringify(dialog.defaultText)}` : "";

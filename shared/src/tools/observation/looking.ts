@@ -1,7 +1,11 @@
 import type { ElementHandle, Frame } from "playwright";
+import { within } from "../../core/async/within.ts";
 import { type ApartProgram, callApart, elementApart } from "../../machine/browser-process/apart.ts";
+import type { SeenElement } from "./elements/refs.ts";
 import * as drawnElement from "./in-page/drawn-element.ts";
 import * as elementNumbers from "./in-page/element-numbers.ts";
+import type { SecretOrder, SecretOutcome } from "./in-page/fill-secret.ts";
+import * as fillSecret from "./in-page/fill-secret.ts";
 import * as findDrawnElements from "./in-page/find-drawn-elements.ts";
 import * as findUnseenText from "./in-page/find-unseen-text.ts";
 import * as isClipped from "./in-page/is-clipped.ts";
@@ -23,6 +27,7 @@ import * as visibility from "./in-page/visibility.ts";
 const modules: readonly object[] = [
   drawnElement,
   elementNumbers,
+  fillSecret,
   findDrawnElements,
   findUnseenText,
   isClipped,
@@ -52,6 +57,25 @@ export function lookIn(frame: Frame, order: LookOrder, timeoutMs: number): Promi
 /** The texts of a document that no person could see. */
 export function unseenTextOf(frame: Frame, timeoutMs = 10_000): Promise<string[]> {
   return callApart(frame, program, { name: "unseen", timeoutMs });
+}
+
+/**
+ * Fills a field of the document it was seen in with a secret, or says what keeps it from being
+ * filled.
+ */
+export async function secretInto(
+  { frame, number, origin }: Pick<SeenElement, "frame" | "number" | "origin">,
+  order: SecretOrder,
+): Promise<SecretOutcome> {
+  const arg = { number, document: origin, ...order };
+  // Whatever the browser says of a failure may hold what was typed.
+  const outcome = callApart<SecretOutcome>(frame, program, { name: "secret", arg, timeoutMs: describeMs });
+  return (await within(describeMs + 1_000, outcome)) ?? { is: "changed" };
+}
+
+/** All that a frame shows as words, and what stands in its open fields. */
+export function wordsIn(frame: Frame, timeoutMs: number): Promise<string> {
+  return callApart(frame, program, { name: "words", timeoutMs });
 }
 
 /** The element with a number; undefined when it is gone, or has another role or name now. */

@@ -18,6 +18,8 @@ export type ObservationOptions = {
   readonly tokens?: number;
   /** The mark of the observation that the conversation has, with those it continues. */
   readonly since?: string | undefined;
+  /** Further lines about the page, above its outline. */
+  readonly about?: readonly string[];
   readonly signal: AbortSignal;
 };
 
@@ -40,7 +42,7 @@ const mostLoaded = 0.5;
  */
 export async function observe(
   browsing: Browsing,
-  { looks: states, vision, tokens = observationTokens, since, signal }: ObservationOptions,
+  { looks: states, vision, tokens = observationTokens, since, about = [], signal }: ObservationOptions,
 ): Promise<Observation | undefined> {
   const looks = states.of(browsing);
   const base = looks.told.get(since ?? "");
@@ -48,7 +50,7 @@ export async function observe(
   await settle(browsing, looks, signal);
   const look = await lookAt(browsing, looks, { signal, timeoutMs: lookMs, tellsChanges: true });
   const notices = untoldNotices(browsing, looks);
-  const told = { header: headerOf(browsing, look), notices, picture: base?.picture };
+  const told = { header: headerOf(browsing, look, about), notices, picture: base?.picture };
   if (look === undefined) {
     // The header ends with the dialog.
     const isTold = base !== undefined && looks.toldDialog !== undefined && browsing.dialog() === looks.toldDialog;

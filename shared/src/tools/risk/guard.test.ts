@@ -468,3 +468,14 @@ test("a repository is cloned from a host the user named or from a forge; any oth
   // The repository's content counts as read.
   expect(await judge("https://first.example/", [], "web_fetch")).toContain("which you did not name");
 });
+
+test("what a page shows to a log-in that a profile kept is private, and what others show is not", async () => {
+  const tabs = ["https://shop.example/orders", "https://news.example/"].map((url) => ({ page: { url: () => url } }));
+  const browsing = { tabs: () => tabs, hasKept: ({ host }: URL) => host === "shop.example" };
+  const browsers = { peek: () => browsing } as unknown as JudgingDeps["browsers"];
+  const guard = createGuard({ browsers, looks: createSnapshotStates(), scope: "task", trusted: [] });
+  const page = { call: async () => ({ text: "", isError: false }), brings: ["web"], onPage: {}, name: "browser_wait" };
+  const workspace = await kept.workspace("kept log-in");
+  const result = await guard.over(page as unknown as Tool).call({}, contextForTest(workspace));
+  expect(result.takenIn).toEqual(["web", "shop.example"]);
+});

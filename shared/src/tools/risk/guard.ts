@@ -45,14 +45,14 @@ export function createGuard(deps: JudgingDeps): Guard {
     const places = isPageTool(tool) ? [...opened, ...pages] : opened;
     return withFew(result, tool, await forFew(workspace, places));
   };
+  const isForFew = async (workspace: Workspace, url: URL): Promise<boolean> =>
+    isPrivatePlace(url) || browsers?.peek(workspace)?.hasKept(url) === true || (await book.isSignedIn(workspace, url));
   /**
-   * Hosts whose pages are not public: hosts of private networks, and those the agent has signed in
-   * to.
+   * Hosts whose pages are not public: hosts of private networks, those that a kept profile may be
+   * signed in to, and those the agent has signed in to.
    */
   const forFew = async (workspace: Workspace, urls: readonly URL[]): Promise<string[]> => {
-    const few = await Promise.all(
-      urls.map(async (url) => (isPrivatePlace(url) || (await book.isSignedIn(workspace, url)) ? [url.host] : [])),
-    );
+    const few = await Promise.all(urls.map(async (url) => ((await isForFew(workspace, url)) ? [url.host] : [])));
     return [...new Set(few.flat())];
   };
   return {

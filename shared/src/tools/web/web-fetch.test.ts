@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createEgress } from "../../machine/egress/egress.ts";
+import { wordOf } from "../../testing/documents.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { pdf } from "../../testing/web/pdf.ts";
@@ -158,6 +159,14 @@ test("the text of a PDF is read page by page", async () => {
     isError: true,
     text: expect.stringContaining("cannot be read"),
   });
+});
+
+test("the text of a document has no terminal sequences and invisible characters", async () => {
+  const word = await wordOf("red\u202eder \u200bhid\u{e0041}den \u2066words");
+  await using site = startSite({ "/contract": served(new Uint8Array(word), "application/octet-stream") });
+  await using at = await start(site.host);
+  const { text } = await at.read({ url: `${site.url}/contract` });
+  expect(text).toContain("redder hidden words");
 });
 
 test("images and other files without text are refused, with their type", async () => {

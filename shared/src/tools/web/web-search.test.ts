@@ -77,6 +77,20 @@ test("the whole search has a time limit, and an abort its own reason", async () 
   expect(await pending.catch((error) => error)).toBe(reason);
 });
 
+test("once the time is over no further engine is asked, whatever the last one answered", async () => {
+  const slow = engine("google", async (_, signal) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return [hit("https://late.example/")];
+  });
+  let further = 0;
+  const next = engine("bing", async () => {
+    further++;
+    return [hit("https://a.example/")];
+  });
+  const { found, failures } = await searchAll([slow, next], asked, never, 20);
+  expect([found.map(({ url }) => url), failures, further]).toEqual([["https://late.example/"], [], 0]);
+});
+
 test("a page found by several engines counts once, and engines are asked until there are enough pages", async () => {
   let more = 0;
   const engines = [

@@ -3,6 +3,7 @@ import { liveEnglish } from "./words-live-en.ts";
 import { memoryEnglish } from "./words-memory-en.ts";
 import { runEnglish } from "./words-run-en.ts";
 import { skillsEnglish } from "./words-skills-en.ts";
+import { startsEnglish } from "./words-starts-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
 
 /**
@@ -72,13 +73,14 @@ export const english = {
 
   // Runs.
   run: runEnglish,
+  starts: startsEnglish,
   find: findEnglish,
   livePage: liveEnglish,
 
   // Settings that write, the builder, the API page.
   system: systemEnglish,
-  memory: memoryEnglish,
   skillSettings: skillsEnglish,
+  memory: memoryEnglish,
 
   // A new task.
   whatNeedsDoing: "What needs doing?",
@@ -255,6 +257,7 @@ export const english = {
     servers: "MCP servers",
     skills: "Skills",
     tokens: "Tokens",
+    browser: "Browser",
     memory: "Memory",
     appearance: "Appearance",
   },

@@ -32,6 +32,7 @@ export const liveEnglish = {
   take: "Take over",
   taking: "Waiting for the agent's call",
   handBack: "Hand back",
+  handedBackAnswer: "I have done it on the page, and handed the page back.",
   hintOf: {
     browser: "Take over to click and type in the page yourself. The agent waits meanwhile.",
     desktop: "Take over to click and type on the desktop yourself. The agent waits meanwhile.",

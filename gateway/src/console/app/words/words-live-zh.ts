@@ -31,6 +31,7 @@ export const liveChinese: typeof liveEnglish = {
   take: "接管",
   taking: "正在等待智能体完成调用",
   handBack: "交还",
+  handedBackAnswer: "我已在页面上完成，并交还了页面。",
   hintOf: {
     browser: "接管后可以亲自在页面中点击和输入，智能体会等待。",
     desktop: "接管后可以亲自在桌面上点击和输入，智能体会等待。",

@@ -7,6 +7,20 @@ export const systemEnglish = {
   saved: "Saved.",
   required: "required",
 
+  // Browser profiles.
+  profiles: "Kept log-ins",
+  profilesNote: "What the browser keeps between your conversations, by profile. Nobody else's conversations use it.",
+  noProfiles: "No log-ins are kept",
+  noProfilesMore: "[browser] profile in manyhands.toml keeps them.",
+  profileSaved: (when: string) => `saved ${when}`,
+  profileInUse: "in use",
+  profileEmpty: "Nothing is kept yet.",
+  deleteProfile: "Delete",
+  deleteProfileAsk: (name: string) => `Delete the log-ins of ${name}?`,
+  deleteProfileMore:
+    "Conversations that use them lose their pages. The sites may still know the sessions: log out there to end them.",
+  profileDeleted: (name: string) => `Deleted ${name}.`,
+
   // The model.
   modelName: "Model",
   endpoint: "Endpoint",

@@ -2,6 +2,18 @@ import type { systemEnglish } from "./words-system-en.ts";
 
 /** The texts of settings, flow builder and API page, in Chinese. */
 export const systemChinese: typeof systemEnglish = {
+  profiles: "保留的登录",
+  profilesNote: "浏览器在您的各次对话之间保留的内容，按配置文件列出。其他人的对话不会使用它。",
+  noProfiles: "没有保留的登录",
+  noProfilesMore: "在 manyhands.toml 中设置 [browser] profile 即可保留。",
+  profileSaved: (when) => `保存于 ${when}`,
+  profileInUse: "使用中",
+  profileEmpty: "尚未保留任何内容。",
+  deleteProfile: "删除",
+  deleteProfileAsk: (name) => `删除 ${name} 的登录？`,
+  deleteProfileMore: "正在使用它的对话会失去其页面。网站可能仍记得会话：请在网站上退出登录以结束会话。",
+  profileDeleted: (name) => `已删除 ${name}。`,
+
   operatorOnly: "设置仅供管理员使用",
   operatorOnlyMore: "你的凭据没有 admin 权限。",
   save: "保存",

@@ -4,6 +4,7 @@ import { liveChinese } from "./words-live-zh.ts";
 import { memoryChinese } from "./words-memory-zh.ts";
 import { runChinese } from "./words-run-zh.ts";
 import { skillsChinese } from "./words-skills-zh.ts";
+import { startsChinese } from "./words-starts-zh.ts";
 import { systemChinese } from "./words-system-zh.ts";
 
 /** The texts of the console in Chinese, written and not translated word by word. */
@@ -61,11 +62,12 @@ export const chinese: typeof english = {
   },
   planStates: { not_started: "未开始", in_progress: "进行中", completed: "已完成", blocked: "受阻" },
   run: runChinese,
+  starts: startsChinese,
   find: findChinese,
   livePage: liveChinese,
   system: systemChinese,
-  memory: memoryChinese,
   skillSettings: skillsChinese,
+  memory: memoryChinese,
 
   whatNeedsDoing: "要做什么？",
   task: "任务",
@@ -230,6 +232,7 @@ export const chinese: typeof english = {
     servers: "MCP 服务器",
     skills: "技能",
     tokens: "令牌",
+    browser: "浏览器",
     memory: "记忆",
     appearance: "外观",
   },

@@ -9,11 +9,12 @@ import { NotificationChoice } from "../../parts/notification-choice.tsx";
 import { LanguageChoice } from "./language-choice.tsx";
 import { MemorySection } from "./memory-section.tsx";
 import { ModelSection } from "./model-section.tsx";
+import { ProfilesSection } from "./profiles-section.tsx";
 import { ServersSection } from "./servers-section.tsx";
 import { SkillsSection } from "./skills-section.tsx";
 import { TokensSection } from "./tokens-section.tsx";
 
-const sections = ["model", "agents", "servers", "skills", "tokens", "memory", "appearance"] as const;
+const sections = ["model", "agents", "servers", "skills", "tokens", "browser", "memory", "appearance"] as const;
 
 /** What is set: the model, the agents, MCP servers, tokens, the memory, how the console looks. */
 export function SettingsPage({ section }: { section: string }) {
@@ -49,6 +50,7 @@ export function SettingsPage({ section }: { section: string }) {
             {shown === "servers" && <ServersSection />}
             {shown === "skills" && <SkillsSection />}
             {shown === "tokens" && <TokensSection />}
+            {shown === "browser" && <ProfilesSection />}
             {shown === "memory" && <MemorySection />}
             {shown === "appearance" && <Appearance />}
           </div>

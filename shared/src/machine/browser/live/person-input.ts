@@ -6,8 +6,8 @@ const frameMs = 1_000;
 /** Longer texts are put in at once, without a press for each character. */
 const mostPressed = 200;
 
-/** Marks the fields that a person typed into; their values are shown to no model. */
-const typedMark = "data-manyhands-person";
+/** Marks fields whose values are shown to no model: those that a person typed into, or code. */
+const typedMark = "data-manyhands-covered";
 
 /** Does to the page what a person did to its picture. A dialog is not for it. */
 export async function performInput(page: Page, input: Exclude<PersonInput, { type: "dialog" }>): Promise<void> {

@@ -6,22 +6,33 @@ import type { Reach } from "../../../core/tools/reach.ts";
 import type { ToolContext, ToolResult } from "../../../core/tools/tool.ts";
 import { onInput } from "../../../core/tools/tool-input.ts";
 import type { Browsers, Browsing } from "../../../machine/browser/browser.ts";
+import type { Secrets } from "../../../machine/secrets/secrets.ts";
 import type { SnapshotState, SnapshotStates } from "../../observation/elements/snapshot-state.ts";
 import type { Judgement, Situation } from "../../risk/acts.ts";
 import type { PageTool } from "../../risk/page-tool.ts";
 
 /** What the browser's tools need. */
-export type BrowserDeps = { readonly browsers: Browsers; readonly looks: SnapshotStates };
+export type BrowserDeps = {
+  readonly browsers: Browsers;
+  readonly looks: SnapshotStates;
+  /** The secrets that the settings name; left out if they name none. */
+  readonly secrets?: Secrets | undefined;
+};
 
 /** What one call works with: the conversation's browsing and what was seen of it. */
-export type BrowserCall = { readonly browsing: Browsing; readonly looks: SnapshotState; readonly context: ToolContext };
+export type BrowserCall = {
+  readonly browsing: Browsing;
+  readonly looks: SnapshotState;
+  readonly context: ToolContext;
+  readonly secrets: Secrets | undefined;
+};
 
 /**
  * A tool of the browser. It starts the conversation's browsing when there is none, and closes it
  * when the task is canceled.
  */
 export function browserTool<Input extends z.ZodObject>(
-  { browsers, looks }: BrowserDeps,
+  { browsers, looks, secrets }: BrowserDeps,
   spec: {
     readonly name: string;
     readonly description: string;
@@ -50,7 +61,7 @@ export function browserTool<Input extends z.ZodObject>(
     release: (workspace) => browsers.release(workspace),
     async run(input, context) {
       const browsing = await browsers.open(context.workspace, context.signal);
-      return await spec.run(input, { browsing, looks: looks.of(browsing), context });
+      return await spec.run(input, { browsing, looks: looks.of(browsing), context, secrets });
     },
   });
   const act = judge && onInput(spec.name, spec.input, judge, Promise.resolve({}));

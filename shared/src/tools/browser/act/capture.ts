@@ -4,6 +4,7 @@ import type { Tool, ToolResult } from "../../../core/tools/tool.ts";
 import { saveFile } from "../../../machine/workspace/save-file.ts";
 import { findElement } from "../../observation/elements/find-element.ts";
 import { heldUp } from "../../observation/look.ts";
+import { secretShown } from "../secrets/hide-secrets.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";
 
@@ -66,8 +67,11 @@ async function captured(
   call: BrowserCall,
   take: (page: import("playwright").Page) => Promise<Buffer>,
 ): Promise<Buffer> {
-  const { browsing, context } = call;
+  const { browsing, context, secrets } = call;
   if (browsing.dialog() !== undefined) throw heldUp(browsing);
+  const shown = secrets && (await secretShown(browsing, secrets));
+  if (shown !== undefined)
+    throw new AppError("forbidden", `No picture was taken: the page shows the secret ${shown} as text.`);
   const bytes = await browsing.act(take, { signal: context.signal, timeoutMs: captureMs });
   if (bytes === undefined) throw heldUp(browsing);
   if (bytes.length === 0) throw new AppError("unavailable", "The page could not be drawn.");

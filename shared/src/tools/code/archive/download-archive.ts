@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { AppError } from "../../../core/errors.ts";
 import type { ToolContext } from "../../../core/tools/tool.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
+import { type GitHosts, noGitHosts } from "../forge/git-host.ts";
 import type { ArchiveFile } from "./decompress.ts";
 
 const fetchMs = 180_000;
@@ -99,9 +100,10 @@ const archiveName = /\.(?:zip|tar|tgz|tar\.gz)$/i;
  * What an https address names. Throws `invalid_input` for other addresses, and for those that
  * cannot be a repository's, by its host's rules where the host is known.
  */
-export function sourceAddress(address: string): SourceAddress {
+export function sourceAddress(address: string, hosts: Pick<GitHosts, "find"> = noGitHosts): SourceAddress {
   const url = URL.parse(address.trim());
-  if (url === null || url.protocol !== "https:")
+  // What `hosts` names may be this machine itself; each request is checked again.
+  if (url === null || (url.protocol !== "https:" && (url.protocol !== "http:" || hosts.find(url) === undefined)))
     throw new AppError("invalid_input", "Only addresses that begin with https:// can be cloned.");
   const path = url.pathname.replace(/\/+$/, "");
   const last = path.slice(path.lastIndexOf("/") + 1);

@@ -70,7 +70,7 @@ async function moveIn(staging: string, extracted: Extracted, placing: Placing): 
     "conflict",
     `There is a ${place.relative || "workspace"} already. Give a new folder as \`into\`.`,
   );
-  if (place.name === "" || (await kindOf(workspace, place.relative)) !== "missing") throw taken;
+  if (place.name === "" || !(await isFree(workspace, place.relative))) throw taken;
   const placed = (path: string) => `${place.relative}/${only === undefined ? path : path.slice(only.length + 1)}`;
   const files = extracted.files.map((file) => ({ ...file, path: placed(file.path) }));
   const content = only === undefined ? staging : join(staging, only);
@@ -85,6 +85,15 @@ async function moveIn(staging: string, extracted: Extracted, placing: Placing): 
   await forgetAside(workspace, place.relative);
   await workspace.adopt(place.relative);
   return { files, leftOut: extracted.leftOut.map(placed).sort(), folder: place.relative };
+}
+
+/**
+ * Whether nothing is there, or an empty folder, as git makes for a submodule. A rename replaces it.
+ */
+async function isFree(workspace: Workspace, relative: string): Promise<boolean> {
+  const kind = await kindOf(workspace, relative);
+  if (kind !== "folder") return kind === "missing";
+  return (await readdir(join(workspace.root, relative))).length === 0;
 }
 
 /** The one folder that contains everything. */

@@ -69,7 +69,8 @@ async function patchOf(
   return { folder, patch: patches.join(""), changes };
 }
 
-async function contentOf(
+/** A file now; undefined if there is none. */
+export async function contentOf(
   workspace: Workspace,
   path: string,
 ): Promise<{ readonly bytes: Uint8Array; readonly executable: boolean } | undefined> {

@@ -9,6 +9,8 @@ export type CheckOut = {
   readonly url: string;
   readonly ref: ChosenRef;
   readonly pack: FetchedPack;
+  /** Who commits in it, unless a commit says otherwise. */
+  readonly author?: { readonly name: string; readonly email: string } | undefined;
   /** A workspace to run in. */
   readonly workspace: string;
 };
@@ -28,8 +30,9 @@ const script = `set -eu
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/clone"; cd "$folder/clone"
 git init -q --template= .
-url=$1 oid=$2 name=$3; shift 3
+url=$1 oid=$2 name=$3 author=$4 email=$5; shift 5
 git remote add origin "$url"
+if [ -n "$email" ]; then git config user.name "$author"; git config user.email "$email"; fi
 if [ $# -gt 0 ]; then printf '%s\\n' "$@" > .git/shallow; fi
 git index-pack --stdin > /dev/null
 git ls-tree -r -l --full-tree "$oid" | awk '{ bytes += $4 } NR > 20000 || bytes > 500000000 { over = ${tooMuch}; exit } END { exit over }'
@@ -56,10 +59,21 @@ const environment = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_TERMINAL_PROMPT: "0" }
  * for what does not fit into the sandbox, `timeout`, or the signal's reason.
  */
 export async function* checkOut(
-  { url, ref, pack, workspace }: CheckOut,
+  { url, ref, pack, author, workspace }: CheckOut,
   { sandbox, signal }: { readonly sandbox: Sandbox; readonly signal: AbortSignal },
 ): AsyncGenerator<ArchiveEntry> {
-  const argv = ["sh", "-c", script, "sh", url, ref.oid, ref.name ?? "", ...pack.shallow];
+  const argv = [
+    "sh",
+    "-c",
+    script,
+    "sh",
+    url,
+    ref.oid,
+    ref.name ?? "",
+    author?.name ?? "",
+    author?.email ?? "",
+    ...pack.shallow,
+  ];
   const process = await sandbox.spawn({ argv, workspace, env: environment });
   const late = AbortSignal.timeout(checkOutMs);
   const ended = AbortSignal.any([signal, late]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createEgress, type Egress } from "../../../machine/egress/egress.ts";
+import { noGitHosts } from "../forge/git-host.ts";
 import { chooseRef, remoteRepository } from "./upload-pack.ts";
 
 const host = "https://git.example";
@@ -60,7 +61,7 @@ test.each(Object.keys(servers))(
   async (name) => {
     const cloning = async () => {
       const { signal } = new AbortController();
-      const remote = await remoteRepository(`${host}/${name}`, { egress, signal });
+      const remote = await remoteRepository(`${host}/${name}`, { egress, hosts: noGitHosts, signal });
       const { oid } = chooseRef(await remote.refs(undefined), undefined);
       await remote.fetch(oid, 10);
     };
@@ -70,7 +71,7 @@ test.each(Object.keys(servers))(
 
 test("a branch name that a command or a reader could misread is refused", async () => {
   const { signal } = new AbortController();
-  const remote = await remoteRepository(`${host}/oddName`, { egress, signal });
+  const remote = await remoteRepository(`${host}/oddName`, { egress, hosts: noGitHosts, signal });
   expect(chooseRef(await remote.refs(undefined), undefined)).toEqual({ oid });
 });
 

@@ -1,6 +1,8 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import type { EgressResponse } from "../../../machine/egress/fetch-within.ts";
+import type { GitHosts } from "../forge/git-host.ts";
+import { packetLine, packetsOf, packetText } from "./packets.ts";
 
 /** A ref of a repository. `branch` is the ref that HEAD points to. */
 type RemoteRef = { readonly oid: string; readonly name: string; readonly branch?: string };
@@ -29,23 +31,31 @@ const mostShallow = 5_000;
 const version = { "user-agent": "git/2.0 (manyhands)", "git-protocol": "version=2" };
 const advertisement = "/info/refs?service=git-upload-pack";
 
+/** Through what a server of repositories is asked, and what shows it who asks. */
+export type RemoteDeps = { readonly egress: Egress; readonly hosts: GitHosts; readonly signal: AbortSignal };
+
 /**
  * Finds the repository at an address, with each request subject to the egress policy and over
- * https. Rejects with `not_found` when there is no public one, with `unsupported` for a server that
- * does not speak the protocol, and as `Egress.fetch` does.
+ * https. A token goes to the host that the address names, to no other that it leads to. Rejects
+ * with `not_found` when there is none, with `unsupported` for a server that does not speak the
+ * protocol, and as `Egress.fetch` does.
  */
 export async function remoteRepository(
   address: string,
-  { egress, signal }: { readonly egress: Egress; readonly signal: AbortSignal },
+  { egress, hosts, signal }: RemoteDeps,
 ): Promise<RemoteRepository> {
-  const request = { headers: version, signal, timeoutMs: askMs, maxBytes: mostAnswer, admit: onlyHttps };
-  let found = await egress.fetch({ ...request, url: `${address}${advertisement}` });
+  const admit = async (url: URL) => hosts.admit(url);
+  const request = { headers: version, signal, timeoutMs: askMs, maxBytes: mostAnswer, admit };
+  const named = { ...request, headers: { ...version, ...hosts.authorization(address) } };
+  let found = await egress.fetch({ ...named, url: `${address}${advertisement}` });
+  const isNamed = found.url.origin === new URL(address).origin;
   // A server of another origin has not yet received the protocol version.
-  if (found.url.origin !== new URL(address).origin) found = await egress.fetch({ ...request, url: found.url });
+  if (!isNamed) found = await egress.fetch({ ...request, url: found.url });
   checkAdvertisement(found, address);
   const base = found.url.href.slice(0, -advertisement.length);
+  const known = isNamed ? hosts.authorization(base) : {};
   const ask = async (command: string, args: readonly string[], bounds: { timeoutMs: number; maxBytes: number }) => {
-    const headers = { ...version, "content-type": "application/x-git-upload-pack-request" };
+    const headers = { ...version, ...known, "content-type": "application/x-git-upload-pack-request" };
     const body = commandText(command, args);
     const answer = await egress.fetch({ ...request, ...bounds, headers, body, url: `${base}/git-upload-pack` });
     if (answer.status !== 200) throw new AppError("unavailable", `${base} answered with status ${answer.status}.`);
@@ -64,12 +74,11 @@ export async function remoteRepository(
   };
 }
 
-async function onlyHttps({ protocol, origin }: URL): Promise<void> {
-  if (protocol !== "https:") throw new AppError("forbidden", `The address leads to ${origin}, which is not https.`);
-}
-
 function checkAdvertisement({ status, headers, body, url }: EgressResponse, address: string): void {
-  const none = new AppError("not_found", `There is no public repository at ${address} (status ${status}).`);
+  const none = new AppError(
+    "not_found",
+    `There is no public repository at ${address}, nor one that the settings give access to (status ${status}).`,
+  );
   if ([401, 403, 404, 410].includes(status)) throw none;
   if (status !== 200) throw new AppError("unavailable", `${address} answered with status ${status}.`);
   const isGit = headers["content-type"]?.startsWith("application/x-git-upload-pack-advertisement");
@@ -141,49 +150,9 @@ export function chooseRef(refs: readonly RemoteRef[], wanted: string | undefined
 }
 
 /**
- * A packet of git's protocol: its bytes, or the mark that ends a section (`delimiter`) or a message
- * (`flush`).
- */
-export type Packet = Uint8Array | "flush" | "delimiter";
-
-const headBytes = 4;
-
-/**
  * A message of lines in two sections, the command with its capabilities and its arguments, as
  * version 2 of the protocol specifies.
  */
 function commandText(command: string, args: readonly string[]): string {
-  const line = (text: string) => `${(text.length + headBytes + 1).toString(16).padStart(headBytes, "0")}${text}\n`;
-  return `${line(`command=${command}`)}0001${args.map(line).join("")}0000`;
-}
-
-/**
- * The packets of a response, one after the other. Throws `unavailable` when the response is cut
- * off, malformed, or the server's error message.
- */
-function* packetsOf(bytes: Uint8Array): Generator<Packet> {
-  for (let at = 0; at < bytes.length; ) {
-    const head = Buffer.from(bytes.subarray(at, at + headBytes)).toString("latin1");
-    const length = /^[0-9a-f]{4}$/i.test(head) ? Number.parseInt(head, 16) : Number.NaN;
-    if (length === 0 || length === 1) {
-      at += headBytes;
-      yield length === 0 ? "flush" : "delimiter";
-      continue;
-    }
-    const packet = bytes.subarray(at + headBytes, at + length);
-    if (!(length >= headBytes) || packet.length !== length - headBytes)
-      throw new AppError("unavailable", "The server's answer is cut off, or is not git's.");
-    at += length;
-    if (packetText(packet).startsWith("ERR "))
-      throw new AppError("unavailable", `The server says: ${packetText(packet).slice(4, 304)}`);
-    yield packet;
-  }
-}
-
-/** A packet's text on one line, without its line ending; of a long text only the beginning. */
-function packetText(packet: Uint8Array): string {
-  return Buffer.from(packet.subarray(0, 2000))
-    .toString("utf8")
-    .replace(/\n$/, "")
-    .replaceAll(/\p{Cc}/gu, " ");
+  return `${packetLine(`command=${command}`)}0001${args.map(packetLine).join("")}0000`;
 }

@@ -5,6 +5,7 @@ import { defineTool } from "../../../core/tools/define-tool.ts";
 import type { Tool, ToolContext } from "../../../core/tools/tool.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
+import { languageFamily } from "../language/language-server.ts";
 import { listCodeFiles, relativePath } from "../search/list-code-files.ts";
 import { grammarOf } from "./grammars.ts";
 import { mapFiles } from "./map-files.ts";
@@ -26,6 +27,7 @@ TypeScript, JavaScript, Python, Go, Rust, Java, C, C++, C#, Ruby and PHP; what .
 export function repoMapTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
   return defineTool({
     name: "repo_map",
+    opens: languageFamily,
     description: description.replaceAll("\n", " "),
     input,
     effect: "pure",

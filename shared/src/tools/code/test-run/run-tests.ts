@@ -7,6 +7,7 @@ import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { kindOf, openFile } from "../../../machine/workspace/workspace-file.ts";
 import { withCallOutput } from "../../shell/call-output.ts";
 import { listCodeFiles, relativePath } from "../search/list-code-files.ts";
+import { chooseTests } from "./impact/choose-tests.ts";
 import type { TestReport } from "./tap.ts";
 import { shortenTap } from "./tap.ts";
 import { readTestReport, withoutProgress } from "./test-report.ts";
@@ -22,6 +23,10 @@ const input = z.strictObject({
     .optional()
     .describe("The command that runs the tests; default: found by the project's files."),
   path: z.string().default(".").describe("The project's folder."),
+  affected: z
+    .boolean()
+    .default(false)
+    .describe("Only tests that your changes can reach, by imports. Run all at the end."),
   timeout: z.number().positive().max(1800).default(300).describe("Seconds after which the tests are stopped."),
 });
 
@@ -46,7 +51,8 @@ export function runTestsTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
 async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContext): Promise<ToolResult> {
   const { workspace, signal } = context;
   const folder = await relativePath(workspace, given.path);
-  const command = given.command ?? (await detected(sandbox, folder, context));
+  const { command, note, none } = await commandFor(sandbox, folder, given, context);
+  if (none) return { text: note, isError: false };
   if (command === undefined)
     return failure(
       `Nothing in ${given.path} tells how its tests are run. Give the command, or the project's folder as path.`,
@@ -68,6 +74,7 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
     const ended = limit === undefined ? { exitCode } : { limit };
     const text = [
       verdict(report, ended),
+      note,
       ...failures.slice(0, mostFailures).map((name) => `- ${name.slice(0, 300)}`),
       ...(left > 0 ? [`- and ${left} more`] : []),
       clipped(shortenTap(withoutProgress(Bun.stripANSI(await output.text())))),
@@ -100,9 +107,18 @@ function verdict(
   return all === 1 ? "The 1 test passed." : `All ${all} tests passed.`;
 }
 
-async function detected(sandbox: Sandbox, folder: string, context: ToolContext): Promise<string | undefined> {
+/** The command that runs the tests, and what a model should know of how it was chosen. */
+async function commandFor(
+  sandbox: Sandbox,
+  folder: string,
+  given: TestsInput,
+  context: ToolContext,
+): Promise<{ readonly command: string | undefined; readonly note: string; readonly none?: true }> {
+  if (given.command !== undefined && !given.affected) return { command: given.command, note: "" };
   const { paths } = await listCodeFiles(sandbox, context, { path: folder });
-  return detectTests(context.workspace, folder, paths);
+  const command = given.command ?? (await detectTests(context.workspace, folder, paths));
+  if (command === undefined || !given.affected) return { command, note: "" };
+  return { command, ...(await chooseTests({ folder, paths, command }, context)) };
 }
 
 /**

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { AppError } from "../../../core/errors.ts";
 import { watchMemory } from "../../../machine/process/memory-watch.ts";
 import { ownScriptArgv } from "../../../machine/process/own-script.ts";
+import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import {
   changedByStatement,
   type DatabaseReply,
@@ -27,12 +28,13 @@ export interface DatabaseProcess {
  * between chunks of work.
  */
 const graceMs = 5_000;
-const mostMemoryBytes = 2 * 2 ** 30;
+const mostMemory = 2 * 2 ** 30;
 
 /**
  * Starts a database that sees the files below `folder`. It gets none of our environment variables.
+ * Its process is killed once it uses more than `mostMemoryBytes`.
  */
-export function startDatabase(folder: string): DatabaseProcess {
+export function startDatabase(folder: string, mostMemoryBytes = mostMemory): DatabaseProcess {
   const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "database-worker.ts"), { folder }), {
     cwd: "/",
     env: { LANG: "C.UTF-8", TZ: "UTC" },
@@ -82,7 +84,7 @@ export function startDatabase(folder: string): DatabaseProcess {
       throw new AppError(
         "unavailable",
         greedy || exitCode === outOfMemory
-          ? "The database was stopped: it needed more than its 2 GB of memory. Its tables are gone; ask for less at a time."
+          ? `The database was stopped: it needed more than its ${bytesInWords(mostMemoryBytes)} of memory. Its tables are gone; ask for less at a time.`
           : `The database ended with exit code ${exitCode}; its tables are gone. The next query starts a new one.`,
       );
     },

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { dataScene } from "../../../testing/data/data.ts";
 import { eventually } from "../../../testing/sandbox/tiers.ts";
 import { sqlQuery } from "../sql-query.ts";
+import { startDatabase } from "./database-process.ts";
 import { createDatabases } from "./databases.ts";
 
 const onLinux = process.platform === "linux";
@@ -59,6 +60,14 @@ test("a released conversation has no process, and its next query starts one; clo
   await databases.close();
   expect(await running).toMatchObject({ code: "unavailable" });
   expect(await processesIn(workspace.root)).toEqual([]);
+});
+
+test.skipIf(!onLinux)("a database that uses more memory than it may is killed, and the reason is told", async () => {
+  await using scene = await dataScene();
+  const database = startDatabase(scene.workspace.root, 2 ** 20);
+  const asked = database.ask({ sql: endless, timeoutMs: 60_000, maxCharacters: 1_000 });
+  await expect(asked).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("its 1 MB of") });
+  expect(database.alive()).toBe(false);
 });
 
 test("an idle database ends", async () => {

@@ -1,5 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
-import { mean, robustDeviation } from "../insights/statistics.ts";
+import { mean, median, robustDeviation } from "../insights/statistics.ts";
 import { figure, type StatisticsReport } from "./report.ts";
 import { type Sample, sampleVariance } from "./samples.ts";
 
@@ -42,6 +42,7 @@ function decompose(values: readonly number[], period: number, model: Decompositi
 }
 
 const mostPlaces = 24;
+const mostOdd = 10;
 
 /** A series in its parts, in words; `times` names each value. */
 export function decomposition(
@@ -68,7 +69,12 @@ export function decomposition(
   const strength = (whole: readonly number[]) => Math.max(0, 1 - sampleVariance(rest) / sampleVariance(whole));
   const [first = 0, last = 0] = [known[0], known.at(-1)];
   const usual = 3.5 * robustDeviation(rest);
-  const odd = known.filter((_, index) => Math.abs((rest[index] ?? 0) - mean(rest)) > usual && usual > 0);
+  const middle = median(rest);
+  // The farthest first: one such value draws the season's others of its place away too.
+  const odd = known
+    .map((at, index) => ({ at, distance: Math.abs((rest[index] ?? 0) - middle) }))
+    .filter(({ distance }) => distance > usual && usual > 0)
+    .toSorted((one, other) => other.distance - one.distance);
   const peak = (pick: (...all: number[]) => number) => parts.season.indexOf(pick(...parts.season));
   return {
     parts,
@@ -80,9 +86,9 @@ export function decomposition(
       odd.length === 0
         ? "rest: no value out of the ordinary"
         : `rest out of the ordinary (3.5 robust deviations): ${odd
-            .slice(0, 10)
-            .map((at) => `${times[at]} (${figure(values[at] ?? 0)})`)
-            .join(", ")}`,
+            .slice(0, mostOdd)
+            .map(({ at }) => `${times[at]} (${figure(values[at] ?? 0)})`)
+            .join(", ")}${odd.length > mostOdd ? ` and ${odd.length - mostOdd} nearer to the usual` : ""}`,
     ],
     assumptions: [
       "evenly spaced rows, none missing: the order is that of the time column; gaps are told above if found.",

@@ -1,6 +1,7 @@
 import type { AriaNode } from "../aria-node.ts";
 import type { PageElement } from "./dom.ts";
 import { openNumbers } from "./element-numbers.ts";
+import { fillSecret, type SecretOrder, type SecretOutcome } from "./fill-secret.ts";
 import { type DrawnElement, findDrawnElements } from "./find-drawn-elements.ts";
 import { findUnseenText } from "./find-unseen-text.ts";
 import { measurePage, type PageMeasure } from "./measure-page.ts";
@@ -21,6 +22,9 @@ export type DocumentLook = {
   /** Whether the document has so many elements that those far from the window were left out. */
   readonly crowded: boolean;
 };
+
+/** An element of a document: its number, and which of the frame's documents it is in. */
+export type NumberedPlace = { readonly number: number; readonly document: number };
 
 /** How to look at a document. */
 export type LookOrder = {
@@ -86,5 +90,17 @@ export function startLooking(formats: Readonly<Record<string, string>>) {
       return { origin, tag, type, ...(typeof node === "object" && { node }) };
     },
     element: (number: number) => numbers.at(number)?.element,
+    /** Fills a field of this very document with a secret. */
+    secret({ number, document, ...order }: SecretOrder & NumberedPlace): SecretOutcome {
+      const found = document === origin ? numbers.at(number) : undefined;
+      return found === undefined ? { is: "changed" } : fillSecret(found.element, order);
+    },
+    /** All that the document shows as words, and what stands in fields that are not covered. */
+    words(): string {
+      const reader = openReader();
+      const fields = Array.from(reader.all("input, textarea"));
+      const open = fields.filter((field) => !field.hasAttribute("data-manyhands-covered") && field.type !== "password");
+      return [reader.body()?.textContent ?? "", ...open.map(({ value }) => String(value ?? ""))].join("\n");
+    },
   };
 }

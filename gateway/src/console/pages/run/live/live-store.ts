@@ -2,6 +2,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import type { LiveFrame, LiveState } from "manyhands/internal/core/live-page";
 import { ProblemError } from "../../../api/client.ts";
 import { type LivePlace, orderPage, type PageInput, watchPage } from "../../../api/live.ts";
+import { answerAboutPage } from "../../../api/page-question.ts";
 import { words } from "../../../app/words/words.ts";
 import { announce } from "../../../parts/announcer.tsx";
 import { complain } from "../../../parts/toast.tsx";
@@ -15,6 +16,7 @@ export type LiveStore = {
   readonly state: ReadonlySignal<LiveState | undefined>;
   readonly frame: ReadonlySignal<LiveFrame | undefined>;
   take(): Promise<void>;
+  /** Hands it back, and answers the question that it was taken for. */
   handBack(): Promise<void>;
   /** Sends an input after those before it. */
   send(input: PageInput): void;
@@ -68,6 +70,7 @@ export function openLiveStore(place: LivePlace): LiveStore {
       inputs
         .sent()
         .then(() => orderPage(place, { do: "hand-back" }))
+        .then(() => answerAboutPage(place.runId, words().livePage.handedBackAnswer))
         .catch(complain),
     send: inputs.send,
     close() {

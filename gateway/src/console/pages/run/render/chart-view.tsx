@@ -46,7 +46,7 @@ export function ChartView({
     return () => gone.abort();
   }, [source, version]);
   if (chart === undefined) return null;
-  return chart === null ? <>{children}</> : <Frame key={`${source} ${version}`} chart={chart} />;
+  return chart === null ? children : <Frame key={`${source} ${version}`} chart={chart} />;
 }
 
 function Frame({ chart }: { chart: Chart }) {

@@ -7,7 +7,7 @@ declare const KeyboardEvent: new (kind: string, options: { readonly key: string;
  * field's text, which is nothing a person typed any more.
  */
 export function endTyping(element: PageElement): string {
-  element.removeAttribute("data-manyhands-person");
+  element.removeAttribute("data-manyhands-covered");
   element.style?.removeProperty("-webkit-text-security");
   const text = element.isContentEditable === true ? (element.textContent ?? "") : String(element.value ?? "");
   element.dispatchEvent(new KeyboardEvent("keyup", { key: text.slice(-1), bubbles: true }));

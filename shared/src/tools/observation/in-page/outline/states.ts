@@ -43,7 +43,7 @@ export function openStates(reader: Reader, formats: Readonly<Record<string, stri
       if (tag === "INPUT" || tag === "TEXTAREA") {
         const value = fieldValue(element, formats);
         // A person typed here, perhaps a secret: that there is something is all that is told.
-        return value && reader.attribute(element, "data-manyhands-person") !== null ? "•••" : value;
+        return value && reader.attribute(element, "data-manyhands-covered") !== null ? "•••" : value;
       }
       if (!roles.fillable.has(role) && role !== "progressbar" && role !== "meter") return undefined;
       const value = reader.attribute(element, "aria-valuetext") ?? reader.attribute(element, "aria-valuenow");

@@ -1,0 +1,116 @@
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import type { CliContext } from "../../session/context.ts";
+import {
+  addSchedule,
+  listSchedules,
+  listTargets,
+  listTriggers,
+  notifyOfRun,
+  pauseSchedule,
+  pauseTrigger,
+  removeSchedule,
+  runScheduleNow,
+  type StartsOptions,
+  showSchedule,
+  showTrigger,
+  testTarget,
+} from "./schedules.ts";
+
+/** Makes the options that every command has. */
+type CommonOptions = { readonly config: () => Option; readonly json: () => Option };
+
+/** Adds the commands of what starts by itself: `schedules`, `triggers` and `notify`. */
+export function addStarts(
+  program: Command,
+  context: CliContext,
+  done: (exitCode: number) => void,
+  { config, json }: CommonOptions,
+): void {
+  const leafOf =
+    (group: Command) =>
+    (name: string, description: string, isDefault = false) =>
+      group.command(name, { isDefault }).description(description).addOption(config()).addOption(json());
+  const one = (what: string) => new Argument("<name>", `the ${what}'s name`);
+  addSchedules(program, context, done, leafOf);
+  const triggers = leafOf(program.command("triggers").description("webhooks that start a flow or an agent"));
+  triggers("list", "your triggers, and the URLs their senders post to", true).action(async (options: StartsOptions) =>
+    done(await listTriggers(options, context)),
+  );
+  triggers("show", "one of them, with what its last webhooks started")
+    .addArgument(one("trigger"))
+    .action(async (name: string, options: StartsOptions) => done(await showTrigger(name, options, context)));
+  for (const act of ["pause", "resume"] as const)
+    triggers(act, act === "pause" ? "let its webhooks start nothing" : "let them start runs again")
+      .addArgument(one("trigger"))
+      .action(async (name: string, options: StartsOptions) => done(await pauseTrigger(name, act, options, context)));
+  const notify = leafOf(program.command("notify").description("who is told when a run asks or has ended"));
+  notify("list", "whom the settings name", true).action(async (options: StartsOptions) =>
+    done(await listTargets(options, context)),
+  );
+  notify("test", "send one message, to see whether it arrives")
+    .addArgument(one("target"))
+    .action(async (name: string, options: StartsOptions) => done(await testTarget(name, options, context)));
+  notify("run", "tell them of a run")
+    .argument("<id>", "the run's id")
+    .argument("<names...>", "the targets' names")
+    .action(async (id: string, names: string[], options: StartsOptions) =>
+      done(await notifyOfRun(id, names, options, context)),
+    );
+}
+
+function addSchedules(
+  program: Command,
+  context: CliContext,
+  done: (exitCode: number) => void,
+  leafOf: (group: Command) => (name: string, description: string, isDefault?: boolean) => Command,
+): void {
+  const leaf = leafOf(program.command("schedules").description("start a flow or an agent at certain times"));
+  const name = () => new Argument("<name>", "the schedule's name");
+  leaf("list", "your schedules, and when they are due next", true).action(async (options: StartsOptions) =>
+    done(await listSchedules(options, context)),
+  );
+  leaf("add", "add a schedule")
+    .addArgument(name())
+    .argument("<task>", "what is to be done each time")
+    .requiredOption("--cron <expression>", 'when: five fields, such as "0 8 * * MON-FRI", or "@daily"')
+    .requiredOption("--start <name>", "the flow or agent")
+    .option("--time-zone <zone>", "such as Europe/Berlin (default: this machine's)")
+    .option("--agents <list>", "the flow's agents, separated by commas", listOf)
+    .addOption(new Option("--missed <rule>", "what becomes of missed times").choices(["once", "skip"]).default("once"))
+    .addOption(
+      new Option("--overlap <rule>", "whether it starts while its last run works")
+        .choices(["skip", "allow"])
+        .default("skip"),
+    )
+    .option("--notify <list>", "who is told, separated by commas", listOf)
+    .option("--budget-usd <amount>", "what each run may cost", amount)
+    .action(async (one: string, task: string, options) => done(await addSchedule(one, task, options, context)));
+  leaf("show", "one of them, with what became of its last times")
+    .addArgument(name())
+    .action(async (one: string, options: StartsOptions) => done(await showSchedule(one, options, context)));
+  leaf("pause", "let nothing be due, and nothing be missed")
+    .addArgument(name())
+    .action(async (one: string, options: StartsOptions) => done(await pauseSchedule(one, "pause", options, context)));
+  leaf("resume", "let it be due again")
+    .addArgument(name())
+    .action(async (one: string, options: StartsOptions) => done(await pauseSchedule(one, "resume", options, context)));
+  leaf("remove", "remove one that was added")
+    .addArgument(name())
+    .action(async (one: string, options: StartsOptions) => done(await removeSchedule(one, options, context)));
+  leaf("run-now", "start its run now")
+    .addArgument(name())
+    .action(async (one: string, options: StartsOptions) => done(await runScheduleNow(one, options, context)));
+}
+
+function listOf(value: string): readonly string[] {
+  return value
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
+}
+
+function amount(value: string): number {
+  const usd = Number(value);
+  if (value.trim() === "" || !(usd >= 0)) throw new InvalidArgumentError("It must be an amount such as 0.5.");
+  return usd;
+}

@@ -1,0 +1,109 @@
+import { abortable } from "../../core/async/within.ts";
+import { AppError } from "../../core/errors.ts";
+import { readSecret, type SecretSource } from "./secret-source.ts";
+import { oneTimeCode } from "./totp.ts";
+import { patternOf } from "./value-pattern.ts";
+
+/** `totp`: the source has a seed, of which the present code is typed, or the code itself. */
+export type SecretKind = "password" | "totp" | "text";
+
+/** A secret that the settings name. */
+export type Secret = {
+  readonly name: string;
+  readonly kind: SecretKind;
+  /** The origins that it may be typed at, such as `https://shop.example`. */
+  readonly sites: readonly string[];
+  readonly source: SecretSource;
+  /** Who may have it typed; `*` means every principal. */
+  readonly principals: readonly string[];
+  /** Whether a person decides each time. */
+  readonly ask: boolean;
+};
+
+/** A value to type now; a one-time code counts for so many seconds more. */
+export type RevealedSecret = { readonly value: string; readonly seconds?: number };
+
+/**
+ * The secrets of a process. Their values are read when they are typed, and from then on replaced in
+ * whatever a model is to read.
+ */
+export interface Secrets {
+  /** Those that a principal may have typed at this origin. */
+  at(principal: string, origin: string): readonly Secret[];
+  named(name: string): Secret | undefined;
+  /** Reads the value. Rejects with an AppError that does not quote it, or the signal's reason. */
+  reveal(secret: Secret, signal: AbortSignal): Promise<RevealedSecret>;
+  /** Whether any value was read. */
+  hasTyped(): boolean;
+  /** The text with every value that was read replaced by its name. */
+  redact(text: string): string;
+  /**
+   * The name of a secret whose value is in the text, if it was read; with `unlessAt`, only if it
+   * may not be at that origin.
+   */
+  heldIn(text: string, unlessAt?: string): string | undefined;
+}
+
+const shortest = 4;
+const longest = 4_096;
+const mostKnown = 200;
+/** A code that counts for less than this would be refused by the time it is sent. */
+const leastSeconds = 3;
+
+type Known = Pick<Secret, "name" | "sites"> & { readonly pattern: RegExp };
+
+/** The secrets of these settings. */
+export function createSecrets(all: readonly Secret[]): Secrets {
+  const known = new Map<string, Known>();
+  const remember = ({ name, sites }: Secret, value: string): void => {
+    known.delete(value);
+    known.set(value, { name, sites, pattern: patternOf(value) });
+    const [oldest] = known.keys();
+    if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+  };
+  return {
+    at: (principal, origin) =>
+      all.filter(
+        ({ principals, sites }) =>
+          sites.includes(origin) && (principals.includes(principal) || principals.includes("*")),
+      ),
+    named: (name) => all.find((secret) => secret.name === name),
+    async reveal(secret, signal) {
+      const read = await readSecret(secret.name, secret.source, signal);
+      const revealed = secret.kind === "totp" ? await codeOf(read, signal) : { value: read };
+      checkLength(secret, revealed.value);
+      remember(secret, revealed.value);
+      return revealed;
+    },
+    hasTyped: () => known.size > 0,
+    redact(text) {
+      let shown = text;
+      for (const { name, pattern } of known.values()) shown = shown.replace(pattern, `[secret ${name}]`);
+      return shown;
+    },
+    heldIn(text, unlessAt) {
+      for (const { name, sites, pattern } of known.values())
+        if (!(unlessAt !== undefined && sites.includes(unlessAt)) && text.search(pattern) !== -1) return name;
+      return undefined;
+    },
+  };
+}
+
+/** The code now, or the next one where this one ends too soon. */
+async function codeOf(read: string, signal: AbortSignal): Promise<RevealedSecret> {
+  if (/^\d{6,8}$/.test(read)) return { value: read };
+  const now = oneTimeCode(read, Date.now());
+  if (now.seconds >= leastSeconds) return { value: now.code, seconds: now.seconds };
+  await abortable(Bun.sleep(now.seconds * 1000 + 50), signal);
+  const next = oneTimeCode(read, Date.now());
+  return { value: next.code, seconds: next.seconds };
+}
+
+/** A shorter value could not be told from other words, and so not be hidden. */
+function checkLength({ name }: Secret, { length }: string): void {
+  if (length >= shortest && length <= longest) return;
+  throw new AppError(
+    "config_invalid",
+    `The secret ${name} must have ${shortest} to ${longest} characters to be typed and hidden.`,
+  );
+}
