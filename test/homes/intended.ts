@@ -64,7 +64,19 @@ const ofEveryHome: readonly Difference[] = [
       return isRun ? { ...view, agents: askedBy(recorded[`${key}/events`]) } : view;
     },
   },
+  {
+    why: "A run that waits says which event asks, so that an answer can name its question",
+    now(view, key, recorded) {
+      const isWaiting = /^(?:\w+: )?GET \/runs\/[^/?]+$/.test(key) && view.question !== undefined;
+      return isWaiting ? { ...view, questionEvent: asking(recorded[`${key}/events`]) } : view;
+    },
+  },
 ];
+
+/** The number of the last event that asked a person something. */
+function asking(events: readonly Wire[] = []): number {
+  return events.findLast(({ event }) => event.type === "question-asked")?.seq;
+}
 
 /** The agents that a run asked, each once. */
 function askedBy(events: readonly Wire[] = []): string[] {
