@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
@@ -34,6 +34,12 @@ const natures: Readonly<Record<string, readonly [input: object, nature: string]>
   glob: [{ pattern: "a" }, "pure, takes in anything"],
   apply_patch: [{ patch: "a" }, "idempotent, takes in anything, edits"],
   run_tests: [{}, "once, takes in anything, edits"],
+  language_server: [{ command: "diagnostics", path: "a.ts" }, "pure, takes in anything"],
+  read_issue: [
+    { url: "https://git.example/b/c/issues/1" },
+    "pure, takes in anything, reaches led opens reads, may be a risk",
+  ],
+  push_branch: [{ folder: "a", branch: "b", commit: "c".repeat(40) }, "idempotent, takes in anything, may be a risk"],
   checkpoints: [{ command: "restore", id: 1 }, "idempotent, takes in anything"],
   describe_data: [{ path: "a" }, "pure, takes in anything"],
   sql_query: [{ sql: "DELETE FROM a" }, "once, takes in anything"],
@@ -59,6 +65,7 @@ function natureOf({ effect, brings, edits, reach, risk }: Tool, input: object): 
 test("each tool declares what its calls do, so that none is repeated, unasked or led that must not be", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-natures-"));
   await chmod(home, 0o711);
+  await writeFile(join(home, "manyhands.toml"), '[git."git.example"]\n');
   const config = await loadConfig({ cwd: home, env: {} });
   const toolbox = await openToolbox(config, await openMachine(join(home, "workspaces"), config.sandbox));
   const all = [manus, swe, dataAnalysis].flatMap((agent) => openedForTest(agent, toolbox).tools);
