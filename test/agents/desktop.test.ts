@@ -42,7 +42,8 @@ test("with the desktop enabled, a model sees the screen it uses, if the machine 
   }
   expect(results[0]).toBe("Moved the pointer to (400, 300).");
   expect(results[1]).toMatch(
-    /^The screen \(800 × 600, pointer at \(400, 300\)\), saved as \.manyhands\/output\/\S+\.png\.$/,
+    // The newer image of the last call took its place.
+    /^The screen \(800 × 600, pointer at \(400, 300\)\), saved as \.manyhands\/output\/\S+\.png\.\n\[The image is no longer shown\.\]$/,
   );
   expect(results[3]).toBe("seen.png: png, 800 × 600 pixels.");
   expect(last).toContain("The newest image from see_image");
