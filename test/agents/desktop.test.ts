@@ -46,6 +46,6 @@ test("with the desktop enabled, a model sees the screen it uses, if the machine 
     /^The screen \(800 × 600, pointer at \(400, 300\)\), saved as \.manyhands\/output\/\S+\.png\.\n\[The image is no longer shown\.\]$/,
   );
   expect(results[3]).toBe("seen.png: png, 800 × 600 pixels.");
-  expect(last).toContain("The newest image from see_image");
+  expect(last).toContain("Images from see_image");
   expect(last).toContain("data:image/png;base64,");
 });
