@@ -27,7 +27,17 @@ export default defineConfig({
   cleanUrls: true,
   srcExclude: ["examples/**", "site/**"],
   ignoreDeadLinks: "localhostLinks",
-  markdown: { anchor: { slugify: slug } },
+  markdown: {
+    anchor: { slugify: slug },
+    // Vue would take `{{field}}` in a line of code for an expression of its own.
+    config(md) {
+      const inline = md.renderer.rules.code_inline;
+      md.renderer.rules.code_inline = (tokens, at, options, env, self) => {
+        tokens[at]?.attrSet("v-pre", "");
+        return inline?.(tokens, at, options, env, self) ?? "";
+      };
+    },
+  },
   themeConfig: {
     search: { provider: "local" },
     nav: parts.map(({ title, folder, first }) => ({ text: title, link: `/${folder}/${first[0]}` })),
