@@ -42,21 +42,39 @@ const rows: readonly { readonly title: string; readonly panels: readonly Panel[]
   {
     title: "Runs",
     panels: [
-      lines("Runs by status", "Those that have not ended.", "none", [
-        {
-          expr: `sum by (status) (manyhands_runs{${own},status=~"queued|running|waiting|paused"})`,
-          legend: "{{status}}",
-        },
-      ]),
-      lines("Ended", "By outcome: completed, or the code of the failure.", "none", [
-        { expr: `sum by (outcome) (increase(manyhands_runs_ended_total{${own}}[5m]))`, legend: "{{outcome}}" },
-      ]),
-      lines("Steps", "Durable steps a second.", "ops", [
-        { expr: `sum by (agent) (rate(manyhands_steps_total{${own}}[$__rate_interval]))`, legend: "{{agent}}" },
-      ]),
-      lines("Started or resumed", "Bodies of runs a second: begun, or gone on after a wait or a restart.", "ops", [
-        { expr: `sum by (agent) (rate(manyhands_executions_total{${own}}[$__rate_interval]))`, legend: "{{agent}}" },
-      ]),
+      lines(
+        "Runs by status",
+        "Those that have not ended.",
+        "none",
+        [
+          {
+            expr: `sum by (status) (manyhands_runs{${own},status=~"queued|running|waiting|paused"})`,
+            legend: "{{status}}",
+          },
+        ],
+        6,
+      ),
+      lines(
+        "Ended",
+        "By outcome: completed, or the code of the failure.",
+        "none",
+        [{ expr: `sum by (outcome) (increase(manyhands_runs_ended_total{${own}}[5m]))`, legend: "{{outcome}}" }],
+        6,
+      ),
+      lines(
+        "Steps",
+        "Durable steps a second.",
+        "ops",
+        [{ expr: `sum by (agent) (rate(manyhands_steps_total{${own}}[$__rate_interval]))`, legend: "{{agent}}" }],
+        6,
+      ),
+      lines(
+        "Started or resumed",
+        "Bodies of runs a second: begun, or gone on after a wait or a restart.",
+        "ops",
+        [{ expr: `sum by (agent) (rate(manyhands_executions_total{${own}}[$__rate_interval]))`, legend: "{{agent}}" }],
+        6,
+      ),
     ],
   },
   {

@@ -30,7 +30,9 @@ export function plannerForTest(spec: {
   let planned = 0;
   return (request) => {
     const text = promptOf(request);
-    const [tool] = request.tools?.map((one) => one.function.name) ?? [];
+    // A planner that made no call is asked for JSON of the same schema.
+    const isPlan = JSON.stringify(request.response_format ?? {}).includes('"steps"');
+    const tool = request.tools?.[0]?.function.name ?? (isPlan ? "planning" : undefined);
     if (tool === "planning") {
       const reply = spec.plans[planned++] ?? { status: 400, error: { message: "no more plans" } };
       return typeof reply === "function" ? reply(text) : reply;
