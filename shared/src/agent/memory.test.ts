@@ -192,7 +192,12 @@ test("the tool is offered to tasks whose user speaks of something to keep, and t
     await agent.run(text, { from: { contextId: crypto.randomUUID() } });
     return JSON.stringify(agent.model.requests.at(-1)?.body.tools).includes('"memory"');
   };
-  for (const text of ["Remember the milk.", "Antworte künftig auf Deutsch.", "请记住我的名字"])
+  const kept = [
+    "My fiscal year starts in April.",
+    "We bill in francs at our firm.",
+    "Je veux mes rapports en français.",
+  ];
+  for (const text of ["Remember the milk.", "Antworte künftig auf Deutsch.", "请记住我的名字", ...kept])
     expect([text, await offered(text)]).toEqual([text, true]);
   expect(await offered("How many primes are below 1000?")).toBe(false);
 });
@@ -206,15 +211,23 @@ test("the tool searches, replaces and forgets, and says what is missing", async 
         call("memory", { command: "search", text: "cat" }),
         call("memory", { command: "save", id, text: "The cat is Tim." }),
         call("memory", { command: "forget" }),
+        call("memory", { command: "search" }),
+        call("memory", { command: "search", kind: "preference" }),
+        call("memory", { command: "search", text: "dog" }),
         call("memory", { command: "forget", id }),
       ][n] ?? { text: "Done." }
     );
   });
   const { events } = await taught.agent.run("Mind the cat.");
   const results = events.flatMap((event) => (event.type === "tool-ended" ? [event] : []));
-  expect(results.map(({ isError }) => isError)).toEqual([false, false, false, true, false]);
+  expect(results.map(({ isError }) => isError)).toEqual([false, false, false, true, false, false, false, false]);
   expect(results[1]?.text).toContain("The cat is Tom.");
   expect(results[1]?.takenIn).toEqual(["own memory"]);
   expect(results[3]?.text).toContain("`id`");
+  expect(results[4]?.text).toContain("The cat is Tim.");
+  expect(results.slice(5, 7).map(({ text }) => text)).toEqual([
+    "There are no such notes.",
+    "No note has these words. Leave out text to list all.",
+  ]);
   expect(await taught.store.list("alice")).toEqual([]);
 });

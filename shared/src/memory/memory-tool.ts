@@ -63,9 +63,14 @@ function riskOf({ command, text = "", id }: MemoryInput, takenIn: TakenIn): stri
   return `Keep this in your memory${over} for all later conversations, ${after}: ${JSON.stringify(text)}`;
 }
 
-async function search(store: MemoryStore, principal: string, call: MemoryInput): Promise<ToolResult> {
-  const found = await store.search(principal, needed(call, "text"), mostFound);
-  if (found.length === 0) return said("No note has these words.");
+/** The notes that have these words, or the newest; of one kind, if it is given. */
+async function search(store: MemoryStore, principal: string, { text, kind }: MemoryInput): Promise<ToolResult> {
+  const all = text === undefined ? await store.list(principal) : await store.search(principal, text, mostFound);
+  const found = all.filter((entry) => kind === undefined || entry.kind === kind).slice(0, mostFound);
+  if (found.length === 0)
+    return said(
+      text === undefined ? "There are no such notes." : "No note has these words. Leave out text to list all.",
+    );
   return { text: presentRecalled(found), isError: false, takenIn: sourcesOfMemory(found) };
 }
 

@@ -8,7 +8,7 @@ const mostKept = 1_000;
 
 /** Words of the user by which it may be about something to be kept, in the languages we know. */
 const speaksOfIt =
-  /remember|forget|memor|keep in mind|from now on|in (?:the )?future|next time|always|never|prefer|favou?rite|my name|call me|we (?:use|call|keep)|merke?|erinner|vergiss|künftig|ab jetzt|immer|niemals|bevorzug|lieber|souvien|rappel|oubli|désormais|toujours|jamais|préf|recuerd|olvid|siempre|nunca|prefier|ricord|sempre|lembr|记住|记得|忘|以后|总是|从不|喜欢|偏好|覚え|忘れ|今後|いつも|기억|잊|항상/i;
+  /\b(?:my|our|mine|ours|mes|mon|unser\w*|mein\w*)\b|no longer|any ?more|remember|forget|memor|keep in mind|from now on|in (?:the )?future|next time|always|never|prefer|favou?rite|my name|call me|we (?:use|call|keep)|merke?|erinner|vergiss|künftig|ab jetzt|immer|niemals|bevorzug|lieber|souvien|rappel|oubli|désormais|toujours|jamais|préf|recuerd|olvid|siempre|nunca|prefier|ricord|sempre|lembr|记住|记得|忘|以后|总是|从不|喜欢|偏好|覚え|忘れ|今後|いつも|기억|잊|항상/i;
 
 /**
  * The agent's tools with `memory` before those that may change, for principals that have one. A
