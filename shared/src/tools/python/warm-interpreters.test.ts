@@ -154,7 +154,9 @@ test.skipIf(!hasBwrap)("after an interpreter was killed the next program starts 
   // A program that asks for it while it dies is left to a process of its own.
   await eventually("another has been started", async () => {
     const running = await warm.begin(workspace, "print('again')", usual);
-    return running !== undefined && (await outcomeOf(running, { signal: AbortSignal.timeout(60_000) })).stdout === "again\n";
+    return (
+      running !== undefined && (await outcomeOf(running, { signal: AbortSignal.timeout(60_000) })).stdout === "again\n"
+    );
   });
   expect((await whereabouts()).interpreter).not.toBe(before.interpreter);
 });
