@@ -42,7 +42,7 @@ const tasks: Readonly<Record<string, readonly (readonly [Call, string])[]>> = {
     [bash(`python3 ${folder}/docx-report/scripts/check_report.py report.md`), "has a placeholder"],
     [
       bash(`sed -i s/TODO/Two\\ months/ report.md; python3 ${folder}/docx-report/scripts/check_report.py report.md`),
-      "Nothing to mend",
+      "Nothing to fix",
     ],
     [{ name: "write_document", args: { path: "report.docx", markdown: report } }, "report.docx"],
     [bash("rm report.md"), ""],

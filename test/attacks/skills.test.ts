@@ -106,6 +106,6 @@ test("what lies in the workspace where skills go is not what a skill runs", asyn
     },
   ]);
   expect(task.status.state).toBe("TASK_STATE_COMPLETED");
-  expect(readLast()).toContain("to mend");
+  expect(readLast()).toContain("to fix");
   expect(readLast()).not.toMatch(/re\.py"|planted\\n/);
 });

@@ -41,7 +41,7 @@ test("while the journal cannot be written, new work is refused with the reason; 
   other.run("BEGIN IMMEDIATE");
   try {
     await until(async () => (await gateway.call("/readyz")).status === 503);
-    // It is alive: a restart would not mend its disk.
+    // It is alive: a restart would not fix its disk.
     const { status, body } = await gateway.call("/healthz");
     expect([status, body.ok]).toEqual([200, false]);
     expect(body.storage).toMatchObject({ ok: false, reason: expect.stringMatching(/\w/) });

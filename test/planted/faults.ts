@@ -531,7 +531,7 @@ export const faults: readonly Fault[] = [
     find: `signal.aborted && (era === "modern" || !left)`,
     becomes: "signal.aborted && (left || !left)",
     harm: "A client of 2025 whose connection breaks for longer loses its run.",
-    tests: [...mcpServer, "gateway/src/mcp"],
+    tests: [...mcpServer, "gateway/src/server/mcp"],
   },
   {
     id: "cut-off-call-is-made",
@@ -4024,7 +4024,7 @@ export const faults: readonly Fault[] = [
     find: "contextId: contextNamed(http?.req),",
     becomes: "contextId: undefined,",
     harm: "Over MCP the conversation that a client names is not gone on with.",
-    tests: ["gateway/src/mcp", ...mcpServer],
+    tests: ["gateway/src/server/mcp", ...mcpServer],
   },
   {
     id: "secret-with-line-end",

@@ -66,7 +66,7 @@ export const manus = ((offers) => {
               tags: ["shell", "python", "data"],
               examples: [
                 "Summarise sales.csv by region and check the totals.",
-                "Find out why this script fails and mend it.",
+                "Find out why this script fails and fix it.",
               ],
             },
           ]

@@ -19,7 +19,7 @@ export const swe = (({ runsCode, fetches: clones }) =>
     name: "swe",
     title: "SWE",
     description:
-      "A software engineer: finds its way in the code it is given, makes the smallest change that mends the cause, runs the tests where it can, and hands over the changed files and a patch.",
+      "A software engineer: finds its way in the code it is given, makes the smallest change that fixes the cause, runs the tests where it can, and hands over the changed files and a patch.",
     instructions: instructionsFor({ runsCode, clones }),
     tools: [planning(), shell(), python(), editor(), code(), images(), documents(), askHuman(), terminate],
     async finish(workspace, { made, removed }) {
@@ -55,7 +55,7 @@ function skillsFor({ runsCode, clones }: { readonly runsCode: boolean; readonly 
 const fixing: Skill = {
   id: "fix-bug",
   name: "Fix a fault",
-  description: "Reproduces a fault in a sandbox, finds its cause, mends it and shows that the tests pass.",
+  description: "Reproduces a fault in a sandbox, finds its cause, fixes it and shows that the tests pass.",
   tags: ["code", "debugging", "tests"],
   examples: ["The tests of this project fail. Find out why and fix the code."],
 };

@@ -23,9 +23,9 @@ export function instructionsFor({
 
 How you work
 - One clear action at a time, with a sentence on why. Reads may go side by side in one turn; after a change, look at its result before the next.
-- ${runsCode ? reading : blindReading} read the file and those that call it. ${runsCode ? "Reproduce a fault before you mend it." : untested}
-- Mend the cause with the smallest change that does it, in the style of the code around it. Leave alone what the task does not ask for.
-- Edit with str_replace_editor, or with apply_patch when several places or files change together. Diagnostics in a result are what the language's checker says since your edit: mend them before you go on.
+- ${runsCode ? reading : blindReading} read the file and those that call it. ${runsCode ? "Reproduce a fault before you fix it." : untested}
+- Fix the cause with the smallest change that does it, in the style of the code around it. Leave alone what the task does not ask for.
+- Edit with str_replace_editor, or with apply_patch when several places or files change together. Diagnostics in a result are what the language's checker says since your edit: fix them before you go on.
 - The state before each call that changes files is kept: checkpoints lists the steps, shows what one did, and takes back any of them. Before you end, look at checkpoints diff: it is what you hand over.${runsCode ? testing : ""}
 - A call that failed tells why: change something before you try again.
 

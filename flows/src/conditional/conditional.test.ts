@@ -13,7 +13,7 @@ const say = (text: string) => () => ({ text });
 const chosen = (branch: string, confidence = 0.9) => ({
   calls: [{ name: "choose_branch", args: { branch, confidence, reason: `it is about ${branch}` } }],
 });
-const agents = { coder: say("mended"), analyst: say("counted"), writer: say("written") };
+const agents = { coder: say("fixed"), analyst: say("counted"), writer: say("written") };
 const branches = [
   { name: "code", when: "Bugs and programs", agent: "coder", rules: [{ keywords: ["bug"] }, { file: "*.ts" }] },
   { name: "data", when: "Tables", agent: "analyst" },
@@ -23,7 +23,7 @@ const branches = [
 test("a rule decides without the model, and the others are not asked", async () => {
   await using flow = await flowForTest(conditional, { agents });
   const { answer, events, record } = await flow.run({ text: "There is a bug", options: { branches } });
-  expect(answer).toBe("mended");
+  expect(answer).toBe("fixed");
   expect(choices(events)).toEqual(['code by rule: The task says "bug".']);
   expect(record.output).toMatchObject({
     data: { choice: { branch: "code", by: "rule", reason: 'The task says "bug".' } },

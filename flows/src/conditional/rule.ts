@@ -16,7 +16,7 @@ export const rule = z
       .string()
       .min(1)
       .max(1_000)
-      .refine(isRegex, "is no regular expression of RE2, which has no look-around and no back references")
+      .refine(isRegex, "is not a regular expression of RE2, which has no look-around and no back references")
       .optional()
       .describe("The task fits this regular expression (RE2), in capitals or not."),
     file: z
@@ -29,7 +29,7 @@ export const rule = z
       .strictObject({
         path: z
           .string()
-          .refine(isDataPath, "is no path like $.order.items[0].kind")
+          .refine(isDataPath, "is not a path like $.order.items[0].kind")
           .describe("`$.order.items[0].kind`."),
         equals: z.json().optional(),
         above: z.number().optional(),

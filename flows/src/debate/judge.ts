@@ -51,7 +51,7 @@ function caseText({ question, debaters, absences, ...course }: Course): string {
   return [
     `The question:\n${question}`,
     `The positions they began with:\n${positionsText(debaters)}`,
-    ...(missed === "" ? [] : [`Absent: ${missed}. An absence is no argument, neither for nor against.`]),
+    ...(missed === "" ? [] : [`Absent: ${missed}. An absence is not an argument, neither for nor against.`]),
     `The arguments:\n\n${argumentsText(course.arguments)}`,
   ].join("\n\n");
 }

@@ -126,7 +126,7 @@ The positions they began with:
 - B (two): Spaces
 - C (two): Neither
 
-Absent: B in round 1, C in round 2. An absence is no argument, neither for nor against.
+Absent: B in round 1, C in round 2. An absence is not an argument, neither for nor against.
 
 The arguments:
 

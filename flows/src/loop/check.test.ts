@@ -118,7 +118,7 @@ test("an attempt is told what was found, its last answer if the conversation is 
   const goesOn = await told(iteration({}, failed));
   expect(
     goesOn.text,
-  ).toBe(`Your last attempt was checked, and it is not what is wanted yet. Mend what is wrong and give the whole result again.
+  ).toBe(`Your last attempt was checked, and it is not what is wanted yet. Fix what is wrong and give the whole result again.
 
 What was found:
 too red

@@ -21,7 +21,7 @@ const verdictForm = z.object({
     .string()
     .trim()
     .min(1)
-    .describe("Passed: what shows it, quoted. Not passed: what is missing or wrong, so that it can be mended."),
+    .describe("Passed: what shows it, quoted. Not passed: what is missing or wrong, so that it can be fixed."),
   score: z.number().min(0).max(1).describe("How much of what is wanted is there, from 0 to 1."),
 });
 
@@ -122,7 +122,7 @@ async function runCommand(
 ): Promise<CheckVerdict> {
   const isWorker = agent === worker && outcome.contextId !== "";
   const where = isWorker ? "where you worked" : "in a folder with the files that came with this message";
-  const text = `Run exactly this command ${where}, once, and report how it ended. Mend nothing, change nothing, run nothing else.\n\n${command}`;
+  const text = `Run exactly this command ${where}, once, and report how it ended. Fix nothing, change nothing, run nothing else.\n\n${command}`;
   const parts = isWorker ? [] : [...flow.files, ...carriedFiles([outcome.files])];
   const conversation = isWorker ? { ...options, contextId: outcome.contextId } : options;
   const ran = await askInForm(flow, agent, { text, parts }, { schema: commandForm }, conversation);

@@ -74,7 +74,7 @@ function textFor({ agent, task, instruction, until }: LoopWork, last: Iteration 
   if (last === undefined) return told;
   const { answer } = last.outcome;
   const yours = goesOn || answer === "" ? "" : `\n\nYour last answer:\n${marked("report", cut(answer, longestAnswer))}`;
-  return `Your last attempt was checked, and it is not what is wanted yet. Mend what is wrong and give the whole result again.
+  return `Your last attempt was checked, and it is not what is wanted yet. Fix what is wrong and give the whole result again.
 
 What was found:
 ${feedbackOf(last)}${yours}

@@ -62,7 +62,7 @@ test("a command decides by exit code 0 alone, run where the work was done; what 
     },
   });
   const until = { by: "command", command: "bun test" };
-  const { answer, events } = await flow.run({ text: "Mend", options: { agent: "coder", until } });
+  const { answer, events } = await flow.run({ text: "Fix", options: { agent: "coder", until } });
   expect([answer, iterations(events)]).toEqual([
     "code 2 failed",
     ["1 not_passed", "2 not_passed", "3 not_passed", "4 passed"],

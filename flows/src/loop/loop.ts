@@ -40,7 +40,7 @@ export const loop = defineFlow({
       description:
         "Has work done, checked and done better until it passes, comes no further, or was tried often enough.",
       tags: ["flow", "loop", "review"],
-      examples: ["Mend the program until its tests pass."],
+      examples: ["Fix the program until its tests pass."],
     },
   ],
   options,

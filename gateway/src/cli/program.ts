@@ -120,7 +120,7 @@ function addOnceCommands(program: Command, context: CliContext, done: (exitCode:
     .addOption(configOption())
     .option(
       "--endpoint <name>",
-      "the provider: openai, anthropic, gemini, openrouter, ollama, or the URL of an endpoint",
+      "the provider: openai, anthropic, gemini, bedrock, openrouter, ollama, or the URL of an endpoint",
     )
     .option("--key-env <variable>", "the environment variable that holds the key; - for none")
     .option("--model <name>", "the model's name at the provider")

@@ -161,7 +161,7 @@ test("a schedule is added, run, paused and removed by its buttons, beside trigge
   await page.getByLabel("Tell team").check();
   const add = page.getByRole("dialog").getByRole("button", { name: "Add a schedule" });
   await add.click();
-  await page.getByText(/is no cron expression/).waitFor();
+  await page.getByText(/is not a cron expression/).waitFor();
   await page.getByLabel("When").fill("0 8 * * *");
   await add.click();
   await page.getByText(/^Next: /).waitFor();

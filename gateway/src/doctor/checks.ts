@@ -36,7 +36,11 @@ export async function checkModel(model: ModelConfig | undefined): Promise<Check>
     if (list === undefined) return { name, ...(await identityCheck(where, model)) };
     const { status, models } = list;
     if (status === 401 || status === 403)
-      return { name, state: "fail", text: `${where} refuses the key (HTTP ${status}). Check OPENAI_API_KEY.` };
+      return {
+        name,
+        state: "fail",
+        text: `${where} refuses the key (HTTP ${status}). Check llm.api_key (OPENAI_API_KEY).`,
+      };
     if (status >= 300) return { name, state: "warn", text: `${where} answers, but lists no models (HTTP ${status})` };
     if (models?.every(({ id }) => id !== model.name))
       return {

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { flows } from "@manyhands/flows/flows";
 import { cardOf } from "manyhands/internal/testing/a2a/card";
-import type { AgentState } from "../registry/known-agent.ts";
+import type { KnownAgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentsOfRegistry } from "./agents-of-registry.ts";
 
 const { signal } = new AbortController();
 const planning = flows.filter(({ name }) => name === "planning");
-const known = (name: string, more: Partial<AgentState> = {}): AgentState => ({
+const known = (name: string, more: Partial<KnownAgentState> = {}): KnownAgentState => ({
   name,
   url: `http://${name}`,
   source: "configured",
@@ -18,7 +18,7 @@ const known = (name: string, more: Partial<AgentState> = {}): AgentState => ({
 });
 
 /** The agents over a registry that knows these, and how often it has looked at them. */
-function agentsWith(states: readonly AgentState[], url = "http://gateway/") {
+function agentsWith(states: readonly KnownAgentState[], url = "http://gateway/") {
   let refreshed = 0;
   const registry = {
     list: () => (refreshed > 0 ? states.map((state) => ({ ...state, health: "up" })) : states),

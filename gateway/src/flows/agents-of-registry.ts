@@ -1,6 +1,6 @@
 import type { AgentEntry, Agents } from "manyhands/internal/core/agent";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
-import type { AgentState } from "../registry/known-agent.ts";
+import type { KnownAgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 
 /**
@@ -38,7 +38,7 @@ export function flowAddress(url: string): string {
 /** The description of an agent whose card was never read. */
 export const notSeen = "It could not be reached so far.";
 
-type Seen = Pick<AgentState, "name" | "url" | "card" | "reason"> & Partial<Pick<AgentState, "health">>;
+type Seen = Pick<KnownAgentState, "name" | "url" | "card" | "reason"> & Partial<Pick<KnownAgentState, "health">>;
 
 /**
  * An agent whose card was never read or is refused is listed too, with the reason: that may have

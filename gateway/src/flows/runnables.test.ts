@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { flows } from "@manyhands/flows/flows";
-import type { AgentState } from "../registry/known-agent.ts";
+import type { KnownAgentState } from "../registry/known-agent.ts";
 import { serveCard } from "../testing/card-server.ts";
 import { runnablesOf } from "./runnables.ts";
 
-const known = (name: string): AgentState => ({
+const known = (name: string): KnownAgentState => ({
   name,
   url: `http://${name}`,
   source: "configured",
@@ -36,7 +36,7 @@ test("the example of a flow names only agents that are here", () => {
 
 test("an agent with an unchanged card stays the same runnable at every check, so that nothing is rebuilt", async () => {
   await using server = serveCard("Greeter");
-  const seen: AgentState = {
+  const seen: KnownAgentState = {
     name: "greeter",
     url: server.url,
     source: "configured",

@@ -5,7 +5,7 @@ import type { FlowSettings } from "manyhands/internal/core/runs/task";
 import { admitToFlow } from "manyhands/internal/flow/flow-request";
 import { kindsOf, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
 import * as z from "zod";
-import type { AgentState } from "../registry/known-agent.ts";
+import type { KnownAgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentKind, agentOptions } from "./agent-flow.ts";
 import { notSeen } from "./agents-of-registry.ts";
@@ -78,7 +78,7 @@ function flowRunnable(flow: FlowDefinition): Runnable {
 /** Described once for each card, so that whoever compares runnables has nothing to compare. */
 const byCard = new WeakMap<object, Runnable>();
 
-function agentRunnable(state: AgentState): Runnable {
+function agentRunnable(state: KnownAgentState): Runnable {
   const { name, source, card } = state;
   const known = card && byCard.get(card);
   if (known?.name === name && (known.ownKind !== undefined) === (source === "configured")) return known;
@@ -87,7 +87,7 @@ function agentRunnable(state: AgentState): Runnable {
   return runnable;
 }
 
-function describedAgent({ name, source, card }: AgentState): Runnable {
+function describedAgent({ name, source, card }: KnownAgentState): Runnable {
   return {
     type: "agent",
     name,

@@ -1,9 +1,13 @@
 import { expect, test } from "bun:test";
 import { agentMetrics } from "./agent-metrics.ts";
-import type { AgentState } from "./known-agent.ts";
+import type { KnownAgentState } from "./known-agent.ts";
 import { noAgentUp } from "./no-agent-up.ts";
 
-const agent = (name: string, health: AgentState["health"], over: Partial<AgentState> = {}): AgentState => ({
+const agent = (
+  name: string,
+  health: KnownAgentState["health"],
+  over: Partial<KnownAgentState> = {},
+): KnownAgentState => ({
   ...{ name, url: "http://a.example", source: "configured", health, breaker: "closed", changes: [], ...over },
 });
 const agents = [

@@ -32,7 +32,7 @@ test("before its first check nothing is known of an agent, after it when it was"
   expect(agent.unseenMs()).toBeLessThan(60_000);
 });
 
-test("a server that was down and has its card again is back; calls that failed are not mended by a card", async () => {
+test("a server that was down and has its card again is back; calls that failed are not fixed by a card", async () => {
   await using server = serveCard("Greeter");
   const agent = met(server.url);
   server.answer = broken;

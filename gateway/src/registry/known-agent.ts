@@ -23,7 +23,7 @@ export type AgentAddress = {
 };
 
 /** An agent as it was last seen. Times are milliseconds since 1970. */
-export type AgentState = {
+export type KnownAgentState = {
   readonly name: string;
   readonly url: string;
   readonly source: AgentAddress["source"];
@@ -50,7 +50,7 @@ export interface KnownAgent {
   readonly address: AgentAddress;
   /** Sends requests to its server, with its credentials. */
   readonly fetch: Fetch;
-  state(): AgentState;
+  state(): KnownAgentState;
   /**
    * Reads the card again. Rejects only with the signal's reason; problems show in the state.
    */

@@ -5,7 +5,7 @@ import type { CardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError } from "manyhands/internal/core/errors";
 import { type AgentBook, agentBook, isSameUrl } from "./agent-book.ts";
 import { type BreakerPolicy, sick } from "./breaker.ts";
-import { type AgentAddress, type AgentState, type KnownAgent, knownAgent } from "./known-agent.ts";
+import { type AgentAddress, type KnownAgent, type KnownAgentState, knownAgent } from "./known-agent.ts";
 import type { RegistryFile } from "./registry-file.ts";
 import { createStrangers } from "./strangers.ts";
 
@@ -18,14 +18,14 @@ export type NewAgent = {
 
 /** The agents this gateway can call, by name. */
 export interface Registry {
-  list(): readonly AgentState[];
-  get(name: string): AgentState | undefined;
+  list(): readonly KnownAgentState[];
+  get(name: string): KnownAgentState | undefined;
   /**
    * Registers an agent by its address, under its name or one made from its card. Rejects with
    * `unreachable` when there is none to be had, `forbidden` when its card may not be used, and
    * `conflict` when the name is another agent's. The same address again is the same agent.
    */
-  add(agent: NewAgent): Promise<AgentState>;
+  add(agent: NewAgent): Promise<KnownAgentState>;
   /**
    * Forgets a registered agent. Rejects with `not_found`, or `conflict` for one that the settings
    * name.
@@ -161,7 +161,7 @@ function credentialsAt(book: AgentBook, url: string): Pick<AgentAddress, "token"
 
 /** Whether to look at an agent again: one that is well only after a while. */
 export function isDue(
-  { health, breaker }: Pick<AgentState, "health" | "breaker">,
+  { health, breaker }: Pick<KnownAgentState, "health" | "breaker">,
   unseenMs: number,
   everyMs: number,
 ): boolean {

@@ -1,7 +1,7 @@
 import { AgentCard } from "@a2a-js/sdk";
 import { agentExtension } from "manyhands/internal/a2a/extensions";
 import * as z from "zod";
-import type { AgentState } from "../registry/known-agent.ts";
+import type { KnownAgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 
@@ -87,7 +87,7 @@ function removeAgent(registry: Registry): Endpoint {
   });
 }
 
-function agentView({ card, checkedAt, changes, ...state }: AgentState) {
+function agentView({ card, checkedAt, changes, ...state }: KnownAgentState) {
   const own = card?.capabilities?.extensions.find(({ uri }) => uri === agentExtension)?.params;
   return {
     ...state,

@@ -1,5 +1,5 @@
 import type { Config } from "manyhands/internal/config/config";
-import { placeOf } from "manyhands/internal/config/llm/api-type";
+import { modelAddress } from "manyhands/internal/config/llm/api-type";
 import type { LlmProfile } from "manyhands/internal/config/llm/llm-section";
 import { defaultModel } from "manyhands/internal/config/llm/models";
 import type { Settings } from "manyhands/internal/config/settings/settings";
@@ -103,7 +103,7 @@ function keysOf({ sections: { llm } }: Settings, { model, baseUrl, apiKey }: Mod
 
 /** Where the stored key goes. */
 function addressOf(llm: Settings["sections"]["llm"]): string {
-  return placeOf(llm as LlmProfile).baseUrl ?? openAi;
+  return modelAddress(llm as LlmProfile).baseUrl ?? openAi;
 }
 
 function isSameServer(one: string, other: string): boolean {

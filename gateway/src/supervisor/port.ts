@@ -1,4 +1,5 @@
 import { AppError } from "manyhands/internal/core/errors";
+import { ownCommand } from "manyhands/internal/core/release";
 
 /**
  * Whether a server could listen here now. Throws `config_invalid` for other problems, such as a
@@ -26,6 +27,6 @@ export function requireFreePort(name: string, host: string, port: number, portEn
   if (isPortFree(host, port)) return;
   throw new AppError(
     "unavailable",
-    `Port ${port} for ${name} is in use on ${host}. Stop what listens there (another \`bun start\`?) or set ${portEnv} to a free port.`,
+    `Port ${port} for ${name} is in use on ${host}. Stop what listens there (another \`${ownCommand} start\`?) or set ${portEnv} to a free port.`,
   );
 }

@@ -126,10 +126,11 @@ test.each<[string, readonly TaskItem[], string]>([
   ],
   [
     "that an agent ends is in its answer",
-    ["terminate {}", "I terminate it"].map((said) =>
-      happened({ type: "agent-progressed", askId: "1", agent: "swe", text: said }),
-    ),
-    "    swe · I terminate it\n",
+    [
+      happened({ type: "agent-progressed", askId: "1", agent: "swe", text: "terminate {}", call: "terminate" }),
+      happened({ type: "agent-progressed", askId: "1", agent: "swe", text: "terminate it, I say" }),
+    ],
+    "    swe · terminate it, I say\n",
   ],
 ])("%s", (_, items, shown) => {
   const trimmed = (lines: string) => lines.replaceAll(/ +$/gm, "");

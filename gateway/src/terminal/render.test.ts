@@ -208,16 +208,16 @@ test("each step of a flow is shown in one line, its plan with the marks", () => 
   const { text } = show([
     event(1, {
       type: "plan-changed",
-      text: "Steps:\n0. [→] [swe] Mend\n1. [ ] [manus] Tell",
+      text: "Steps:\n0. [→] [swe] Fix\n1. [ ] [manus] Tell",
       steps: [],
       note: "The plan: \u001b[1mMend",
     }),
     event(2, { type: "step-assigned", ...step, note: "Step 1: swe begins" }),
     event(3, { type: "step-ended", ...step, outcome: "failed", note: "Step 1: swe failed" }),
-    event(4, { type: "agent-chosen", wanted: "skill:mend", agent: "swe", reason: "it mends", note: "it mends" }),
+    event(4, { type: "agent-chosen", wanted: "skill:fix", agent: "swe", reason: "it fixes", note: "it fixes" }),
   ]);
   expect(text).toBe(
-    "● The plan: \\u001b[1mMend\n    [→] [swe] Mend\n    [ ] [manus] Tell\n  → Step 1: swe begins\n  ✗ Step 1: swe failed\n  · it mends\n",
+    "● The plan: \\u001b[1mFix\n    [→] [swe] Fix\n    [ ] [manus] Tell\n  → Step 1: swe begins\n  ✗ Step 1: swe failed\n  · it fixes\n",
   );
 });
 
@@ -231,7 +231,7 @@ test("a plan is shown again when a step has ended, not when the step's own line 
   const step = { step: "1", agent: "swe", attempt: 1 };
   const ask = { askId: "r/1", agent: "swe" };
   const { text } = show([
-    event(1, plan("  ", "The plan: Mend")),
+    event(1, plan("  ", "The plan: Fix")),
     event(2, { type: "step-assigned", ...step, note: "Step 1: swe begins" }),
     event(3, plan("→ ", "Step 1: swe begins")),
     event(4, { type: "agent-asked", ...ask, url: "http://swe", text: "You do one step …", parts: [], hops: 1 }),
@@ -242,7 +242,7 @@ test("a plan is shown again when a step has ended, not when the step's own line 
   ]);
   expect(text).toBe(
     [
-      "● The plan: Mend",
+      "● The plan: Fix",
       "    [ ] [swe] Part 0",
       "    [ ] [swe] Part 1",
       "  → Step 1: swe begins",
@@ -277,7 +277,7 @@ test("branches, choices, iterations and rounds are shown in one line each, marke
     [{ type: "branch-ended", branch: "1", agent: "swe", outcome: "completed", note }, "✓"],
     [{ type: "branch-ended", branch: "2", agent: "swe", outcome: "canceled", note }, "-"],
     [{ type: "policy-settled", policy: "any of 2", met: false, reason: "none", note }, "✗"],
-    [{ type: "choice-made", choice: "mend", by: "rule", reason: "a bug", note }, "·"],
+    [{ type: "choice-made", choice: "fix", by: "rule", reason: "a bug", note }, "·"],
     [{ type: "iteration-begun", iteration: 1, agent: "swe", note }, "→"],
     [{ type: "iteration-ended", iteration: 1, agent: "swe", outcome: "not_passed", feedback: "more", note }, "↻"],
     [{ type: "round-begun", round: 1, note }, "●"],
@@ -326,10 +326,11 @@ test("an unenforceable spending limit is reported once, however many agents repo
       type: "agent-progressed",
       askId: `r/${n}`,
       agent,
-      text: `The bound of $${usd} cannot be held: the price of m is not known. [llm.price] sets it.`,
+      notice: "budget",
+      text: `The spending limit of $${usd} cannot be enforced: the price of m is not known. [llm.price] sets it.`,
     });
   const { text } = show([said(1, "manus", "5"), said(2, "swe", "2.5"), said(3, "manus", "5")]);
-  expect(text.match(/cannot be held/g)).toHaveLength(1);
+  expect(text.match(/cannot be enforced/g)).toHaveLength(1);
 });
 
 test("each step shows the task's usage, summaries, tools and running agents included", () => {
@@ -378,7 +379,7 @@ test("other agents' tasks, actions, texts and answers are shown under their name
   const ask = { askId: "r/1", agent: "swe" };
   const file = { sha256: "a", name: "sums.py", mediaType: "text/x-python", size: 9 };
   const { text, view } = show([
-    event(1000, { type: "agent-asked", ...ask, url: "http://swe", text: "Mend\u0007 it", parts: [], hops: 1 }),
+    event(1000, { type: "agent-asked", ...ask, url: "http://swe", text: "Fix\u0007 it", parts: [], hops: 1 }),
     event(1001, { type: "agent-accepted", ...ask, taskId: "t", contextId: "c" }),
     progress({ type: "agent-output", ...ask, text: "I look.\n" }),
     event(1002, { type: "agent-progressed", ...ask, text: "bash ls" }),
@@ -398,7 +399,7 @@ test("other agents' tasks, actions, texts and answers are shown under their name
     }),
   ]);
   expect(text.split("\n").map((line) => line.trim())).toEqual([
-    "⇢ swe Mend\\u0007 it",
+    "⇢ swe Fix\\u0007 it",
     "swe │ I look.",
     "swe · bash ls",
     "✓ swe completed · sums.py · 1,500 tokens · $0.2500",

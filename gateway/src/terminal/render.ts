@@ -256,13 +256,11 @@ function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
     case "agent-accepted":
       return lines(view, []);
     case "agent-progressed": {
-      {
-        // Its answer says how it ended.
-        const isBound = event.text.startsWith("The bound of $");
-        const next = { ...view, boundTold: view.boundTold || isBound, totals: addOthers(view.totals, event) };
-        if (event.text.startsWith("terminate ") || (isBound && view.boundTold)) return lines(next, []);
-        return lines(next, [`    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
-      }
+      const isBound = event.notice === "budget";
+      const next = { ...view, boundTold: view.boundTold || isBound, totals: addOthers(view.totals, event) };
+      // Its answer says how it ended.
+      if (event.call === "terminate" || (isBound && view.boundTold)) return lines(next, []);
+      return lines(next, [`    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
     }
     case "agent-answered": {
       const [colour, sign] = answerMarks[event.state as keyof typeof answerMarks] ?? (["red", "✗"] as const);

@@ -66,7 +66,7 @@ test("a call is judged by what the asking agent passed on: the user's words, the
   expect(seen).toHaveLength(2);
 });
 
-test("only a bound of money that cannot be held is told", async () => {
+test("only a spending limit that cannot be enforced is told", async () => {
   const priced = { price: { inputPerMillion: 1, outputPerMillion: 1 } };
   for (const [model, budget, told] of [
     [{}, { usd: 1 }, 1],

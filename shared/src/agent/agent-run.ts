@@ -94,7 +94,7 @@ function turn(agent: AgentDefinition, deps: AgentDeps): Turn {
 async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps: AgentDeps): Promise<AgentOutput> {
   const begun = await run.step("begin", (step) => begin(run, input, agent, deps, step));
   if (begun.boundless !== null) {
-    const text = `The bound of $${begun.limits.usd} cannot be held: the price of ${begun.boundless} is not known. [llm.price] sets it.`;
+    const text = `The spending limit of $${begun.limits.usd} cannot be enforced: the price of ${begun.boundless} is not known. [llm.price] sets it.`;
     run.emit({ type: "notice-given", kind: "budget", text });
   }
   const earlier = await readEarlier(begun.earlier, deps.engine);

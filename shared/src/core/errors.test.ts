@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, errnoOf, errorCodes, publicError, unlessMissi
 
 const codesWhere = (holds: (code: ErrorCode) => boolean) => (Object.keys(errorCodes) as ErrorCode[]).filter(holds);
 
-test("only what time, or room, may mend is worth trying again", () => {
+test("only what time, or room, may fix is worth trying again", () => {
   expect(codesWhere((code) => new AppError(code, "").retryable)).toEqual([
     "unreachable",
     "rate_limited",

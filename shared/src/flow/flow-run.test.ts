@@ -215,7 +215,7 @@ test("a spending limit that cannot be enforced is reported as none", async () =>
   const notices = async (usd?: number) =>
     ofType((await flow.run({ text: "Go", ...(usd !== undefined && { budget: { usd } }) })).events, "notice-given");
   expect(await notices(1)).toMatchObject([
-    { kind: "budget", text: expect.stringContaining("The bound of $1 cannot be held") },
+    { kind: "budget", text: expect.stringContaining("The spending limit of $1 cannot be enforced") },
   ]);
   expect(await notices()).toEqual([]);
 });

@@ -101,7 +101,7 @@ async function begin(
 }
 
 function unheld(usd: number, model: string) {
-  const text = `The bound of $${usd} cannot be held for this flow's own calls: the price of ${model} is not known. [llm.price] sets it.`;
+  const text = `The spending limit of $${usd} cannot be enforced for this flow's own calls: the price of ${model} is not known. [llm.price] sets it.`;
   return { type: "notice-given", kind: "budget", text } satisfies JournalEvent;
 }
 

@@ -27,7 +27,7 @@ export type StatusDeps = {
 
 /**
  * `/healthz` answers 200 while the process can answer, and reports everything, such as what is
- * wrong with the store: another start mends no database, so it is no reason for one. `/readyz` says
+ * wrong with the store: another start fixes no database, so it is no reason for one. `/readyz` says
  * whether to send work here, and why not; `/metrics` the numbers, to known callers. Neither of the
  * first two waits for anything. A server that drains answers none of them: it accepts no
  * connection.

@@ -8,6 +8,7 @@ import type { MemoryStore } from "./memory-store.ts";
 /** How much of a memory a task is shown. */
 export type RecallBounds = { readonly entries: number; readonly tokens: number; readonly similarity: number };
 
+/** What finding entries needs. */
 export type RecallDeps = {
   readonly store: MemoryStore;
   readonly bounds: RecallBounds;

@@ -2,7 +2,7 @@ import { type AgentDeps, agentRun } from "../agent/agent-run.ts";
 import type { Config } from "../config/config.ts";
 import type { AgentDefinition, MoreTools } from "../core/agent.ts";
 import type { RunDefinition } from "../core/runs/run.ts";
-import type { KeptTexts } from "../core/text/kept-texts.ts";
+import type { KeptTexts } from "../core/text/kept-text.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import { toolFetch } from "../machine/egress/tool-fetch.ts";
 import type { Agent } from "./agent-source.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { LivePages, LiveScreen } from "../core/live-page.ts";
-import type { KeptTexts } from "../core/text/kept-texts.ts";
+import type { KeptTexts } from "../core/text/kept-text.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
 import { sharedPages } from "../machine/browser/live/shared-pages.ts";

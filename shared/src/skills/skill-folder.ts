@@ -29,7 +29,7 @@ const skipped = new Set(["__pycache__"]);
 
 /**
  * Reads a skill whole: the folder `name` in `root`, in the convention of Agent Skills. Follows no
- * link below `root`. Rejects with `invalid_input` for a folder that is no skill or larger than a
+ * link below `root`. Rejects with `invalid_input` for a folder that is not a skill or larger than a
  * skill may be, with `not_found` if there is none.
  */
 export async function readSkillFolder(root: string, name: string): Promise<SkillFolder> {

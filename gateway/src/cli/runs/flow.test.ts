@@ -24,10 +24,10 @@ test("flow gives a flow the task with its files, the agents and the settings tha
   await using cli = await cliForTest({ play: playing });
   await writeFile(join(cli.cwd, "a.txt"), "a");
   const settings = ["--agents", "swe, manus", "--option", "approve=true", "--option", "note=two words"];
-  expect(await cli.run("flow", "planning", "mend", "it", ...settings, "--file", "a.txt")).toBe(0);
+  expect(await cli.run("flow", "planning", "fix", "it", ...settings, "--file", "a.txt")).toBe(0);
   expect(cli.sent).toMatchObject([
     {
-      text: "mend it",
+      text: "fix it",
       flow: { agents: ["swe", "manus"], options: { approve: true, note: "two words" } },
       files: [{ name: "a.txt" }],
     },

@@ -1,3 +1,4 @@
+import { ownCommand } from "manyhands/internal/core/release";
 import * as z from "zod";
 import type { CliContext } from "../../session/context.ts";
 import { safeLine } from "../../terminal/safe-text.ts";
@@ -55,7 +56,8 @@ export function listSchedules(options: StartsOptions, context: CliContext): Prom
   return atGateway(options, context, async (call) => {
     const { schedules } = await call(z.object({ schedules: z.array(schedule) }), "/schedules");
     if (options.json) return print(schedules, context);
-    if (schedules.length === 0) context.terminal.say("There are no schedules. Add one with `manyhands schedules add`.");
+    if (schedules.length === 0)
+      context.terminal.say(`There are no schedules. Add one with \`${ownCommand} schedules add\`.`);
     for (const one of schedules) context.terminal.out(scheduleRow(one));
   });
 }
@@ -103,7 +105,7 @@ export function removeSchedule(name: string, options: StartsOptions, context: Cl
 
 /** Starts one's run now. */
 export function runScheduleNow(name: string, options: StartsOptions, context: CliContext): Promise<number> {
-  const row = ({ id }: { readonly id: string }) => `Started run ${id}. \`manyhands runs show ${id}\` shows it.\n`;
+  const row = ({ id }: { readonly id: string }) => `Started run ${id}. \`${ownCommand} runs show ${id}\` shows it.\n`;
   const run = z.looseObject({ id: z.string() });
   return showing(run, row, `${pathOf("schedules", name)}/run`, { method: "POST" }, options, context);
 }

@@ -24,7 +24,7 @@ test("a schedule is added, shown, run, paused and removed from the command line"
   expect(await cli.run("schedules", "add", "report", "Again", ...when)).toBe(1);
   expect(cli.said()).toContain("There is a schedule report.");
   expect(await cli.run("schedules", "add", "wrong", "x", "--cron", "every day", "--start", "echo")).toBe(2);
-  expect(cli.said()).toContain('"every day" is no cron expression of five fields');
+  expect(cli.said()).toContain('"every day" is not a cron expression of five fields');
   expect(await cli.run("schedules", "run-now", "report")).toBe(0);
   expect(cli.out()).toMatch(/Started run \S+\. `manyhands runs show/);
   expect(await cli.run("schedules", "pause", "report")).toBe(0);

@@ -4,13 +4,13 @@ import { signal } from "@preact/signals";
  * Where the page is. The address after `#` is a path with a query: the API has the same paths
  * without `#`, and a console behind a proxy keeps working under any prefix.
  */
-export type Place = { readonly parts: readonly string[]; readonly query: URLSearchParams };
+export type Route = { readonly parts: readonly string[]; readonly query: URLSearchParams };
 
 /** The current place; it changes with the address. */
-export const place = signal<Place>(readPlace(location.hash));
+export const place = signal<Route>(readRoute(location.hash));
 
 /** Reads the address after `#`. */
-function readPlace(hash: string): Place {
+function readRoute(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   const parts = path.split("/").flatMap((part) => (part === "" ? [] : [decode(part)]));
   return { parts, query: new URLSearchParams(query) };
@@ -54,15 +54,15 @@ export function setQuery(changes: Readonly<Record<string, string | number | unde
   const to = address(place.value.parts, Object.fromEntries(query));
   if (push) history.pushState(undefined, "", to);
   else history.replaceState(undefined, "", to);
-  place.value = readPlace(to);
+  place.value = readRoute(to);
 }
 
 /** Follows the address from now on. */
 export function startRouter(): void {
   addEventListener("hashchange", () => {
-    place.value = readPlace(location.hash);
+    place.value = readRoute(location.hash);
   });
   addEventListener("popstate", () => {
-    place.value = readPlace(location.hash);
+    place.value = readRoute(location.hash);
   });
 }

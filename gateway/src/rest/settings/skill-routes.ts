@@ -34,7 +34,7 @@ const shownSchema = z
       z.object({
         path: z.string(),
         size: z.int(),
-        text: z.string().exactOptional().describe("Left out of files that are no text, or long."),
+        text: z.string().exactOptional().describe("Left out of files that are not text, or long."),
       }),
     ),
   })

@@ -40,9 +40,11 @@ test("what was due is its newest time and how many there were, counted no furthe
   expect(minutely.due(from, at("2027-11-01T00:00:00Z"))?.newest).toBe(at("2027-11-01T00:00:00Z"));
 });
 
-test("what is no cron expression, no time zone or never due is refused with the reason", () => {
-  expect(() => timetable("61 * * * *", "UTC")).toThrow(/cron: "61 \* \* \* \*" is no cron expression of five fields/);
+test("a time that is not a cron expression, not in a time zone, or never due is refused with the reason", () => {
+  expect(() => timetable("61 * * * *", "UTC")).toThrow(
+    /cron: "61 \* \* \* \*" is not a cron expression of five fields/,
+  );
   expect(() => timetable("* * * * * *", "UTC")).toThrow(/no cron expression of five fields/);
-  expect(() => timetable("0 8 * * *", "Europe/Atlantis")).toThrow(/timeZone: "Europe\/Atlantis" is no time zone/);
+  expect(() => timetable("0 8 * * *", "Europe/Atlantis")).toThrow(/timeZone: "Europe\/Atlantis" is not a time zone/);
   expect(() => timetable("0 0 31 2 *", "UTC")).toThrow(/names no time that ever comes/);
 });

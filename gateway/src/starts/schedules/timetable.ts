@@ -44,17 +44,21 @@ function patternOf(cron: string, timeZone: string): Cron {
     // A moment of that zone, because the library looks at it only then.
     new Intl.DateTimeFormat("en", { timeZone });
   } catch (cause) {
-    throw new AppError("invalid_input", `${JSON.stringify(timeZone)} is no time zone, such as Europe/Berlin or UTC.`, {
-      cause,
-      field: "timeZone",
-    });
+    throw new AppError(
+      "invalid_input",
+      `${JSON.stringify(timeZone)} is not a time zone, such as Europe/Berlin or UTC.`,
+      {
+        cause,
+        field: "timeZone",
+      },
+    );
   }
   try {
     const pattern = new Cron(cron, { timezone: timeZone, paused: true, mode: "5-part" });
     if (pattern.nextRun() !== null) return pattern;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.replace(/^CronPattern: /, "").slice(0, 200) : "";
-    throw new AppError("invalid_input", `${JSON.stringify(cron)} is no cron expression of five fields: ${why}`, {
+    throw new AppError("invalid_input", `${JSON.stringify(cron)} is not a cron expression of five fields: ${why}`, {
       cause,
       field: "cron",
     });

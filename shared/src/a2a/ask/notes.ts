@@ -1,4 +1,4 @@
-import type { JournalEvent, ReadEvent } from "../../core/events/events.ts";
+import type { EventOf, JournalEvent, ReadEvent } from "../../core/events/events.ts";
 import type { PeerWriting, Progress } from "../../core/events/progress.ts";
 import { readEvent } from "../../core/events/read-event.ts";
 import type { StepContext } from "../../core/runs/run.ts";
@@ -56,6 +56,14 @@ export type Notes = {
   readonly due: AbortSignal;
 };
 
+type ProgressFacts = Pick<EventOf<"agent-progressed">, "call" | "notice">;
+
+/** What a view may want to know of a progress line beside its words. */
+function factsOf(event: ReadEvent): ProgressFacts {
+  if (event.type === "tool-started") return { call: event.name };
+  return event.type === "notice-given" ? { notice: event.kind } : {};
+}
+
 /** Notes for one step: a few lines as its events, live output as its progress. */
 export function childNotes(
   { askId, agent: { name: agent }, isAnswer = false }: Ask,
@@ -74,7 +82,7 @@ export function childNotes(
     if (shown > mostOutput || text.trim() === "") return;
     step.progress({ type: "agent-output", askId, agent, text } satisfies Progress);
   };
-  const say = (text: string) => {
+  const say = (text: string, about: ProgressFacts = {}) => {
     const short = sanitizeLine(text);
     if (short === "" || short === last || count >= mostLines) return;
     last = short;
@@ -84,18 +92,19 @@ export function childNotes(
       askId,
       agent,
       text: short,
+      ...about,
       ...(used && { usedSoFar: used }),
     } satisfies JournalEvent);
   };
   return {
     due: due.signal,
-    say,
+    say: (text) => say(text),
     told: () => ({ told: count, ...(last !== "" && { line: last }) }),
     take(update) {
       if (update.kind === "status") {
         used = update.usage ?? used;
         const event = update.journal && readEvent(update.journal.event);
-        if (event !== undefined && telling[event.type]) say(update.text);
+        if (event !== undefined && telling[event.type]) say(update.text, factsOf(event));
         if (event?.type === "model-replied") {
           const thought = event.toolCalls.length > 0 && { isThought: true };
           step.progress({ type: "agent-written", ...whose, text: event.text, ...thought } satisfies PeerWriting);

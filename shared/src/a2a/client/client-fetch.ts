@@ -4,11 +4,11 @@ import { traced } from "../../core/trace.ts";
 
 /** Bounds of one call to another agent. Times in milliseconds, sizes in bytes. */
 export type FetchBounds = {
-  /** Until a response begins, and until a response that is no stream has ended. */
+  /** Until a response begins, and until a response that is not a stream has ended. */
   readonly responseMs: number;
   /** Silence on a stream, heartbeats counted, after which it is taken for dead. */
   readonly idleMs: number;
-  /** Size of a response that is no stream. */
+  /** Size of a response that is not a stream. */
   readonly maxBytes: number;
 };
 

@@ -70,7 +70,7 @@ function recentTools(messages: AgentState["messages"]): string[] {
   return names;
 }
 
-/** A text that was cut is no base for later changes. */
+/** A text that was cut cannot be the base of later changes. */
 function cut(observation: Observation, tokens: number): Observation {
   const size = estimateText(observation.text);
   if (size <= tokens) return observation;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { apiTypeOf, placeOf } from "./api-type.ts";
+import { apiTypeOf, modelAddress } from "./api-type.ts";
 import { llmSection } from "./llm-section.ts";
 import { defaultModel, modelFor, namedModels, roleModels } from "./models.ts";
 
@@ -27,10 +27,10 @@ test.each([
 });
 
 test("each protocol has its usual address", () => {
-  expect(placeOf(read({ api_type: "anthropic" })).baseUrl).toBe("https://api.anthropic.com/v1");
-  expect(placeOf(read({ base_url: "https://api.anthropic.com" })).baseUrl).toBe("https://api.anthropic.com/v1");
-  expect(placeOf(read({ api_type: "google" })).baseUrl).toBe("https://generativelanguage.googleapis.com/v1beta");
-  expect(placeOf(read({ api_type: "aws", region: "eu-west-1" }))).toEqual({
+  expect(modelAddress(read({ api_type: "anthropic" })).baseUrl).toBe("https://api.anthropic.com/v1");
+  expect(modelAddress(read({ base_url: "https://api.anthropic.com" })).baseUrl).toBe("https://api.anthropic.com/v1");
+  expect(modelAddress(read({ api_type: "google" })).baseUrl).toBe("https://generativelanguage.googleapis.com/v1beta");
+  expect(modelAddress(read({ api_type: "aws", region: "eu-west-1" }))).toEqual({
     apiType: "aws",
     baseUrl: "https://bedrock-runtime.eu-west-1.amazonaws.com",
     region: "eu-west-1",

@@ -25,7 +25,7 @@ const addresses: Readonly<Partial<Record<ApiType, string>>> = {
 };
 
 /** Where a model is, and the protocol that is spoken there. */
-export type Place = Pick<ModelConfig, "apiType"> & {
+export type ModelAddress = Pick<ModelConfig, "apiType"> & {
   readonly baseUrl: string | undefined;
   readonly region: string | undefined;
 };
@@ -34,10 +34,10 @@ export type Place = Pick<ModelConfig, "apiType"> & {
  * The place that a model's table names. Without `api_type`, the address and the model's name say
  * which protocol it is. Throws `config_invalid` for Bedrock without a region.
  */
-export function placeOf(profile: LlmProfile): Place {
+export function modelAddress(profile: LlmProfile): ModelAddress {
   const apiType = apiTypeOf(profile);
   const { base_url: baseUrl = addresses[apiType], region } = profile;
-  if (apiType === "aws") return bedrockPlace(profile);
+  if (apiType === "aws") return bedrockAddress(profile);
   const host = baseUrl === undefined ? undefined : new URL(baseUrl);
   if (apiType === "anthropic" && host?.pathname === "/") return { apiType, baseUrl: `${host.origin}/v1`, region };
   // Its OpenAI-compatible endpoint, given by the host alone.
@@ -67,7 +67,7 @@ function isBedrock({ hostname }: URL): boolean {
   return /^bedrock-runtime(-fips)?\.[a-z\d-]+\.(amazonaws\.com|api\.aws)/i.test(hostname);
 }
 
-function bedrockPlace({ base_url: address, region: named, model }: LlmProfile): Place {
+function bedrockAddress({ base_url: address, region: named, model }: LlmProfile): ModelAddress {
   const host = address === undefined ? undefined : new URL(address);
   const region = named ?? /(?:^|\.)bedrock-runtime(?:-fips)?\.([a-z\d-]+)\./i.exec(host?.hostname ?? "")?.[1];
   if (region === undefined)

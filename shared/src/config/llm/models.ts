@@ -1,7 +1,7 @@
 import { AppError } from "../../core/errors.ts";
 import { longestPrefix, plainName } from "../../models/capabilities.ts";
 import { type ModelConfig, modelConfigSchema } from "../../models/config.ts";
-import { apiTypeOf, placeOf } from "./api-type.ts";
+import { apiTypeOf, modelAddress } from "./api-type.ts";
 import { type FamilyTable, type LlmProfile, type LlmSection, llmSection } from "./llm-section.ts";
 
 /** The model used if a key or an endpoint is given but no model. */
@@ -89,7 +89,7 @@ function modelOf(profile: LlmProfile, llm: LlmSection, path: readonly string[]):
       `The model ${profile.model} needs OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint that wants no key.`,
     );
   const { model: name = unnamedModel } = profile;
-  const place = placeOf(profile);
+  const place = modelAddress(profile);
   const { price: familyPrice, ...familyCan } = familyOf(name, llm);
   const price = profile.price ?? familyPrice;
   return modelConfigSchema.parse({

@@ -56,12 +56,12 @@ const shown = record({
   again: text.exactOptional(),
 });
 const toolCall = record({ id: text, name: text, arguments: text });
+/** What a call would do, and what allowing it for its task allows. */
+const judged = { risk: text.exactOptional(), forTask: text.exactOptional() };
 /**
  * A call that a person is asked to allow: `id` names it, as its arguments and risk are, in this run
  * and in the answer; `risk` says what it would do.
  */
-/** What a call would do, and what allowing it for its task allows. */
-const judged = { risk: text.exactOptional(), forTask: text.exactOptional() };
 const approval = record({ id: text, callId: text, name: text, arguments: text, ...judged });
 /** Continues the observation marked `since`, if given; `brief` is what stays of it in the end. */
 const observation = record({
@@ -177,7 +177,14 @@ export const eventTypes = {
    * One short line about what the agent is doing, and what its task had used by then, if it reports
    * that; at most a hundred per ask.
    */
-  "agent-progressed": event(1, { ...ask, text, usedSoFar: taskUsage.exactOptional() }),
+  /** `call` names the tool it calls, `notice` the kind of the notice it was given. */
+  "agent-progressed": event(1, {
+    ...ask,
+    text,
+    usedSoFar: taskUsage.exactOptional(),
+    call: text.exactOptional(),
+    notice: text.exactOptional(),
+  }),
   /**
    * How the task at the other agent ended: A2A's terminal state, or `timed-out` at the caller's
    * deadline. `left`: the task may still be running there; canceling it is retried later.

@@ -15,6 +15,18 @@ export interface KeptText {
   alone<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
+/** Texts that come and go, by name: files of a home, or rows that replicas share. */
+export interface KeptTexts {
+  /** The names of those that begin so. */
+  names(prefix: string): Promise<readonly string[]>;
+  text(name: string): KeptText;
+  /**
+   * Removes one, and whatever an interrupted change left of it, between other changes of it. False
+   * if there was none.
+   */
+  remove(name: string): Promise<boolean>;
+}
+
 /** The text, made by `make` if there is none. If several processes make one, the first wins. */
 export async function madeOnce(kept: KeptText, make: () => string): Promise<string> {
   const there = await kept.read();

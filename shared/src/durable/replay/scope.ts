@@ -27,7 +27,7 @@ export type SleepWait = {
 };
 /** An operation of a finished race or `all` that never got a result; it can only be aborted. */
 type LostWait = { readonly kind: "lost"; readonly path: string; readonly reject: (reason: unknown) => void };
-/** An operation that has no result yet and is no step. */
+/** An operation without a result yet that is not a step. */
 export type Wait = SignalWait | SleepWait | LostWait;
 
 /**

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { AppError } from "../../core/errors.ts";
-import type { KeptTexts } from "../../core/text/kept-texts.ts";
+import type { KeptTexts } from "../../core/text/kept-text.ts";
 import { sealedText } from "../../core/text/sealed-text.ts";
 import { ownSecret } from "../own-secret.ts";
 import { keptFiles } from "../workspace/own-files/kept-files.ts";

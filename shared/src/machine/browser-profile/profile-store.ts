@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { KeptText } from "../../core/text/kept-text.ts";
-import type { KeptTexts } from "../../core/text/kept-texts.ts";
+import type { KeptText, KeptTexts } from "../../core/text/kept-text.ts";
 import { sha256Of } from "../../core/text/sha256.ts";
 
 const cookie = z.looseObject({ name: z.string(), value: z.string(), domain: z.string(), path: z.string() });

@@ -28,7 +28,7 @@ export function oneTimeCode(seed: string, atMs: number): OneTimeCode {
 
 function readSeed(text: string): Seed {
   const url = /^otpauth:/i.test(text) ? URL.parse(text) : undefined;
-  if (url === null) throw invalid("is no address");
+  if (url === null) throw invalid("is not an address");
   const given = (name: string, otherwise: number) => Number(url?.searchParams.get(name) ?? otherwise);
   const algorithm = url?.searchParams.get("algorithm")?.toLowerCase().replace("-", "") ?? "sha1";
   const digits = given("digits", 6);

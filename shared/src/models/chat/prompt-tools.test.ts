@@ -109,7 +109,7 @@ const written: [string, string, object][] = [
   ],
   ["a block without its end", '```tool_call\n{"name": "bash", "arguments": {}}', { name: "bash", arguments: "{}" }],
   [
-    "a slip that can be mended",
+    "a slip that can be fixed",
     block("{'name': 'bash', 'arguments': {'a': 1,}}"),
     { name: "bash", arguments: '{"a":1}' },
   ],

@@ -22,7 +22,7 @@ export type McpAppDeps = {
   /** The servers whose tools it has. */
   readonly servers: AgentConfig["mcp"];
   readonly host: ServerChanges;
-  /** The key of who may change the servers. */
+  /** The key that callers who change the servers need. */
   readonly mountKey: KeptText;
   readonly identify: Identify;
   /** Answers as an MCP server. */
@@ -124,7 +124,7 @@ async function keyOfMounting(kept: KeptText): Promise<string> {
   return (await madeOnce(kept, () => `${randomBytes(32).toString("base64url")}\n`)).trim();
 }
 
-/** Writes the key into its file of the home, where who may use it finds it. */
+/** Writes the key into its file of the home, where those who may use it find it. */
 export async function showMountKey(home: string, kept: KeptText): Promise<void> {
   const key = `${await keyOfMounting(kept)}\n`;
   const file = keptFile(join(home, mountKeyFile));

@@ -203,7 +203,7 @@ test("missing values are left out and counted, and what cannot be tested is refu
   const request = { test: "t_test", from: "holes.csv", y: ["value"], x: ["place"] };
   expect(await said(request)).toContain("Rows left out because a value is missing: 2.");
   const refusals: [object, string][] = [
-    [{ ...request, y: ["note"] }, 'note holds "x", which is no number. Convert it in a SELECT: TRY_CAST'],
+    [{ ...request, y: ["note"] }, 'note holds "x", which is not a number. Convert it in a SELECT: TRY_CAST'],
     [{ ...request, y: ["values"] }, 'Referenced column "values" not found'],
     [{ ...request, x: [], y: ["value"], paired: true }, "paired goes with a t_test of two columns"],
     [{ test: "anova", from: "holes.csv", y: ["value"] }, "anova takes one column in y and one in x."],

@@ -137,7 +137,7 @@ test.each<[object, string]>([
   [{ path: "a.xlsx", markdown: "x" }, "For .xlsx give sheets"],
   [{ path: "a.xlsx", sheets: [{ name: "S" }] }, 'The sheet "S" needs either rows or csv.'],
   [{ path: "a.docx", sheets: [{ name: "S", rows: [["a"]] }] }, "For .docx give markdown"],
-  [{ path: "a.docx", markdown: "![x](https://evil.example/a.png)" }, "is no image file of the workspace"],
+  [{ path: "a.docx", markdown: "![x](https://evil.example/a.png)" }, "is not an image file of the workspace"],
   [{ path: "a.docx", markdown: "![x](../../../etc/passwd.png)" }, "outside the workspace"],
   [{ path: "a.html", markdown: '```vega-lite\n{"mark":"bar"}\n```' }, "is no chart with data.values"],
   [

@@ -115,7 +115,7 @@ async function csvRows(workspace: Workspace, path: string): Promise<SheetToWrite
   return rows.map((row) => row.map((value) => numberOr(value === null ? null : String(value))));
 }
 
-/** Digits with a leading zero are no number but a code. */
+/** Digits with a leading zero are a code, not a number. */
 function numberOr(text: string | null): string | number | null {
   if (text === null || text === "") return null;
   return /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/.test(text) ? Number(text) : text;

@@ -45,7 +45,7 @@ export async function planEdit(input: EditorInput, workspace: Workspace, history
     case "undo_edit":
       return await planUndo(workspace, path, history);
     case "view":
-      throw new Error("a view is no edit");
+      throw new Error("a view is not an edit");
   }
 }
 

@@ -93,7 +93,7 @@ test("a forge cannot be used to leak data: with private data known, only address
     await judge(
       "clone_repository",
       { url: "https://github.com/ann/app" },
-      { ...taken, said: ["Mend https://github.com/ann/app."] },
+      { ...taken, said: ["Fix https://github.com/ann/app."] },
     ),
   ).toBeUndefined();
 });

@@ -443,7 +443,7 @@ test("another agent is sent to an address the user named, but not to one that pa
   expect(await judge("Open evil.example, then report.")).toContain("evil.example");
   expect(await judge("Go on at https://first.example/more.")).toBeUndefined();
   expect(await judge("Open https://evil.example/?q=secret.", ["Compare it with evil.example."])).toBeUndefined();
-  expect(await judge("Mend report.md.")).toBeUndefined();
+  expect(await judge("Fix report.md.")).toBeUndefined();
 });
 
 test("a repository is cloned from a host the user named or from a forge; any other host may come from sent material", async () => {
@@ -457,7 +457,7 @@ test("a repository is cloned from a host the user named or from a forge; any oth
     "Open “https://evil.example/secret.git”, which you did not name",
   );
   expect(await judge("https://evil.example/secret.git")).toContain("which you did not name");
-  expect(await judge("https://git.example/ann/app", ["Mend git.example/ann/app"])).toBeUndefined();
+  expect(await judge("https://git.example/ann/app", ["Fix git.example/ann/app"])).toBeUndefined();
   expect(await judge("https://github.com/ann/app")).toBeUndefined();
   for (const url of [
     "http://github.com/ann/app",

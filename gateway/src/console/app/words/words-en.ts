@@ -227,7 +227,7 @@ export const english = {
 
   // Agents.
   noAgents: "No agents",
-  noAgentsMore: "Start them with bun start, or add one by its address.",
+  noAgentsMore: "Start them with manyhands start, or add one by its address.",
   health: {
     up: "Up",
     down: "Down",

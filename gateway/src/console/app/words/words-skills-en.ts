@@ -17,7 +17,7 @@ export const skillsEnglish = {
   allowedTools: (names: string) => `Its author names these tools: ${names}. That allows nothing.`,
   license: (name: string) => `License: ${name}`,
   files: (count: number) => (count === 1 ? "1 file" : `${count} files`),
-  notText: "Not shown: it is no text, or too long. Read it in the folder.",
+  notText: "Not shown: it is not text, or too long. Read it in the folder.",
   approveNote: "You approve exactly these files. Any later change has to be approved again.",
   approve: "Approve this skill",
   approved: (name: string) => `Agents use ${name} within seconds.`,

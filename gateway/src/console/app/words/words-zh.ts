@@ -208,7 +208,7 @@ export const chinese: typeof english = {
   tryAgain: "重试",
 
   noAgents: "没有智能体",
-  noAgentsMore: "用 bun start 启动，或按地址添加。",
+  noAgentsMore: "用 manyhands start 启动，或按地址添加。",
   health: { up: "在线", down: "离线", refused: "被拒绝", unknown: "尚未见到" },
   model: "模型",
   sandbox: "沙箱",

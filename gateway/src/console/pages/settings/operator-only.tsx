@@ -5,7 +5,7 @@ import { Empty } from "../../parts/empty.tsx";
 import type { Loaded } from "./use-loaded.ts";
 
 /**
- * Shows `children` once something is loaded; otherwise why not, for those who may not see it too.
+ * Shows `children` once something is loaded; otherwise why not, also to those who may not see it.
  */
 export function OperatorOnly({
   of,

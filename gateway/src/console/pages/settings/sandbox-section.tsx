@@ -22,7 +22,9 @@ type SandboxSettings = {
 };
 type Trial = { readonly works: boolean; readonly tier: string; readonly description: string };
 
-/** How commands are confined: what agents have now, and a form that tries and writes another tier. */
+/**
+ * How commands are confined: what agents have now, and a form that tries and writes another tier.
+ */
 export function SandboxSection() {
   const text = words().sandboxSettings;
   const loaded = useLoaded<SandboxSettings>(path);

@@ -27,7 +27,10 @@ const sections = [
   "appearance",
 ] as const;
 
-/** What is set: the model, the sandbox, the agents, MCP servers, skills, tokens, the memory, how the console looks. */
+/**
+ * What is set: the model, the sandbox, the agents, MCP servers, skills, tokens, the memory, how the
+ * console looks.
+ */
 export function SettingsPage({ section }: { section: string }) {
   const text = words();
   const shown = sections.find((name) => name === section) ?? "model";

@@ -44,7 +44,7 @@ export type GrpcServiceDeps = {
 
 /**
  * The service's definition, which leaves a request's bytes as they are: they are decoded when the
- * caller is known, and what is no message is the caller's fault.
+ * caller is known, and anything but a message is the caller's fault.
  */
 export const serviceDefinition: ServiceDefinition = Object.fromEntries(
   Object.entries(A2AService).map(([name, method]) => [

@@ -1,8 +1,7 @@
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { unlessMissing } from "../../../core/errors.ts";
-import type { KeptText } from "../../../core/text/kept-text.ts";
-import type { KeptTexts } from "../../../core/text/kept-texts.ts";
+import type { KeptText, KeptTexts } from "../../../core/text/kept-text.ts";
 import { underLock } from "./file-lock.ts";
 import { keptFile } from "./kept-file.ts";
 

@@ -46,7 +46,7 @@ test.each([
   ["neither command nor URL", { s: {} }, /mcpServers\.s needs a command or a url/],
   ["a command and a URL", { s: { command: "x", url: "https://x.example" } }, /not both/],
   ["another protocol", { s: { url: "file:///etc/passwd" } }, /mcpServers\.s\.url/],
-  ["a relative path", { s: { command: "x", read: ["a"] } }, /read: "a" is no path that begins with/],
+  ["a relative path", { s: { command: "x", read: ["a"] } }, /read: "a" is not a path that begins with/],
   ["two names that are one in tool names", { "a b": { command: "x" }, a_b: { command: "x" } }, /Rename one/],
 ])("%s is refused with file and key", (_, servers, message) => {
   expect(() => parse(servers)).toThrow(message);

@@ -94,7 +94,7 @@ function checkPaths(server: { readonly [key in "read" | "write"]: readonly strin
       if (!path.startsWith("/"))
         throw new AppError(
           "config_invalid",
-          `${where}.${key}: ${JSON.stringify(path)} is no path that begins with / or, from the folder of this file, with ./ or ../.`,
+          `${where}.${key}: ${JSON.stringify(path)} is not a path that begins with / or, from the folder of this file, with ./ or ../.`,
         );
 }
 

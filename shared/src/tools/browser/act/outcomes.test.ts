@@ -124,7 +124,7 @@ test("each kind of field is set in its own words, and a value that it cannot hav
   expect(await set(terms, "")).toEndWith("to unchecked.");
   expect(await set(terms, "maybe")).toBe(`checkbox "Terms" [${terms}] is a checkbox; its value is true or false.`);
   const name = ref('textbox "Name"');
-  expect(await set(name, true)).toBe(`textbox "Name" [${name}] is no checkbox; its value has to be a text.`);
+  expect(await set(name, true)).toBe(`textbox "Name" [${name}] is not a checkbox; its value has to be a text.`);
   expect(await page().inputValue("[aria-label=Name]")).toBe("old");
   // An entry's text comes before another's value.
   expect(await set(size, "large")).toEndWith('to "Large".');

@@ -106,7 +106,7 @@ const reasons: readonly (readonly [pattern: RegExp, code: "conflict" | "invalid_
     "takes no text. Give the ref of a text field; entries are chosen with browser_select_dropdown_option",
   ],
   [/not a <select>/, "invalid_input", "is not a dropdown of the browser. Click it, look, then click the entry"],
-  [/Not a checkbox or radio/, "invalid_input", "is no checkbox or radio button. Click it instead"],
+  [/Not a checkbox or radio/, "invalid_input", "is not a checkbox or radio button. Click it instead"],
   [
     /Malformed value/,
     "invalid_input",

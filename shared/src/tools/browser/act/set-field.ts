@@ -38,7 +38,7 @@ export async function setField(element: FoundElement, value: string | boolean): 
   const box = ["checkbox", "radio", "switch"].includes(self.tag === "input" ? self.type : seen.role);
   if (!box) {
     if (typeof value === "boolean")
-      throw new AppError("invalid_input", `${label} is no checkbox; its value has to be a text.`);
+      throw new AppError("invalid_input", `${label} is not a checkbox; its value has to be a text.`);
     return await setText(element, value);
   }
   const checked = /^(?:true|on|yes|checked)$/i.test(String(value));

@@ -50,7 +50,7 @@ async function openArchive(
   if (kind === undefined && buffer.toString("latin1", tarMagicAt) !== "ustar")
     throw new AppError(
       "unsupported",
-      "It is no archive that can be unpacked here (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst).",
+      "It is not an archive that can be unpacked here (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst).",
     );
   return readTar(decompress(file, kind ?? "none", deps));
 }

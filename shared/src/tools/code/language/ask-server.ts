@@ -6,10 +6,10 @@ import { connectRpc, type RpcConnection } from "./rpc-connection.ts";
 import { type Language, noServer, serverScript } from "./servers.ts";
 
 /** Lines and columns from 0, columns in UTF-16 units. */
-export type Place = { readonly path: string; readonly line: number; readonly column: number };
+export type SourcePosition = { readonly path: string; readonly line: number; readonly column: number };
 
 /** What a language server finds wrong. */
-export type Problem = Place & { readonly severity: "error" | "warning"; readonly message: string };
+export type Problem = SourcePosition & { readonly severity: "error" | "warning"; readonly message: string };
 
 /** A question about one file of a project. */
 export type ServerQuestion = {
@@ -23,7 +23,7 @@ export type ServerQuestion = {
 
 /** What one server tells about one file, while it runs. */
 export type ServerAnswers = {
-  places(what: "definition" | "references", at: Omit<Place, "path">): Promise<readonly Place[]>;
+  places(what: "definition" | "references", at: Omit<SourcePosition, "path">): Promise<readonly SourcePosition[]>;
   problems(): Promise<readonly Problem[]>;
 };
 
@@ -131,7 +131,7 @@ async function opened(
         position: { line, character: column },
         ...(what === "references" && { context: { includeDeclaration: true } }),
       });
-      return (locations.parse(found) ?? []).map((one) => placeOf(one.uri, one.range));
+      return (locations.parse(found) ?? []).map((one) => positionOf(one.uri, one.range));
     },
     async problems() {
       const { diagnosticProvider } = capabilities;
@@ -142,7 +142,7 @@ async function opened(
       return items
         .filter(({ severity = 1 }) => severity <= 2)
         .map((one) => ({
-          ...placeOf(uri, one.range),
+          ...positionOf(uri, one.range),
           severity: one.severity === 2 ? ("warning" as const) : ("error" as const),
           message: one.message,
         }));
@@ -150,7 +150,7 @@ async function opened(
   };
 }
 
-function placeOf(uri: string, { start }: z.output<typeof range>): Place {
+function positionOf(uri: string, { start }: z.output<typeof range>): SourcePosition {
   const path = URL.canParse(uri) && new URL(uri).protocol === "file:" ? fileURLToPath(uri) : uri;
   return { path, line: start.line, column: start.character };
 }

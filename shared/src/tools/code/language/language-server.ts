@@ -7,7 +7,7 @@ import type { Tool, ToolContext } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { openFile, workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
-import { askServer, type Place, type Problem } from "./ask-server.ts";
+import { askServer, type Problem, type SourcePosition } from "./ask-server.ts";
 import { projectFolder } from "./project-folder.ts";
 import { languageOf } from "./servers.ts";
 
@@ -62,7 +62,7 @@ async function asked(given: LanguageInput, { workspace, signal }: ToolContext, s
 }
 
 /** The first place of the symbol on its line. */
-function whereIs({ line, symbol, path }: LanguageInput, text: string): Omit<Place, "path"> {
+function whereIs({ line, symbol, path }: LanguageInput, text: string): Omit<SourcePosition, "path"> {
   if (line === undefined || symbol === undefined)
     throw new AppError("invalid_input", "Give the line and the symbol on it.");
   const content = text.split("\n")[line - 1];
@@ -76,7 +76,11 @@ function whereIs({ line, symbol, path }: LanguageInput, text: string): Omit<Plac
   return { line: line - 1, column };
 }
 
-async function placesText(places: readonly Place[], given: LanguageInput, workspace: Workspace): Promise<string> {
+async function placesText(
+  places: readonly SourcePosition[],
+  given: LanguageInput,
+  workspace: Workspace,
+): Promise<string> {
   if (places.length === 0) return `The language server knows no ${given.command} of ${given.symbol} there.`;
   const texts = new Map<string, readonly string[]>();
   const lines: string[] = [];

@@ -97,7 +97,7 @@ test.each([
   ["a binary difference", ["Binary files a/x and b/x differ"], "Binary files cannot be patched"],
   ["other permissions", ["diff --git a/x b/x", "old mode 100644", "new mode 100755"], "Permissions (of x)"],
   ["names without a hunk", ["--- a/x", "+++ b/x", "text"], "Line 3: a hunk (@@ … @@) must follow the names."],
-  ["a broken hunk", ["--- a/x", "+++ b/x", "@@ one @@"], 'Line 3: "@@ one @@" is no hunk header.'],
+  ["a broken hunk", ["--- a/x", "+++ b/x", "@@ one @@"], 'Line 3: "@@ one @@" is not a hunk header.'],
   ["another beginning of a line", ["--- a/x", "+++ b/x", "@@ -1 +1 @@", "*a"], "Line 4: a line of a hunk begins"],
   ["a lone name", ["--- a/x", "text"], "There is no patch in this"],
   ["the other lone name", ["text", "+++ b/x"], "There is no patch in this"],

@@ -86,7 +86,7 @@ function nameIn(line: string): string {
 
 function parseHunk(lines: readonly string[], at: number): Read<Hunk> {
   const header = hunkHeader.exec(lines[at] ?? "");
-  if (header === null) throw new AppError("invalid_input", `Line ${at + 1}: "${lines[at]}" is no hunk header.`);
+  if (header === null) throw new AppError("invalid_input", `Line ${at + 1}: "${lines[at]}" is not a hunk header.`);
   const body: HunkLine[] = [];
   const bare = { "-": false, "+": false, " ": false };
   let next = at + 1;

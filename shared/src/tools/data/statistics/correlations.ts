@@ -62,7 +62,7 @@ export function correlations(
         ? "a straight line without strong outliers: ranks and values agree."
         : `a straight line without strong outliers: does not hold; ${isPearson ? "ranks" : "values"} say otherwise for ${names}: draw a scatter chart${isPearson ? ", prefer spearman" : ""}.`,
       "independent rows: not visible in the data; two series over time correlate by their trends alone: correlate their changes.",
-      "a correlation is no cause.",
+      "a correlation is not a cause.",
     ],
   };
 }

@@ -126,7 +126,7 @@ export function outliers(sample: Sample, rule: OutlierRule, labels: readonly str
       rule === "zscore"
         ? `${normalityLine([sample], "mad")} Outliers widen the very bounds they are judged by.`
         : "one hump, no trend: look at a histogram; of a series over time, take the trend out first.",
-      "an outlier is no error: look where it comes from before leaving it out.",
+      "an outlier is not an error: look where it comes from before leaving it out.",
     ],
   };
 }

@@ -266,7 +266,7 @@ test("a column is read as numbers, truth values as 0 and 1, and anything else is
   expect(numbersOf(rows([1.5, ""], [true, ""], [false, ""], [0, ""]), "y")).toEqual([1.5, 1, 0, 0]);
   for (const wrong of ["1", null, [1]])
     expect(() => numbersOf(rows([1, ""], [wrong, ""]), "y")).toThrow(
-      `y holds ${JSON.stringify(wrong)}, which is no number.`,
+      `y holds ${JSON.stringify(wrong)}, which is not a number.`,
     );
   expect(namesOf(rows([0, "a"], [0, 2], [0, true]), "x")).toEqual(["a", "2", "true"]);
 });

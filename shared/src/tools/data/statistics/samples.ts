@@ -28,7 +28,7 @@ export function numbersOf({ columns, rows }: Rows, name: string): number[] {
     if (typeof number === "number" && Number.isFinite(number)) return number;
     throw new AppError(
       "invalid_input",
-      `${name} holds ${JSON.stringify(value)}, which is no number. Convert it in a SELECT: TRY_CAST(${JSON.stringify(name)} AS DOUBLE).`,
+      `${name} holds ${JSON.stringify(value)}, which is not a number. Convert it in a SELECT: TRY_CAST(${JSON.stringify(name)} AS DOUBLE).`,
     );
   });
 }

@@ -58,6 +58,6 @@ function chartIn(code: string): z.output<typeof chart> {
     return chart.parse(JSON.parse(text));
   } catch (error) {
     const why = error instanceof z.ZodError ? z.prettifyError(error) : error;
-    throw new AppError("invalid_input", `A vega-lite block is no chart with data.values: ${why}`);
+    throw new AppError("invalid_input", `A vega-lite block is not a chart with data.values: ${why}`);
   }
 }

@@ -72,7 +72,7 @@ async function withImages(workspace: Workspace, html: string): Promise<string> {
 async function dataUrl(workspace: Workspace, source: string): Promise<string> {
   const type = mediaTypeOf(posix.basename(source));
   if (/^[a-z]+:/i.test(source) || !type.startsWith("image/"))
-    throw new AppError("unsupported", `The picture ${source} is no image file of the workspace.`);
+    throw new AppError("unsupported", `The picture ${source} is not an image file of the workspace.`);
   await using file = await openFile(workspace, decodeURI(source));
   if (file.stats.size > mostImageBytes) throw new AppError("too_large", `The picture ${source} is larger than 5 MB.`);
   return `data:${type};base64,${(await file.handle.readFile()).toString("base64")}`;

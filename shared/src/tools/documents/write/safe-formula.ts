@@ -38,7 +38,7 @@ export function safeFormula(text: string, place: string): string {
   if (/[\\@{}]|:\/\//.test(bare)) throw refuse("it has signs that no computation needs");
   for (const [, name = ""] of bare.matchAll(/([\p{L}_][\p{L}\d_.]*)\s*\(/gu))
     if (!computing.has(name.toUpperCase().replace(/^_XLFN\.(?:_XLWS\.)?/, "")))
-      throw refuse(`${name.slice(0, 60)} is no function that only computes`);
+      throw refuse(`${name.slice(0, 60)} is not a function that only computes`);
   return formula;
 }
 

@@ -28,7 +28,7 @@ export function DocumentView({ file }: { file: Document }) {
       .then(
         (bytes) => {
           if (gone.signal.aborted) return;
-          // Never another type: whatever the file is, it is no page of this origin.
+          // Never another type: whatever the file is, it is not a page of this origin.
           href = URL.createObjectURL(new Blob([bytes], { type: "application/pdf" }));
           setSource(href);
         },

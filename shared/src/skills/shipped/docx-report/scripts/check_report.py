@@ -38,7 +38,7 @@ def main():
         faults = list(faults_in(file.read(), os.path.dirname(sys.argv[1])))
     for fault in faults:
         print("-", fault)
-    print(f"{len(faults)} to mend." if faults else "Nothing to mend.")
+    print(f"{len(faults)} to fix." if faults else "Nothing to fix.")
     sys.exit(1 if faults else 0)
 
 

@@ -43,7 +43,7 @@ export function sheetChoice(part: string | undefined, names: readonly string[]):
   }
   const range = cells === "" ? everything : cellRange(cells);
   if (range === undefined)
-    throw new AppError("invalid_input", `${JSON.stringify(cells)} is no range of cells such as A1:F40.`);
+    throw new AppError("invalid_input", `${JSON.stringify(cells)} is not a range of cells such as A1:F40.`);
   return { from: at, to: rest === "-" ? last : at, range };
 }
 
