@@ -210,7 +210,7 @@ test("each step of a flow is shown in one line, its plan with the marks", () => 
       type: "plan-changed",
       text: "Steps:\n0. [→] [swe] Fix\n1. [ ] [manus] Tell",
       steps: [],
-      note: "The plan: \u001b[1mMend",
+      note: "The plan: \u001b[1mFix",
     }),
     event(2, { type: "step-assigned", ...step, note: "Step 1: swe begins" }),
     event(3, { type: "step-ended", ...step, outcome: "failed", note: "Step 1: swe failed" }),

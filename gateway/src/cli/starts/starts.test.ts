@@ -26,7 +26,7 @@ test("a schedule is added, shown, run, paused and removed from the command line"
   expect(await cli.run("schedules", "add", "wrong", "x", "--cron", "every day", "--start", "echo")).toBe(2);
   expect(cli.said()).toContain('"every day" is not a cron expression of five fields');
   expect(await cli.run("schedules", "run-now", "report")).toBe(0);
-  expect(cli.out()).toMatch(/Started run \S+\. `manyhands runs show/);
+  expect(cli.out()).toMatch(/Started run \S+\. `bun manyhands runs show/);
   expect(await cli.run("schedules", "pause", "report")).toBe(0);
   expect(await cli.run("schedules", "show", "report")).toBe(0);
   expect(cli.out()).toMatch(/paused {2}· {2}last by-hand[\s\S]*Say hello\n.*by-hand {2}· {2}run /);

@@ -37,7 +37,7 @@ const textOf = (name: string, args: Record<string, string>, given = none as Para
 
 test("a prompt passes the task on, and to a flow which agents to use", () => {
   expect(textOf("swe", { task: "Fix it." })).toContain("Give this task to swe with the tool of that name. Pass");
-  expect(textOf("swe", { task: "Fix it." })).toContain("\\n\\nMend it.");
+  expect(textOf("swe", { task: "Fix it." })).toContain("\\n\\nFix it.");
   expect(textOf("plan", { task: "t", agents: "swe" })).toContain("of that name, with these agents: swe. Pass");
   expect(textOf("swe", { task: "t", agents: "manus" })).not.toContain("with these agents");
 });

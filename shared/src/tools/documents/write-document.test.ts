@@ -139,7 +139,7 @@ test.each<[object, string]>([
   [{ path: "a.docx", sheets: [{ name: "S", rows: [["a"]] }] }, "For .docx give markdown"],
   [{ path: "a.docx", markdown: "![x](https://evil.example/a.png)" }, "is not an image file of the workspace"],
   [{ path: "a.docx", markdown: "![x](../../../etc/passwd.png)" }, "outside the workspace"],
-  [{ path: "a.html", markdown: '```vega-lite\n{"mark":"bar"}\n```' }, "is no chart with data.values"],
+  [{ path: "a.html", markdown: '```vega-lite\n{"mark":"bar"}\n```' }, "is not a chart with data.values"],
   [
     {
       path: "a.html",

@@ -26,7 +26,10 @@ function store(views: readonly SavedView[]): void {
   localStorage.setItem(key, JSON.stringify(views));
 }
 
-/** What is stored; entries that are not views, because somebody wrote into the storage, are left out. */
+/**
+ * What is stored; entries that are not views, because somebody wrote into the storage, are left
+ * out.
+ */
 function read(): readonly SavedView[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");

@@ -290,7 +290,7 @@ test("text that is not a patch is reported as such, and binary or renaming patch
   const workspace = await place.project({});
   expect((await patch(workspace, "please change a.txt")).text).toContain("There is no patch in this");
   expect((await patch(workspace, "diff --git a/x b/x\nrename from x\nrename to y\n")).text).toContain("not renamed");
-  expect((await patch(workspace, "--- a.txt\n+++ a.txt\n@@ nonsense\n")).text).toContain("no hunk header");
+  expect((await patch(workspace, "--- a.txt\n+++ a.txt\n@@ nonsense\n")).text).toContain("not a hunk header");
 });
 
 test("a patch waits for whatever holds one of its files, the last one too", async () => {
