@@ -67,7 +67,6 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     watched.catch(() => undefined);
   };
   if (ownsAll) context.on("page", add);
-  const find = (id: number): Tab => tabNumbered([...tabs.values()], id);
   const open = async (): Promise<Tab> => {
     const page = tabs.size < most ? await context.newPage() : undefined;
     if (page !== undefined) add(page);
@@ -96,13 +95,13 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     },
     of: (page) => tabs.get(page),
     async activate(id) {
-      const tab = find(id);
+      const tab = tabNumbered(tabs, id);
       chosen = tab.page;
       await tab.page.bringToFront();
       return tab;
     },
     async close(id) {
-      const { page } = find(id);
+      const { page } = tabNumbered(tabs, id);
       if (chosen === page) chosen = undefined;
       await page.close();
       await refilled;
@@ -117,10 +116,11 @@ function closeOnCrash(page: Page, id: number, notices: Notices): void {
   });
 }
 
-function tabNumbered(tabs: readonly Tab[], id: number): Tab {
-  const tab = tabs.find((entry) => entry.id === id);
+function tabNumbered(tabs: ReadonlyMap<Page, Tab>, id: number): Tab {
+  const all = [...tabs.values()];
+  const tab = all.find((entry) => entry.id === id);
   if (tab !== undefined) return tab;
-  const known = tabs.map((entry) => entry.id).join(", ");
+  const known = all.map((entry) => entry.id).join(", ");
   throw new AppError("not_found", `There is no tab ${id}. The tabs are ${known}.`);
 }
 
