@@ -8690,4 +8690,28 @@ export const faults: readonly Fault[] = [
     harm: "Any web page that is open on the machine can give tasks to an agent.",
     tests: ["shared/src/a2a/server", "shared/src/http", "test/a2a", "shared/src/server"],
   },
+  {
+    id: "acts-after-a-failed-act",
+    file: "shared/src/agent/act/call-tool.ts",
+    find: "  if (failed !== undefined) return failure(notMade(failed));\n",
+    becomes: "",
+    harm: "A form that could not be filled in is sent as it is by the next call of the turn.",
+    tests: ["shared/src/agent/act"],
+  },
+  {
+    id: "field-hidden-by-its-announcement",
+    file: "shared/src/tools/observation/in-page/find-unseen-text.ts",
+    find: '    if (written !== "" && visibility.sees(element)) seen.add(written);\n',
+    becomes: "",
+    harm: "A field looks empty to the model where the page tells screen readers what was chosen in it.",
+    tests: ["shared/src/tools/observation/observe"],
+  },
+  {
+    id: "shutdown-called-cancellation",
+    file: "shared/src/tools/shell/session-pool.ts",
+    find: "isShutdown(options.signal.reason) ? restartedText : ",
+    becomes: "",
+    harm: "After a restart the model is told that somebody canceled its command.",
+    tests: ["shared/src/tools/shell/session-pool"],
+  },
 ];

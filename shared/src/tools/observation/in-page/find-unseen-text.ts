@@ -35,6 +35,9 @@ export function fieldText(reader: Reader, element: PageElement): string {
   const tag = reader.tag(element);
   const chosen = tag === "SELECT" ? Array.from(element.options ?? []).filter(({ selected }) => selected) : [];
   if (tag === "SELECT") return chosen.map(({ text }) => text.replace(/\s+/g, " ").trim()).join("\n");
-  if (tag !== "TEXTAREA" && (tag !== "INPUT" || /^(?:password|hidden|checkbox|radio)$/.test(element.type ?? ""))) return "";
-  return String(element.value ?? "").replace(/[\s\u200b]+/g, " ").trim();
+  if (tag !== "TEXTAREA" && (tag !== "INPUT" || /^(?:password|hidden|checkbox|radio)$/.test(element.type ?? "")))
+    return "";
+  return String(element.value ?? "")
+    .replace(/[\s\u200b]+/g, " ")
+    .trim();
 }
