@@ -8730,4 +8730,12 @@ export const faults: readonly Fault[] = [
     harm: "After a restart the model is told that somebody canceled its command.",
     tests: ["shared/src/tools/shell/session-pool"],
   },
+  {
+    id: "another-home-taken-for-ours",
+    file: "gateway/src/session/is-up.ts",
+    find: " || told.home === homeMark(config.home)",
+    becomes: " || told.home !== undefined",
+    harm: "A task is given to the servers of another home, with its model, its limits and its memory.",
+    tests: ["gateway/src/session/is-up"],
+  },
 ];
