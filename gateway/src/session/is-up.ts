@@ -64,9 +64,9 @@ export async function isUsable(name: string, config: Config, terminal?: { say(te
   if (!isOwnAddress({ name }, config)) return await isUp(url, config);
   const found = await whoAnswers(url, config);
   if (found === "another home")
-    terminal?.say(`${url} belongs to another home, so servers of ${config.home} are used here.`);
+    terminal?.say(`${url} belongs to another home. This command uses servers of its own, for ${config.home}.`);
   if (found === "no Manyhands")
-    terminal?.say(`What answers at ${url} is no Manyhands, so servers of ${config.home} are used here.`);
+    terminal?.say(`What answers at ${url} is no Manyhands. This command uses servers of its own, for ${config.home}.`);
   return found === "ours";
 }
 
