@@ -7549,8 +7549,8 @@ export const faults: readonly Fault[] = [
   {
     id: "release-waits-for-the-command",
     file: "shared/src/tools/shell/session-pool.ts",
-    find: '      await drop(slot, "the task was canceled");\n',
-    becomes: '      void inTurn(slot, () => drop(slot, "the task was canceled"));\n',
+    find: '      await drop(slot, "its task was stopped");\n',
+    becomes: '      void inTurn(slot, () => drop(slot, "its task was stopped"));\n',
     harm: "A canceled task's command runs on to its end.",
     tests: ["shared/src/tools/shell"],
   },
@@ -7693,8 +7693,8 @@ export const faults: readonly Fault[] = [
   {
     id: "silent-server-is-down",
     file: "gateway/src/session/is-up.ts",
-    find: '    if (!(error instanceof Error && error.name === "TimeoutError")) return false;',
-    becomes: "    return false;",
+    find: '    if (!(error instanceof Error && error.name === "TimeoutError")) return undefined;',
+    becomes: "    return undefined;",
     harm: "A command starts a second server of a home beside one that is busy.",
     tests: ["gateway/src/session"],
   },

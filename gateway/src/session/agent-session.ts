@@ -26,8 +26,8 @@ export function isOwnAgent(name: string, { agents }: Pick<Config, "agents">): bo
 }
 
 /**
- * An agent of this system: at its configured address if a server of this home answers there, otherwise started
- * for this session on a free port.
+ * An agent of this system: at its configured address if a server of this home answers there,
+ * otherwise started for this session on a free port.
  */
 export async function openAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const { entry, url, credentials, publicUrl } = agentNamed(config, name);

@@ -71,8 +71,8 @@ export async function isUsable(name: string, config: Config, terminal?: { say(te
 }
 
 /**
- * Whether no server of ours answers at the agent's configured address and we can start one: an agent of
- * another machine has to be started there.
+ * Whether no server of ours answers at the agent's configured address and we can start one: an
+ * agent of another machine has to be started there.
  */
 export async function isNowhere(name: string, config: Config): Promise<boolean> {
   const { entry, url } = agentNamed(config, name);

@@ -19,8 +19,8 @@ interface SystemSession {
 }
 
 /**
- * The gateway at its configured address if that of this home answers there; otherwise one started for this session
- * on free ports, with the agents that are not running, as `startSystem` does.
+ * The gateway at its configured address if that of this home answers there; otherwise one started
+ * for this session on free ports, with the agents that are not running, as `startSystem` does.
  */
 export async function openSystem(
   config: Config,

@@ -64,7 +64,8 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
         const task = input as AgentInput;
         return await perform(run, task, withOutputSchema(agent, task), openingOnce(deps));
       } finally {
-        // A process that shuts down ends its tools' sessions itself, and later ones learn of a restart.
+        // A process that shuts down ends its tools' sessions itself, and later ones learn of a
+        // restart.
         if (run.abortSignal.aborted && !isShutdown(run.abortSignal.reason)) await releaseTools(agent, run, deps);
       }
     },
