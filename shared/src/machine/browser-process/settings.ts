@@ -3,6 +3,7 @@ import type { EgressPolicy } from "../egress/policy.ts";
 import type { TellRequest } from "../egress/proxy-access.ts";
 import type { UpstreamProxy } from "../egress/proxy-dial.ts";
 import type { Resolve } from "../egress/resolve.ts";
+import type { Loopbacks } from "../sandbox/loopback.ts";
 
 /** Configures a server's browser, and bounds what a conversation may use of it. */
 export type BrowserSettings = {
@@ -42,6 +43,11 @@ export type BrowserSettings = {
    * browsing.
    */
   readonly contexts: number;
+  /**
+   * Connects to a port on the loopback of a conversation's shell: what `localhost` is for its
+   * pages, except where the policy allows that host. Without it, such addresses are refused.
+   */
+  readonly loopback?: Loopbacks["dial"] | undefined;
   /** Tabs of a conversation; further tabs that pages open are closed. */
   readonly tabs: number;
   /** Bounds of one download: its bytes, and the time for it. */

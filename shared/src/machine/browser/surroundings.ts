@@ -47,7 +47,7 @@ type BegunState = Exclude<BrowserContextOptions["storageState"], string | undefi
  */
 export async function openSurroundings(deps: SurroundingsDeps): Promise<Surroundings> {
   const { running, proxy, settings, notices, nextId, profile } = deps;
-  const way = running.here ? throughProxy(proxy, settings, notices) : firstHopOnly(settings, notices);
+  const way = running.here ? throughProxy(proxy, settings, deps) : firstHopOnly(settings, notices);
   const kept = profile && { storageState: profile.state() as BegunState };
   const options = { ...contextOptions(running, settings, way), ...kept };
   const context = await running.browser.newContext(options).catch((error: unknown) => {
