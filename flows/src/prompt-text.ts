@@ -37,8 +37,8 @@ const longestReport = 16_000;
 
 /**
  * What an agent made, for a model to judge: its answer between `<report>` marks, the calls it made
- * if they are known, the beginnings of its files between `<file>` marks, and those of the files it was `given`, if still unchanged,
- * between `<given>` marks.
+ * if they are known, the beginnings of its files between `<file>` marks, and those of the files it
+ * was `given`, if still unchanged, between `<given>` marks.
  */
 export async function shownWork(
   flow: Flow,

@@ -3549,7 +3549,7 @@ export const faults: readonly Fault[] = [
   {
     id: "proxy-looks-names-up-again",
     file: "shared/src/machine/egress/proxy-forward.ts",
-    find: "      ...(upstream === undefined && { lookup: pinned(addresses) }),\n",
+    find: `      ...(upstream === undefined && "addresses" in way && { lookup: pinned(way.addresses) }),\n`,
     becomes: "",
     harm: "A name that changes its address after the check leads the browser into the private network.",
     tests: egress,
@@ -4532,7 +4532,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "closed-upstream-waited-for",
-    file: "shared/src/machine/egress/proxy-tunnel.ts",
+    file: "shared/src/machine/egress/proxy-head.ts",
     find: '.once("close", closed)',
     becomes: "",
     harm: "A request through an operator's proxy that hangs up waits for the whole time limit.",
@@ -8700,7 +8700,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "any-socket-by-a-link",
-    file: "shared/src/machine/sandbox/loopback.ts",
+    file: "shared/src/machine/confinement/loopbacks.ts",
     find: "openSync(path, onlyName | constants.O_NOFOLLOW)",
     becomes: "openSync(path, onlyName)",
     harm: "A command reaches any socket of the machine, such as a container engine's, by a link in place of its own.",

@@ -1,9 +1,10 @@
+import type { Socket } from "node:net";
+import type { Workspace } from "../../core/workspace.ts";
 import type { ProfileSettings } from "../browser-profile/profile-store.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import type { TellRequest } from "../egress/proxy-access.ts";
 import type { UpstreamProxy } from "../egress/proxy-dial.ts";
 import type { Resolve } from "../egress/resolve.ts";
-import type { Loopbacks } from "../sandbox/loopback.ts";
 
 /** Configures a server's browser, and bounds what a conversation may use of it. */
 export type BrowserSettings = {
@@ -47,7 +48,7 @@ export type BrowserSettings = {
    * Connects to a port on the loopback of a conversation's shell: what `localhost` is for its
    * pages, except where the policy allows that host. Without it, such addresses are refused.
    */
-  readonly loopback?: Loopbacks["dial"] | undefined;
+  readonly loopback?: ((workspace: Pick<Workspace, "root">, port: number) => Promise<Socket>) | undefined;
   /** Tabs of a conversation; further tabs that pages open are closed. */
   readonly tabs: number;
   /** Bounds of one download: its bytes, and the time for it. */

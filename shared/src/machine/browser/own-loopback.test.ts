@@ -6,7 +6,7 @@ import { availableTiers, openTier } from "../../testing/sandbox/tiers.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { startSite } from "../../testing/web/site.ts";
 import { bashTool, createShellSessions } from "../../tools/shell/bash-tool.ts";
-import { createLoopbacks } from "../sandbox/loopback.ts";
+import { createLoopbacks } from "../confinement/loopbacks.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 
 setDefaultTimeout(60_000);

@@ -1,11 +1,10 @@
-import { chmod, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lazily } from "../../core/async/lazy.ts";
 import { AppError } from "../../core/errors.ts";
-import { makeOwnedFolder } from "../process/owned-folder.ts";
 import { admitTunnelHead } from "./own-loopback.ts";
 import { forwardRequest } from "./proxy-forward.ts";
 import { readHead } from "./proxy-head.ts";
@@ -20,19 +19,17 @@ export interface OwnForwarding {
     exchange: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly url: URL },
     dial: () => Promise<Socket>,
   ): Promise<"ended" | "cut">;
-  /** Answers the client that its tunnel stands, and joins it if it is a WebSocket of such a page. */
+  /**
+   * Answers the client that its tunnel stands, and joins it if it is a WebSocket of such a page.
+   */
   tunnel(client: Socket, head: Buffer, dial: () => Promise<Socket>): Promise<"ended" | "cut">;
   close(): Promise<void>;
 }
 
 /** Creates it; nothing is opened before the first request. */
 export function createOwnForwarding(bounds: Bounds): OwnForwarding {
-  const folder = lazily(async () => {
-    // A short path, as sockets require, that no other user can enter.
-    const made = await makeOwnedFolder(tmpdir(), "manyhands-in");
-    await chmod(made, 0o700);
-    return made;
-  });
+  // A short path, as sockets require, that no other user can enter.
+  const folder = lazily(() => mkdtemp(join(tmpdir(), "manyhands-in-")));
   return {
     async request({ request, response, url }, dial) {
       const target = await dial();

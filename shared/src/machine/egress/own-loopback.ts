@@ -41,9 +41,9 @@ function isLoopbackName(hostname: string): boolean {
 }
 
 /**
- * Throws `forbidden` for a request that a page of another site makes: what runs on a developer's own
- * loopback trusts whoever reaches it, so only its own pages do, and addresses that the browser was
- * told to open.
+ * Throws `forbidden` for a request that a page of another site makes: what runs on a developer's
+ * own loopback trusts whoever reaches it, so only its own pages do, and addresses that the browser
+ * was told to open.
  */
 export function admitRequester(headers: IncomingHttpHeaders): void {
   const site = headers["sec-fetch-site"];

@@ -4,8 +4,8 @@ import { AppError } from "../../core/errors.ts";
 const longestHead = 16_384;
 
 /**
- * The head of an HTTP message, and the bytes received after it. The socket is then paused, without a
- * listener.
+ * The head of an HTTP message, and the bytes received after it. The socket is then paused, without
+ * a listener.
  */
 export function readHead(socket: Socket, timeoutMs: number): Promise<{ readonly head: string; readonly rest: Buffer }> {
   return new Promise((resolve, reject) => {

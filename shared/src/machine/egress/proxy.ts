@@ -50,7 +50,8 @@ export interface EgressProxy {
   readonly url: string;
   /**
    * Admits one more user, with a new name and password; `tell` is called with each of its requests.
-   * `own` connects to the loopback that is the user's own; without it, a loopback is this machine's.
+   * `own` connects to the loopback that is the user's own; without it, a loopback is this
+   * machine's.
    */
   admit(tell: TellRequest, own?: DialOwn): ProxyUser;
   /** Ends every connection. */

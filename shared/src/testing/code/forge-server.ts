@@ -1,7 +1,9 @@
 import { type ForgeIssue, forgeWires, type OpenedRequest } from "./forge-wires.ts";
 import { type GitServer, startGitServer } from "./git-server.ts";
 
-/** A server of private repositories with the API of its kind, as far as issues and pull requests go. */
+/**
+ * A server of private repositories with the API of its kind, as far as issues and pull requests go.
+ */
 export type ForgeServer = {
   readonly git: GitServer;
   /** `http://127.0.0.1:PORT`, and the host in it. */
