@@ -31,3 +31,15 @@ test("a file is read whole, and one that would fill the memory is refused with i
     message: "The file huge has more than 64 MB.",
   });
 });
+
+test("empty files with names that the sandbox guards are not listed; somebody's own are", async () => {
+  const { root } = await openWorkspace({ home, principal: "swe/ann", contextId: "guarded" });
+  for (const [name, text] of [
+    [".bashrc", ""],
+    [".mcp.json", "{}"],
+    ["empty.txt", ""],
+  ] as const)
+    await writeFile(join(root, name), text);
+  const { files } = await createReadWorkspaces(home).list({ ...conversation, contextId: "guarded" });
+  expect(files.map(({ path }) => path)).toEqual([".mcp.json", "empty.txt"]);
+});

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { AppError, unlessMissing } from "../../core/errors.ts";
 import type { Conversation } from "../../core/runs/housekeeping.ts";
 import type { Workspace } from "../../core/workspace.ts";
+import { guardedFiles } from "../sandbox/guarded-names.ts";
 import { confinedPath } from "./confined-path.ts";
 import { type Listing, listFiles } from "./list-files.ts";
 import { workspaceKey } from "./open-workspace.ts";
@@ -10,7 +11,10 @@ import { openFile } from "./workspace-file.ts";
 
 /** The workspaces of a home, to be looked at: nothing is created, and none counts as used. */
 export type ReadWorkspaces = {
-  /** The files of a conversation; none if it has no workspace here. */
+  /**
+   * The files of a conversation; none if it has no workspace here. Names that the sandbox guards
+   * appear in it as empty files, which nobody wrote.
+   */
   list(conversation: Conversation): Promise<Listing>;
   /**
    * The content of a file, of at most `longestRead` bytes. Rejects with `not_found`, with
@@ -41,7 +45,9 @@ export function createReadWorkspaces(home: string): ReadWorkspaces {
   return {
     async list(conversation) {
       const workspace = await open(conversation);
-      return workspace === undefined ? { files: [], complete: true } : listFiles(workspace);
+      if (workspace === undefined) return { files: [], complete: true };
+      const { files, complete } = await listFiles(workspace);
+      return { files: files.filter(({ path, size }) => size > 0 || !guardedFiles.includes(path)), complete };
     },
     async read(conversation, path) {
       const workspace = await open(conversation);
