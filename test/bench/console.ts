@@ -9,8 +9,8 @@ import { median, startServer, timed } from "./bench-server.ts";
 /**
  * How long the console takes to open a run of 10,000 events, how smoothly it scrolls and what
  * memory it needs; how long a first page of 100,000 runs takes beside one of 100, and searching
- * them; what the first load weighs, and an idle minute. Run it with `bun test/bench/console.ts`; it exits with 1 if a
- * target is missed. `BENCH_RUNS` takes another number of runs.
+ * them; what the first load weighs, and an idle minute. Run it with `bun test/bench/console.ts`; it
+ * exits with 1 if a target is missed. `BENCH_RUNS` takes another number of runs.
  */
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
 const entry = resolve(import.meta.dir, "../../gateway/src/server/main.ts");
@@ -143,7 +143,10 @@ async function wholeTree(page: Page): Promise<void> {
 /** Pixels between two frames: of a wheel that is turned fast, and of a bar that is dragged. */
 const [wheelPixels, flungPixels] = [67, 1_500];
 
-/** The processor time of the page's main thread. A shared machine does not change it, as it does frames a second. */
+/**
+ * The processor time of the page's main thread. A shared machine does not change it, as it does
+ * frames a second.
+ */
 async function taskSeconds(session: CDPSession): Promise<number> {
   const { metrics } = await session.send("Performance.getMetrics");
   return metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN;

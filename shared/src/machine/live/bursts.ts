@@ -9,7 +9,9 @@ const mostKnown = 64;
  * connections, and a click must not overtake the letters that follow it.
  */
 export interface Bursts {
-  /** Resolves once the request before has begun, or is too late; from then on, this one has begun. */
+  /**
+   * Resolves once the request before has begun, or is too late; from then on, this one has begun.
+   */
   turn(burst: InputBurst): Promise<void>;
 }
 

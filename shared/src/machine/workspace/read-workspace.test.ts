@@ -32,7 +32,7 @@ test("a file is read whole, and one that would fill the memory is refused with i
   });
 });
 
-test("empty files with names that the sandbox guards are not listed; somebody's own are", async () => {
+test("placeholders are not listed; somebody's own files are, also under their names", async () => {
   const { root } = await openWorkspace({ home, principal: "swe/ann", contextId: "guarded" });
   for (const [name, text] of [
     [".bashrc", ""],
@@ -40,6 +40,9 @@ test("empty files with names that the sandbox guards are not listed; somebody's 
     ["empty.txt", ""],
   ] as const)
     await writeFile(join(root, name), text);
-  const { files } = await createReadWorkspaces(home).list({ ...conversation, contextId: "guarded" });
+  const { files } = await createReadWorkspaces(home, [".bashrc", ".mcp.json"]).list({
+    ...conversation,
+    contextId: "guarded",
+  });
   expect(files.map(({ path }) => path)).toEqual([".mcp.json", "empty.txt"]);
 });

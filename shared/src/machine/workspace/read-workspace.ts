@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { AppError, unlessMissing } from "../../core/errors.ts";
 import type { Conversation } from "../../core/runs/housekeeping.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { guardedFiles } from "../sandbox/guarded-names.ts";
 import { confinedPath } from "./confined-path.ts";
 import { type Listing, listFiles } from "./list-files.ts";
 import { workspaceKey } from "./open-workspace.ts";
@@ -12,8 +11,8 @@ import { openFile } from "./workspace-file.ts";
 /** The workspaces of a home, to be looked at: nothing is created, and none counts as used. */
 export type ReadWorkspaces = {
   /**
-   * The files of a conversation; none if it has no workspace here. Names that the sandbox guards
-   * appear in it as empty files, which nobody wrote.
+   * The files of a conversation; none if it has no workspace here. Without empty ones that only
+   * stand for a name.
    */
   list(conversation: Conversation): Promise<Listing>;
   /**
@@ -26,8 +25,11 @@ export type ReadWorkspaces = {
 /** The most bytes of a file that are read. */
 const longestRead = 64 * 1024 * 1024;
 
-/** The workspaces below this home. */
-export function createReadWorkspaces(home: string): ReadWorkspaces {
+/**
+ * The workspaces below this home. A sandbox that guards a name puts an empty file there: those of
+ * `placeholders` are nobody's work.
+ */
+export function createReadWorkspaces(home: string, placeholders: readonly string[] = []): ReadWorkspaces {
   const open = async ({ kind, principal, contextId }: Conversation): Promise<Workspace | undefined> => {
     const folder = join(home, "workspaces", workspaceKey(`${kind}/${principal}`, contextId));
     const root = await realpath(join(folder, "files")).catch(unlessMissing);
@@ -47,7 +49,7 @@ export function createReadWorkspaces(home: string): ReadWorkspaces {
       const workspace = await open(conversation);
       if (workspace === undefined) return { files: [], complete: true };
       const { files, complete } = await listFiles(workspace);
-      return { files: files.filter(({ path, size }) => size > 0 || !guardedFiles.includes(path)), complete };
+      return { files: files.filter(({ path, size }) => size > 0 || !placeholders.includes(path)), complete };
     },
     async read(conversation, path) {
       const workspace = await open(conversation);
