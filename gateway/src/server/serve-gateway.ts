@@ -180,7 +180,10 @@ async function open({
     ...{ artifacts, runnables, quotas, publicUrl },
     projections: createProjectionCache(engine),
   });
-  const starts = startsOf(config, { engine: guarded, runs, runnables, publicUrl, log: logger, kept: shared.schedules });
+  const starts = startsOf(config, {
+    ...{ engine: guarded, runs, runnables, publicUrl, tokens: authentication.store },
+    ...{ log: logger, kept: shared.schedules },
+  });
   const settings = settingsOf({ config, flows, registry, shared, log: logger });
   const memory = openGatewayMemory(config, shared);
   const app = gatewayApp({
