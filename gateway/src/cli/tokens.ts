@@ -69,8 +69,11 @@ export async function listTokens(options: TokensOptions, context: CliContext): P
 /** Revokes a token, for every server of the home at once. */
 export async function revokeToken(name: string, options: TokensOptions, context: CliContext): Promise<number> {
   return withStore(options, context, async (store) => {
+    const { principal } = (await store.list()).find((token) => token.name === name) ?? {};
     await store.revoke(name);
     context.terminal.say(`Revoked ${name}.`);
+    if (principal === undefined || (await store.list()).some((token) => token.principal === principal)) return;
+    context.terminal.say(`${principal} has no other token: what it scheduled with one starts nothing any more.`);
   });
 }
 
