@@ -72,8 +72,9 @@ export async function revokeToken(name: string, options: TokensOptions, context:
     const { principal } = (await store.list()).find((token) => token.name === name) ?? {};
     await store.revoke(name);
     context.terminal.say(`Revoked ${name}.`);
-    if (principal === undefined || (await store.list()).some((token) => token.principal === principal)) return;
-    context.terminal.say(`${principal} has no other token: what it scheduled with one starts nothing any more.`);
+    const left = (await store.list()).filter((token) => token.principal === principal);
+    if (principal === undefined || left.some(({ scopes }) => scopes.some((scope) => scope !== "read"))) return;
+    context.terminal.say(`${principal} has no token left that may start runs: neither do its schedules.`);
   });
 }
 

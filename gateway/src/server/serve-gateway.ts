@@ -180,10 +180,8 @@ async function open({
     ...{ artifacts, runnables, quotas, publicUrl },
     projections: createProjectionCache(engine),
   });
-  const starts = startsOf(config, {
-    ...{ engine: guarded, runs, runnables, publicUrl, tokens: authentication.store },
-    ...{ log: logger, kept: shared.schedules },
-  });
+  const started = { engine: guarded, runs, runnables, publicUrl, log: logger };
+  const starts = startsOf(config, started, { shared, authentication });
   const settings = settingsOf({ config, flows, registry, shared, log: logger });
   const memory = openGatewayMemory(config, shared);
   const app = gatewayApp({
@@ -223,8 +221,17 @@ function factsOf({ name, provider }: Model) {
   return { name, provider };
 }
 
-function startsOf(config: Config, deps: Omit<StartsDeps, "webhooks">) {
-  return openStarts(config.triggers, { ...deps, webhooks: (hosts) => openWebhooks(config, hosts) });
+function startsOf(
+  config: Config,
+  deps: Omit<StartsDeps, "webhooks" | "kept" | "tokens">,
+  { shared, authentication }: Pick<Parts, "shared" | "authentication">,
+) {
+  return openStarts(config.triggers, {
+    ...deps,
+    kept: shared.schedules,
+    tokens: authentication.store,
+    webhooks: (hosts) => openWebhooks(config, hosts),
+  });
 }
 
 function settingsOf(deps: Omit<Parameters<typeof openSettings>[0], "cwd" | "env">) {
