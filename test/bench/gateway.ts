@@ -137,6 +137,24 @@ async function isWhole(runId: string): Promise<boolean> {
   return text.includes('"run-ended"') && ids.length > 0 && ids.every((id, index) => id === index + 1);
 }
 
+/**
+ * Milliseconds until all of many short runs that were asked for at once were accepted, and until
+ * each had ended with its events read: the gateway does not wait with the first until it has
+ * accepted the last.
+ */
+async function burst(): Promise<{ accepted: number; ended: number }> {
+  const begun = performance.now();
+  let accepted = 0;
+  await Promise.all(
+    Array.from({ length: runs }, async () => {
+      const { runId } = await post(`${gateway.url}/flows/no-op`, { input: "nothing" });
+      accepted = performance.now() - begun;
+      if (!(await isWhole(runId))) throw new Error(`the run ${runId} has lost an event`);
+    }),
+  );
+  return { accepted, ended: performance.now() - begun };
+}
+
 /** Many concurrent runs, with every event of each read. */
 async function crowd(): Promise<{ startedMs: number; lost: number; moreMb: number }> {
   const before = await gateway.rssMb();
@@ -186,6 +204,10 @@ try {
     `one branch alone ${alone.toFixed(1)} ms; of ${branches} the slowest ${slowest} ms, all ${all.toFixed(1)} ms`,
   );
   const idleMb = await idle();
+  const { accepted, ended } = await burst();
+  console.log(
+    `${runs} short runs at once: accepted within ${accepted.toFixed(0)} ms, ended within ${ended.toFixed(0)} ms`,
+  );
   const { startedMs, lost, moreMb } = await crowd();
   console.log(`${runs} runs accepted within ${startedMs.toFixed(0)} ms, then at work at once`);
   const figures = [
