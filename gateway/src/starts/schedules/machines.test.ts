@@ -11,6 +11,7 @@ import { noPostgres, postgresPrograms, startPostgres } from "manyhands/internal/
 import { noRestate, restateProgram } from "manyhands/internal/testing/durable/restate-node";
 import { startRestate } from "manyhands/internal/testing/durable/restate-process";
 import { startsForTest } from "../../testing/starts.ts";
+import type { NewSchedule } from "./schedules.ts";
 
 if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
 else {
@@ -41,10 +42,10 @@ else {
     return { starts, close };
   };
 
-  const hourly = {
+  const hourly: NewSchedule = {
     ...{ name: "report", cron: "0 * * * *", timeZone: "UTC", missed: "skip", overlap: "allow" },
     ...{ start: "echo", task: "Report", settings: {}, notify: [] },
-  } as const;
+  };
 
   /** Three machines start what is due; one of them dies between a start and its record. */
   const startOnce = async (engineEnv: Readonly<Record<string, string>>) => {
