@@ -866,6 +866,22 @@ export const faults: readonly Fault[] = [
     tests: settings,
   },
   {
+    id: "sandbox-off-by-request",
+    file: "gateway/src/settings/sandbox-settings.ts",
+    find: 'if (tier === "off")',
+    becomes: "if (tier !== tier)",
+    harm: "Whoever has the operator's token lets commands do all that the servers' user may.",
+    tests: settings,
+  },
+  {
+    id: "failing-sandbox-written",
+    file: "gateway/src/settings/sandbox-settings.ts",
+    find: "if (!works)",
+    becomes: "if (works && tier !== tier)",
+    harm: "A tier that fails on the machine is saved, and after a restart no agent has a shell.",
+    tests: settings,
+  },
+  {
     id: "stored-key-to-another-server",
     file: "gateway/src/settings/model-settings.ts",
     find: "!isSameServer(baseUrl",

@@ -87,6 +87,25 @@ test("a model is tried with a real request, saved without losing the file's comm
   await page.getByText("the stored key is for").waitFor();
 });
 
+test("a sandbox tier is tried and written to the configuration, and the page says that a restart is due", async () => {
+  await using opened = await open("#/settings/sandbox");
+  const { page } = opened;
+  expect(await page.getByLabel(/^auto/).isChecked()).toBe(true);
+  await page.getByLabel(/^bwrap/).check();
+  const before = await toml();
+  await page.getByRole("button", { name: "Test" }).click();
+  await page.getByText("Works here: bwrap.").waitFor();
+  expect(await toml()).toBe(before);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("running servers still use the former tier").waitFor();
+  await page.getByText("Stop manyhands and start it again").waitFor();
+  expect(await toml()).toEndWith('\n[sandbox]\ntier = "bwrap"\n');
+  await look(page, "sandbox");
+  await page.reload();
+  await page.getByText("running servers still use the former tier").waitFor();
+  expect(await page.getByLabel(/^bwrap/).isChecked()).toBe(true);
+});
+
 test("an MCP server is added, tested, disabled and removed by its buttons", async () => {
   await using opened = await open("#/settings/servers");
   const { page } = opened;
@@ -188,7 +207,7 @@ test("somebody who does not operate the system sees no settings and no builder",
   await using other = await startGateway({ app: { identify } });
   await using opened = await open("#/settings/model", {}, other);
   const { page } = opened;
-  for (const place of ["settings/model", "settings/servers", "settings/tokens", "build"]) {
+  for (const place of ["settings/model", "settings/sandbox", "settings/servers", "settings/tokens", "build"]) {
     await page.goto(`${other.url}/#/${place}`);
     await page.getByText("Settings are for the operator").waitFor();
     expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0);
@@ -258,6 +277,7 @@ test("a flow is put together by keys and fields, drawn, checked, saved and run a
 
 const places = [
   ["settings/model", "Test"],
+  ["settings/sandbox", "Test"],
   ["settings/agents", "Open agents"],
   ["settings/servers", "Add a server"],
   ["settings/tokens", "New token"],
@@ -294,6 +314,7 @@ test("on a phone and in Chinese nothing is wider than the screen", async () => {
   const { page } = opened;
   for (const [place, name] of [
     ["settings/model", "测试"],
+    ["settings/sandbox", "测试"],
     ["settings/servers", "添加服务器"],
     ["settings/tokens", "新建令牌"],
     ["settings/memory", "记住一件事"],

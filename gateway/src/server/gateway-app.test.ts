@@ -258,6 +258,8 @@ test("the description of the API lists every operation and its errors", async ()
     "/settings/mcp-servers/{name}/test",
     "/settings/model",
     "/settings/model/test",
+    "/settings/sandbox",
+    "/settings/sandbox/test",
     "/settings/skills",
     "/settings/skills/{name}",
     "/settings/skills/{name}/approve",

@@ -9,6 +9,7 @@ import type { OperatorSettings } from "../rest/settings/settings-routes.ts";
 import { flowSettings } from "../settings/flow-settings.ts";
 import { mcpSettings } from "../settings/mcp-settings.ts";
 import { modelSettings } from "../settings/model-settings.ts";
+import { sandboxSettings } from "../settings/sandbox-settings.ts";
 import { type SettingsPlace, settingsFile } from "../settings/settings-file.ts";
 
 /** What the settings are part of. */
@@ -33,6 +34,7 @@ export function openSettings({ cwd, env, config, flows, registry, shared, log }:
       notes: config.notes,
     },
     model: modelSettings(file, config),
+    sandbox: sandboxSettings(file, config),
     mcp: mcpSettings(config, { env, shared, warn }),
     flows: flowSettings({ file, cwd, config, flows, registry }),
     skills: openSkillLibrary(config, shared),

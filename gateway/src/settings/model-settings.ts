@@ -5,6 +5,7 @@ import { defaultModel } from "manyhands/internal/config/llm/models";
 import type { Settings } from "manyhands/internal/config/settings/settings";
 import { AppError } from "manyhands/internal/core/errors";
 import type { ModelConfig } from "manyhands/internal/models/config";
+import { refuseOverridden } from "./overridden.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import { withKeys } from "./toml-text.ts";
 
@@ -62,7 +63,11 @@ export function modelSettings(file: SettingsFile, started: Pick<Config, "model">
     async save(change) {
       const settings = await file.read();
       const keys = keysOf(settings, change);
-      for (const [key, value] of Object.entries(keys)) refuseOverridden(settings, key, value);
+      const { llm } = settings.sections;
+      for (const [key, value] of Object.entries(keys)) {
+        const isNamedByFile = key === "api_key" && llm.api_key_env !== undefined;
+        refuseOverridden(settings, `llm.${key}`, value !== llm[key] && !isNamedByFile);
+      }
       await file.change((text) => withKeys(text, "llm", keys));
     },
     async candidate(change) {
@@ -103,18 +108,6 @@ function addressOf(llm: Settings["sections"]["llm"]): string {
 
 function isSameServer(one: string, other: string): boolean {
   return URL.parse(one)?.origin === URL.parse(other)?.origin;
-}
-
-/** A variable takes precedence over the file, so what is written would have no effect. */
-function refuseOverridden({ sections: { llm }, origins, file }: Settings, key: string, value: unknown): void {
-  const origin = origins.get(`llm.${key}`);
-  const isVariable = origin !== undefined && (file === undefined || !origin.startsWith(file));
-  const isNamedByFile = key === "api_key" && llm.api_key_env !== undefined;
-  if (!isVariable || isNamedByFile || value === llm[key]) return;
-  throw new AppError(
-    "conflict",
-    `${origin} is set in the environment of the servers and takes precedence over the settings file. Change it there, or start without it.`,
-  );
 }
 
 function withoutPassword(url: string): string {

@@ -124,10 +124,15 @@ function Foot() {
   return (
     <div class="model">
       <Glyph shape={connected.value ? "done" : "failed"} tone={connected.value ? "s-ok" : "s-wait"} label={false} />
-      <span class="cut" title={about && `${about.model.name} (${about.model.provider}) · ${about.version}`}>
-        {connected.value
-          ? `${rehearses.value ? text.rehearsal : model} · ${text.agentsUp(agentsUp.value.length)}`
-          : text.connectionLost}
+      <span class="grow" title={about && `${about.model.name} (${about.model.provider}) · ${about.version}`}>
+        {connected.value ? (
+          <>
+            <span class="cut">{rehearses.value ? text.rehearsal : model}</span>
+            <span class="cut">{text.agentsUp(agentsUp.value.length)}</span>
+          </>
+        ) : (
+          text.connectionLost
+        )}
       </span>
       <button class="end" type="button" aria-label={text.switchTheme} title={text.switchTheme} onClick={toggleTheme}>
         <Icon name="moon" />

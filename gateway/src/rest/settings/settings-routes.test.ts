@@ -91,6 +91,42 @@ test("what the environment overrides is refused with the variable's name", async
   expect(await file(gateway)).toBe('[llm]\nmodel = "m"\n');
 });
 
+test("the sandbox tier is tried and written; none that would leave commands unconfined or fail is", async () => {
+  await using gateway = await startGateway({ toml: '# Ours.\n[sandbox]\nallow_domains = ["example.org"] # web\n' });
+  await chmod(gateway.home, 0o711);
+  const ask = client(gateway);
+  expect((await ask("GET", "/sandbox")).body).toMatchObject({
+    tier: { value: "auto", source: "default" },
+    allowDomains: ["example.org"],
+    restartNeeded: false,
+  });
+  const off = await ask("POST", "/sandbox", { tier: "off" });
+  expect([off.status, off.body.detail]).toEqual([403, expect.stringContaining('tier = "off" in [sandbox]')]);
+  expect((await ask("POST", "/sandbox", { tier: "docker" })).status).toBe(400);
+  for (const tier of ["srt", "bwrap", "landlock"]) {
+    const before = await file(gateway);
+    const { works, tier: found } = (await ask("POST", "/sandbox/test", { tier })).body;
+    expect([works, found]).toEqual(works ? [true, tier] : [false, "none"]);
+    expect(await file(gateway)).toBe(before);
+    const saved = await ask("POST", "/sandbox", { tier });
+    expect(saved.status).toBe(works ? 200 : 409);
+    const line = `# Ours.\n[sandbox]\nallow_domains = ["example.org"] # web\ntier = "${tier}"\n`;
+    expect(await file(gateway)).toBe(works ? line : before);
+    if (works) expect(saved.body).toMatchObject({ tier: { value: tier }, restartNeeded: true });
+    else expect(saved.body.detail).toContain(`${tier}: `);
+  }
+  expect((await ask("POST", "/sandbox", { tier: "auto" })).body).toMatchObject({
+    tier: { value: "auto", source: expect.stringContaining("line 4") },
+    restartNeeded: false,
+  });
+});
+
+test("a sandbox tier that a variable sets is not written where it would have no effect", async () => {
+  await using gateway = await startGateway({ env: { SANDBOX: "auto" } });
+  const refused = await client(gateway)("POST", "/sandbox", { tier: "bwrap" });
+  expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining("SANDBOX is set")]);
+});
+
 test("a token's secret is shown once, and revoking ends it", async () => {
   await using gateway = await startGateway();
   const ask = client(gateway);

@@ -2,11 +2,13 @@ import * as z from "zod";
 import type { FlowSettings } from "../../settings/flow-settings.ts";
 import type { McpSettings } from "../../settings/mcp-settings.ts";
 import type { ModelSettings } from "../../settings/model-settings.ts";
+import type { SandboxSettings } from "../../settings/sandbox-settings.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { flowSettingsRoutes } from "./flow-settings-routes.ts";
 import { mcpServerRoutes } from "./mcp-server-routes.ts";
 import { modelSettingsRoutes } from "./model-settings-routes.ts";
 import { operatorEndpoint } from "./operator-endpoint.ts";
+import { sandboxSettingsRoutes } from "./sandbox-settings-routes.ts";
 import { type SkillSettings, skillRoutes } from "./skill-routes.ts";
 import { type TokenRoutesDeps, tokenRoutes } from "./token-routes.ts";
 
@@ -16,12 +18,13 @@ export type OperatorSettings = TokenRoutesDeps & {
     readonly file: string;
     readonly home: string;
     readonly engine: string;
-    /** The tier that the settings ask for. */
+    /** The tier that the settings asked for at the start. */
     readonly sandbox: string;
     /** What in the settings has no effect. */
     readonly notes: readonly string[];
   };
   readonly model: ModelSettings;
+  readonly sandbox: SandboxSettings;
   readonly mcp: McpSettings;
   readonly flows: FlowSettings;
   readonly skills: SkillSettings;
@@ -41,7 +44,9 @@ export function settingsRoutes(settings: OperatorSettings): Endpoint[] {
           file: z.string().describe("The settings file; it may not be there yet."),
           home: z.string(),
           engine: z.string().describe("Where runs are stored."),
-          sandbox: z.string().describe("The tier that the settings ask for; `GET /agents` says what each agent has."),
+          sandbox: z
+            .string()
+            .describe("The tier that this gateway was started with; `GET /agents` says what each agent has."),
           notes: z.array(z.string()).describe("Settings without effect."),
         }),
       },
@@ -51,6 +56,7 @@ export function settingsRoutes(settings: OperatorSettings): Endpoint[] {
   return [
     operatorEndpoint(about, (_, c) => c.json(settings.about)),
     ...modelSettingsRoutes(settings.model),
+    ...sandboxSettingsRoutes(settings.sandbox),
     ...mcpServerRoutes(settings.mcp),
     ...skillRoutes(settings.skills),
     ...flowSettingsRoutes(settings.flows),

@@ -2,6 +2,7 @@ import { findEnglish } from "./words-find-en.ts";
 import { liveEnglish } from "./words-live-en.ts";
 import { memoryEnglish } from "./words-memory-en.ts";
 import { runEnglish } from "./words-run-en.ts";
+import { sandboxEnglish } from "./words-sandbox-en.ts";
 import { skillsEnglish } from "./words-skills-en.ts";
 import { startsEnglish } from "./words-starts-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
@@ -79,6 +80,7 @@ export const english = {
 
   // Settings that write, the builder, the API page.
   system: systemEnglish,
+  sandboxSettings: sandboxEnglish,
   skillSettings: skillsEnglish,
   memory: memoryEnglish,
 
@@ -186,7 +188,6 @@ export const english = {
   steps: (count: number) => `${count} ${count === 1 ? "step" : "steps"}`,
   result: "Result",
   running: "Running",
-  thinking: "Thinking",
   working: "Working",
   noResult: "No result yet",
   showAll: "Show all",
@@ -216,7 +217,6 @@ export const english = {
   copied: "The link is copied.",
   copyFailed: "The browser did not allow copying.",
   asData: "As data",
-  noConversation: "This conversation does not exist.",
   connectionRetry: "Connection lost. The task keeps running. Retrying.",
 
   // What waits.
@@ -253,6 +253,7 @@ export const english = {
   // Settings.
   settingsSections: {
     model: "Model",
+    sandbox: "Sandbox",
     agents: "Agents",
     servers: "MCP servers",
     skills: "Skills",
@@ -261,7 +262,7 @@ export const english = {
     memory: "Memory",
     appearance: "Appearance",
   },
-  modelNote: "The model of the flows' own calls. Each agent has its own; the agents' page shows which.",
+  modelNote: "What flows and agents use unless one has a model of its own; Agents shows which each has.",
   provider: "Provider",
   signedInAs: "Signed in as",
   agentsUpOf: (up: number, all: number) => `${up} of ${all} agents up.`,
@@ -276,7 +277,6 @@ export const english = {
   paletteHint: "Search tasks, or do something",
   goTo: (name: string) => `Go to ${name}`,
   noMatch: "Nothing matches.",
-  commands: "Commands",
   allKeys: "All keys",
   keyList: [
     ["⌘K, Ctrl K", "Command palette"],

@@ -44,7 +44,6 @@ export const systemEnglish = {
   restartNeeded: "Saved, but running servers still use the former model.",
   restartHow: "Stop manyhands and start it again. Tasks under way continue.",
   inUse: "In use now",
-  sandboxAsked: "Sandbox tier",
   runsIn: "Runs are stored",
   home: "Home",
   place: "This system",

@@ -43,7 +43,6 @@ export const systemChinese: typeof systemEnglish = {
   restartNeeded: "已保存，但运行中的服务仍使用之前的模型。",
   restartHow: "停止 manyhands 后重新启动。进行中的任务会继续。",
   inUse: "当前使用",
-  sandboxAsked: "沙箱级别",
   runsIn: "运行记录存储于",
   home: "主目录",
   place: "本系统",

@@ -3,6 +3,7 @@ import { findChinese } from "./words-find-zh.ts";
 import { liveChinese } from "./words-live-zh.ts";
 import { memoryChinese } from "./words-memory-zh.ts";
 import { runChinese } from "./words-run-zh.ts";
+import { sandboxChinese } from "./words-sandbox-zh.ts";
 import { skillsChinese } from "./words-skills-zh.ts";
 import { startsChinese } from "./words-starts-zh.ts";
 import { systemChinese } from "./words-system-zh.ts";
@@ -66,6 +67,7 @@ export const chinese: typeof english = {
   find: findChinese,
   livePage: liveChinese,
   system: systemChinese,
+  sandboxSettings: sandboxChinese,
   skillSettings: skillsChinese,
   memory: memoryChinese,
 
@@ -170,7 +172,6 @@ export const chinese: typeof english = {
   steps: (count) => `${count} 步`,
   result: "结果",
   running: "运行中",
-  thinking: "思考中",
   working: "工作中",
   noResult: "还没有结果",
   showAll: "显示全部",
@@ -199,7 +200,6 @@ export const chinese: typeof english = {
   copied: "链接已复制。",
   copyFailed: "浏览器不允许复制。",
   asData: "数据形式",
-  noConversation: "没有这段对话。",
   connectionRetry: "连接已断开，任务仍在运行，正在重试。",
 
   nothingWaits: "没有等你处理的事",
@@ -228,6 +228,7 @@ export const chinese: typeof english = {
 
   settingsSections: {
     model: "模型",
+    sandbox: "沙箱",
     agents: "智能体",
     servers: "MCP 服务器",
     skills: "技能",
@@ -236,7 +237,7 @@ export const chinese: typeof english = {
     memory: "记忆",
     appearance: "外观",
   },
-  modelNote: "流程自身调用所用的模型。每个智能体有自己的模型，见智能体页。",
+  modelNote: "流程和智能体默认使用的模型；另设模型的智能体见“智能体”页。",
   provider: "提供方",
   signedInAs: "登录身份",
   agentsUpOf: (up, all) => `${all} 个智能体中 ${up} 个在线。`,
@@ -250,7 +251,6 @@ export const chinese: typeof english = {
   paletteHint: "搜索任务或执行命令",
   goTo: (name) => `前往${name}`,
   noMatch: "没有匹配项。",
-  commands: "命令",
   allKeys: "全部按键",
   keyList: [
     ["⌘K, Ctrl K", "命令面板"],

@@ -185,11 +185,10 @@ type About = {
   readonly file: string;
   readonly home: string;
   readonly engine: string;
-  readonly sandbox: string;
   readonly notes: readonly string[];
 };
 
-/** Where this system's data are, and how commands are confined. */
+/** Where this system's data are. */
 function ThisSystem() {
   const text = words().system;
   const { value } = useLoaded<About>("/settings");
@@ -202,8 +201,6 @@ function ThisSystem() {
         <dd class="words">{value.home}</dd>
         <dt>{text.runsIn}</dt>
         <dd class="words">{value.engine}</dd>
-        <dt>{text.sandboxAsked}</dt>
-        <dd>{value.sandbox}</dd>
       </dl>
       {value.notes.map((note) => (
         <p key={note} class="t3 small words">

@@ -10,13 +10,24 @@ import { LanguageChoice } from "./language-choice.tsx";
 import { MemorySection } from "./memory-section.tsx";
 import { ModelSection } from "./model-section.tsx";
 import { ProfilesSection } from "./profiles-section.tsx";
+import { SandboxSection } from "./sandbox-section.tsx";
 import { ServersSection } from "./servers-section.tsx";
 import { SkillsSection } from "./skills-section.tsx";
 import { TokensSection } from "./tokens-section.tsx";
 
-const sections = ["model", "agents", "servers", "skills", "tokens", "browser", "memory", "appearance"] as const;
+const sections = [
+  "model",
+  "sandbox",
+  "agents",
+  "servers",
+  "skills",
+  "tokens",
+  "browser",
+  "memory",
+  "appearance",
+] as const;
 
-/** What is set: the model, the agents, MCP servers, skills, tokens, the memory, how the console looks. */
+/** What is set: the model, the sandbox, the agents, MCP servers, skills, tokens, the memory, how the console looks. */
 export function SettingsPage({ section }: { section: string }) {
   const text = words();
   const shown = sections.find((name) => name === section) ?? "model";
@@ -46,6 +57,7 @@ export function SettingsPage({ section }: { section: string }) {
         <div class="scroll">
           <div class="pane">
             {shown === "model" && <ModelSection />}
+            {shown === "sandbox" && <SandboxSection />}
             {shown === "agents" && <Agents />}
             {shown === "servers" && <ServersSection />}
             {shown === "skills" && <SkillsSection />}
