@@ -8317,8 +8317,8 @@ export const faults: readonly Fault[] = [
   {
     id: "a-schedule-by-another's-token",
     file: "gateway/src/starts/open-starts.ts",
-    find: "token.principal === principal && expiresAt > now()",
-    becomes: "expiresAt > now()",
+    find: "token.principal === principal && expiresAt > at",
+    becomes: "expiresAt > at",
     harm: "Schedules of a principal without a token go on while anybody else has one.",
     tests: ["gateway/src/starts/schedules"],
   },

@@ -53,12 +53,12 @@ export function openStarts(config: TriggersConfig, deps: StartsDeps): Starts & {
   return { schedules, triggers, notifications, start: () => startScheduler(schedules, log) };
 }
 
-function hasTokenIn({ tokens, now = Date.now }: StartsDeps) {
-  return async (principal: string): Promise<boolean> =>
+function hasTokenIn({ tokens }: StartsDeps) {
+  return async (principal: string, at: number): Promise<boolean> =>
     tokens === undefined ||
     (await tokens.list()).some(
       ({ expiresAt = Number.POSITIVE_INFINITY, scopes, ...token }) =>
-        token.principal === principal && expiresAt > now() && scopes.some((scope) => scope !== "read"),
+        token.principal === principal && expiresAt > at && scopes.some((scope) => scope !== "read"),
     );
 }
 

@@ -98,8 +98,8 @@ export function withState(book: StartBook, id: string, next: (now: StartState) =
 }
 
 /**
- * With a firing, unless it is there. Where several say what became of a time, the one that started a
- * run counts.
+ * With a firing, unless it is there. Where several say what became of a time, the one that started
+ * a run counts.
  */
 export function withFiring(state: StartState, firing: Firing): StartState {
   const isOfItsTime = (one: Firing) => one.due === firing.due && one.delivery === firing.delivery;

@@ -20,8 +20,8 @@ export type DecideDeps = StartDeps & {
   readonly runs: Pick<Runs, "started">;
   readonly book: BookStore;
   readonly engine: Pick<Engine, "get">;
-  /** Whether a principal has a token of the system that lets it start runs. */
-  readonly hasToken: (principal: string) => Promise<boolean>;
+  /** Whether a principal has a token of the system that lets it start runs at this time. */
+  readonly hasToken: (principal: string, at: number) => Promise<boolean>;
   readonly log: Log;
 };
 
@@ -69,7 +69,7 @@ export async function decide(one: KnownSchedule, from: StartBook, deciding: Deci
     if (last !== undefined) return record({ ...fixed, outcome: "skipped", reason: `its run ${last} has not ended` });
   }
   try {
-    await assertWelcome(one, deps);
+    await assertWelcome(one, at, deps);
     const { kind } = findRunnable(deps.runnables, one.start);
     // Written first, so that whoever goes on knows which run to look for.
     await change((now) => ({ ...now, starting: { due: newest, at, kind } }));
@@ -124,8 +124,8 @@ function messageIdOf(one: KnownSchedule, due: number): string {
 }
 
 /** Throws `forbidden` if it was added with a token and its principal has none any more. */
-async function assertWelcome({ principal, byToken }: KnownSchedule, { hasToken }: DecideDeps): Promise<void> {
-  if (byToken !== true || (await hasToken(principal))) return;
+async function assertWelcome({ principal, byToken }: KnownSchedule, at: number, { hasToken }: DecideDeps) {
+  if (byToken !== true || (await hasToken(principal, at))) return;
   throw new AppError("forbidden", `${principal} has no token any more that lets it start runs`);
 }
 

@@ -13,6 +13,8 @@ export type PostgresProcess = AsyncDisposable & {
   createDatabase(like?: string): Promise<string>;
   /** Removes a database, whoever uses it. */
   dropDatabase(url: string): Promise<void>;
+  /** The process that the others of the server are children of. */
+  pid(): number;
   /** Starts it, or starts it again after `stop`. */
   start(): Promise<void>;
   /** Ends it as a power cut does: without finishing what it does. */
@@ -34,8 +36,11 @@ const startedWithinMs = 30_000;
  */
 const cheap = ["full_page_writes=off", "autovacuum=off"];
 
-/** Starts a server on a free port, with its data in a folder of its own. */
-export async function startPostgres(): Promise<PostgresProcess> {
+/**
+ * Starts a server on a free port, with its data in a folder of its own. With `syncs` it brings what
+ * it commits to the disk, as any that is not a test's does.
+ */
+export async function startPostgres({ syncs = false } = {}): Promise<PostgresProcess> {
   const programs = postgresPrograms;
   if (programs === undefined) throw new Error(noPostgres);
   const folder = mkdtempSync(join(tmpdir(), "postgres-"));
@@ -66,9 +71,10 @@ export async function startPostgres(): Promise<PostgresProcess> {
       return url.replace(/[^/]*$/, name);
     },
     dropDatabase: (gone) => administer(`DROP DATABASE ${nameOf(gone)} WITH (FORCE)`),
+    pid: () => server?.pid ?? 0,
     async start() {
-      const settings = ["max_connections=200", ...cheap].flatMap((setting) => ["-c", setting]);
-      const options = ["-p", String(port), "-h", "127.0.0.1", "-k", folder, "-F", ...settings];
+      const settings = ["max_connections=200", ...(syncs ? [] : ["fsync=off", ...cheap])];
+      const options = ["-p", String(port), "-h", "127.0.0.1", "-k", folder, ...settings.flatMap((one) => ["-c", one])];
       server = Bun.spawn([...user, join(programs, "postgres"), "-D", data, ...options], {
         cwd: folder,
         env: { PATH: process.env.PATH, LC_ALL: "C.UTF-8" },
