@@ -70,12 +70,22 @@ async function stepMs(open: () => Promise<Opened>): Promise<number> {
 /** What a step costs where many runs are at work at once. */
 type Cost = { readonly perSecond: number; readonly cpuMs: number; readonly walKb: number; readonly tablesKb: number };
 
-async function costOfSteps(open: () => Promise<Opened>): Promise<Cost> {
+/** What a step says: its result, and an event. */
+type Said = { readonly result: number; readonly event: number };
+const little: Said = { result: payload.length, event: 0 };
+/** As much as an agent's. */
+const much: Said = { result: 1_500, event: 500 };
+
+async function costOfSteps(open: () => Promise<Opened>, { result, event }: Said): Promise<Cost> {
   const { engine, url } = await open();
   const before = await written(url);
   const busyBefore = busyMs();
   const took = await timed(engine, runs, async (run) => {
-    for (let n = 0; n < stepsOfEach; n++) await run.step("step", async () => payload);
+    for (let n = 0; n < stepsOfEach; n++)
+      await run.step("step", async (step) => {
+        if (event > 0) step.emit({ type: "note", text: "x".repeat(event) });
+        return "x".repeat(result);
+      });
   });
   const busy = busyMs() - busyBefore;
   const after = await written(url);
@@ -169,19 +179,21 @@ try {
     name,
     ms: [] as number[],
     costs: [] as Cost[],
+    written: [] as Cost[],
     gone: [] as number[],
   }));
   // In turns, so that what else the machine does meets all of them.
   for (let round = 0; round < rounds; round++)
-    for (const { name, ms, costs, gone } of found) {
+    for (const { name, ms, costs, written, gone } of found) {
       const open = engines[name];
       if (open === undefined) continue;
       ms.push(await stepMs(open));
-      costs.push(await costOfSteps(open));
+      costs.push(await costOfSteps(open, little));
+      if (name !== "embedded") written.push(await costOfSteps(open, much));
       gone.push(await takeover(name));
     }
   let isMet = true;
-  for (const { name, ms, costs, gone } of found) {
+  for (const { name, ms, costs, written, gone } of found) {
     const of = (key: keyof Cost) => median(costs.map((cost) => cost[key]));
     const isFast = name === "embedded" || (median(ms) <= targetMs && of("perSecond") >= targetPerSecond);
     const isGood = isFast && median(gone) <= takeoverMs;

@@ -8299,6 +8299,14 @@ export const faults: readonly Fault[] = [
     tests: ["gateway/src/starts/schedules"],
   },
   {
+    id: "copies-of-deleted-files",
+    file: "shared/src/machine/workspace/artifacts/shared-artifacts.ts",
+    find: "if (!used.has(sha256) && !(await isStored(sha256)))",
+    becomes: "if (used.has(sha256) && !(await isStored(sha256)))",
+    harm: "For a day another machine keeps the files of a run that was deleted.",
+    tests: ["shared/src/machine/workspace/artifacts/shared-artifacts"],
+  },
+  {
     id: "a-start-nobody-looks-for",
     file: "gateway/src/starts/schedules/decide.ts",
     find: "if (run === undefined) return state;",
