@@ -78,7 +78,7 @@ const much: Said = { result: 1_500, event: 500 };
 
 async function costOfSteps(open: () => Promise<Opened>, { result, event }: Said): Promise<Cost> {
   const { engine, url } = await open();
-  const before = await written(url);
+  const before = await bytesOf(url);
   const busyBefore = busyMs();
   const took = await timed(engine, runs, async (run) => {
     for (let n = 0; n < stepsOfEach; n++)
@@ -88,7 +88,7 @@ async function costOfSteps(open: () => Promise<Opened>, { result, event }: Said)
       });
   });
   const busy = busyMs() - busyBefore;
-  const after = await written(url);
+  const after = await bytesOf(url);
   await engine.close();
   const steps = runs * stepsOfEach;
   return {
@@ -100,7 +100,7 @@ async function costOfSteps(open: () => Promise<Opened>, { result, event }: Said)
 }
 
 /** How many bytes a database's log and tables have. */
-async function written(url: string | undefined): Promise<{ readonly wal: number; readonly tables: number }> {
+async function bytesOf(url: string | undefined): Promise<{ readonly wal: number; readonly tables: number }> {
   if (url === undefined) return { wal: 0, tables: 0 };
   await using sql = new SQL({ url, max: 1 });
   const [row] =
@@ -174,6 +174,11 @@ async function takeover(kind: string): Promise<number> {
   return (await killInTheMiddle({ ...env, ...ofRestate }, ports)).tookMs;
 }
 
+function writtenText(costs: readonly Cost[]): string {
+  const [log, tables] = [median(costs.map(({ walKb }) => walKb)), median(costs.map(({ tablesKb }) => tablesKb))];
+  return `of an agent's steps ${log.toFixed(1)} kB of log and ${tables.toFixed(1)} kB of tables each`;
+}
+
 try {
   const found = Object.keys(engines).map((name) => ({
     name,
@@ -202,9 +207,7 @@ try {
       `${isGood ? "ok  " : "MISS"} ${name}: ${median(ms).toFixed(2)} ms a step, ${Math.round(of("perSecond"))} steps/s, ` +
         `${of("cpuMs").toFixed(2)} ms of processor a step, asked again ${Math.round(median(gone))} ms after kill -9` +
         ` (${gone.map(Math.round).join(", ")})` +
-        (name === "embedded"
-          ? ""
-          : `; ${of("walKb").toFixed(1)} kB of log and ${of("tablesKb").toFixed(1)} kB of tables a step`),
+        (name === "embedded" ? "" : `; ${writtenText(written)}`),
     );
   }
   console.log(`     Restate's server has ${Math.round(memoryMb(restate.pid()))} MB.`);

@@ -8301,8 +8301,8 @@ export const faults: readonly Fault[] = [
   {
     id: "copies-of-deleted-files",
     file: "shared/src/machine/workspace/artifacts/shared-artifacts.ts",
-    find: "if (!used.has(sha256) && !(await isStored(sha256)))",
-    becomes: "if (used.has(sha256) && !(await isStored(sha256)))",
+    find: "if (!used.has(sha256) && !",
+    becomes: "if (used.has(sha256) && !",
     harm: "For a day another machine keeps the files of a run that was deleted.",
     tests: ["shared/src/machine/workspace/artifacts/shared-artifacts"],
   },
