@@ -181,8 +181,7 @@ async function open({
     ...{ artifacts, runnables, quotas, publicUrl },
     projections: createProjectionCache(engine),
   });
-  const started = { engine: guarded, runs, runnables, publicUrl, log: logger };
-  const starts = startsOf(config, started, { shared, authentication });
+  const starts = startsOf({ engine: guarded, runs, runnables }, { config, publicUrl, logger, shared, authentication });
   const settings = settingsOf({ config, flows, registry, shared, log: logger });
   const memory = openGatewayMemory(config, shared);
   const app = gatewayApp({
@@ -224,15 +223,22 @@ function factsOf({ name, provider }: Model) {
 }
 
 function startsOf(
-  config: Config,
-  deps: Omit<StartsDeps, "webhooks" | "kept" | "tokens">,
-  { shared, authentication }: Pick<Parts, "shared" | "authentication">,
+  deps: Pick<StartsDeps, "engine" | "runs" | "runnables">,
+  {
+    config,
+    publicUrl,
+    logger,
+    shared,
+    authentication,
+  }: Pick<Parts, "config" | "publicUrl" | "logger" | "shared" | "authentication">,
 ) {
   return openStarts(config.triggers, {
     ...deps,
+    publicUrl,
     kept: shared.schedules,
     tokens: authentication.store,
     webhooks: (hosts) => openWebhooks(config, hosts),
+    log: logger,
   });
 }
 
