@@ -107,6 +107,7 @@ test("without settings a system is private to this machine, asks before risky ac
       enabled: true,
       headless: true,
       disable_security: false,
+      context: "fresh",
       extra_chromium_args: [],
       max_content_length: 20_000,
       scope: "task",

@@ -77,6 +77,8 @@ export const browserSection = z.strictObject({
   chrome_instance_path: text.optional(),
   wss_url: text.optional(),
   cdp_url: text.optional(),
+  context: z.enum(["fresh", "own"]).default("fresh"),
+  user_data_dir: z.string().regex(/^\//).describe("an absolute path").optional(),
   profile: z.string().regex(profileName).describe("a name in small letters, digits and dashes").optional(),
   max_content_length: z.int().min(100).max(10_000_000).default(20_000),
   scope: z.enum(["task", "open"]).default("task"),

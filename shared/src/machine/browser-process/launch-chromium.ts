@@ -4,12 +4,16 @@ import type { Browser } from "playwright";
 import { within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
+import { appearance, userAgentOf } from "./appearance.ts";
+import { leaveDialogs, type OwnContext, type OwnStart, ownerOf } from "./own-browser.ts";
 import { endProcessesOf } from "./server-folder.ts";
 import type { BrowserSettings } from "./settings.ts";
 
 /** A browser that this process started. */
 export type LaunchedBrowser = {
   readonly browser: Browser;
+  /** The context of the user's own data, if it was started with them. */
+  readonly own: OwnContext | undefined;
   /** What confines its pages, for people. */
   readonly sandbox: string;
   /** Creates a folder that the browser can write. */
@@ -21,6 +25,13 @@ export type LaunchedBrowser = {
   kill(): void;
   /** Ends the browser, and removes all its processes and files. */
   close(): Promise<void>;
+};
+
+/** What a browser is started with. */
+type LaunchOptions = {
+  readonly proxyUrl: string;
+  readonly settings: BrowserSettings;
+  readonly own?: OwnStart | undefined;
 };
 
 /**
@@ -51,18 +62,19 @@ const insecure = ["--disable-web-security", "--disable-site-isolation-trials"];
 
 const startMs = 30_000;
 const closeMs = 5_000;
+const versionMs = 10_000;
 
 /**
  * Starts Chromium with its own sandbox, as a user without rights if we are root. Its files are
- * below `parent` only. Rejects with `unavailable`, quoting the browser's last output.
+ * below `parent` only; with `own` it uses the user's own data, as their owner. Rejects with
+ * `unavailable`, quoting the browser's last output, and as `ownerOf` does.
  */
 export async function launchChromium(
   parent: string,
   executable: string,
-  proxyUrl: string,
-  settings: BrowserSettings,
+  { proxyUrl, settings, own }: LaunchOptions,
 ): Promise<LaunchedBrowser> {
-  const user = unprivilegedUser();
+  const user = own === undefined ? unprivilegedUser() : await ownerOf(own.folder);
   const home = await mkdtemp(join(parent, "browser-"));
   const folder = async (name: string) => {
     const path = join(home, name);
@@ -74,38 +86,25 @@ export async function launchChromium(
   for (const name of ["profile", "home", "tmp", "artifacts"]) await folder(name);
   const launcher = join(home, "launch");
   const argv = [
-    ...(await openWayArgv([home, dirname(executable)], user)),
+    ...(await openWayArgv([home, dirname(executable), ...(own === undefined ? [] : [own.folder])], user)),
     ...stepDownArgv(user),
     ...inFolder(join(home, "tmp")),
     executable,
   ];
-  await writeFile(launcher, launcherScript(argv, home), { mode: 0o755 });
+  await writeFile(launcher, launcherScript(argv, home, own?.folder), { mode: 0o755 });
   const end = async () => {
     endProcessesOf(home);
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
   };
-  const { chromium } = await import("playwright");
   try {
-    const browser = await chromium.launch({
-      executablePath: launcher,
-      headless: settings.headless,
-      chromiumSandbox: true,
-      artifactsDir: join(home, "artifacts"),
-      args: chromiumArgs(settings),
-      proxy: { server: proxyUrl, bypass: "<-loopback>" },
-      env: environment(home),
-      handleSIGINT: false,
-      handleSIGTERM: false,
-      handleSIGHUP: false,
-      timeout: startMs,
-    });
+    const started = await begin(launcher, home, { proxyUrl, settings, own });
     return {
-      browser,
+      ...started,
       sandbox: sandboxOf(settings, user?.uid),
       folder,
       kill: () => endProcessesOf(home),
       async close() {
-        await within(closeMs, browser.close());
+        await within(closeMs, (started.own?.context ?? started.browser).close());
         await end();
       },
     };
@@ -113,6 +112,49 @@ export async function launchChromium(
     await end();
     throw new AppError("unavailable", `The browser ${executable} did not start: ${lastWords(cause)}`, { cause });
   }
+}
+
+async function begin(
+  launcher: string,
+  home: string,
+  { proxyUrl, settings, own }: LaunchOptions,
+): Promise<Pick<LaunchedBrowser, "browser" | "own">> {
+  const { chromium } = await import("playwright");
+  const options = {
+    executablePath: launcher,
+    headless: settings.headless,
+    chromiumSandbox: true,
+    artifactsDir: join(home, "artifacts"),
+    args: chromiumArgs(settings),
+    env: environment(home, own !== undefined),
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    timeout: startMs,
+  };
+  const proxy = { server: proxyUrl, bypass: "<-loopback>" };
+  if (own === undefined) return { browser: await chromium.launch({ ...options, proxy }), own: undefined };
+  const { username, password } = own.access;
+  const context = await chromium.launchPersistentContext(own.folder, {
+    ...options,
+    ...appearance(settings),
+    ...(settings.headless && { userAgent: userAgentOf(await versionOf(launcher, options.env)) }),
+    // Its processes are known by a folder of ours that their command line names.
+    args: [...options.args, `--disk-cache-dir=${join(home, "profile")}`],
+    proxy: { ...proxy, username, password },
+    acceptDownloads: true,
+    // The user's cookies are sealed with the keys of the user's own key ring, if there is one.
+    ignoreDefaultArgs: ["--password-store=basic", "--use-mock-keychain"],
+  });
+  leaveDialogs(context);
+  const browser = context.browser();
+  if (browser === null) throw new Error("The browser of a context is not known.");
+  return { browser, own: { context, listeners: own.listeners } };
+}
+
+async function versionOf(launcher: string, env: Record<string, string>): Promise<string> {
+  const asked = Bun.spawn([launcher, "--version"], { env, stdin: "ignore", stderr: "ignore", timeout: versionMs });
+  return /\d+\.\d+/.exec(await new Response(asked.stdout).text())?.[0] ?? "";
 }
 
 /** The arguments that Chromium is started with in addition to Playwright's own. */
@@ -128,14 +170,17 @@ function sandboxOf({ extraArgs }: BrowserSettings, uid: number | undefined): str
 
 /**
  * Playwright chooses a profile folder among the system's temporary files, where a crash would leave
- * it; our folder takes its place. Of several lists of disabled features a browser reads the last.
+ * it; our folder takes its place, except where the user's own was named. Of several lists of
+ * disabled features a browser reads the last.
  */
-function launcherScript(argv: readonly string[], home: string): string {
+function launcherScript(argv: readonly string[], home: string, own: string | undefined): string {
+  const folder = own ?? join(home, "profile");
+  const discard = `rmdir "\${word#*=}"; `;
   return `#!/bin/sh
 for word do
   shift
   case $word in
-    --user-data-dir=*) rmdir "\${word#*=}"; word=${quoted(`--user-data-dir=${join(home, "profile")}`)} ;;
+    --user-data-dir=*) ${own === undefined ? discard : ""}word=${quoted(`--user-data-dir=${folder}`)} ;;
     --disable-features=*) word="$word,${needlessFeatures.join(",")}" ;;
   esac
   set -- "$@" "$word"
@@ -152,9 +197,13 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Passes nothing of our environment on, except where a window would be shown. */
-function environment(home: string): Record<string, string> {
-  const shown = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"].flatMap((name) => {
+/**
+ * Passes nothing of our environment on, except where a window would be shown, and to the user's own
+ * browser where the user's key ring is.
+ */
+function environment(home: string, own: boolean): Record<string, string> {
+  const display = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"];
+  const shown = [...display, ...(own ? ["DBUS_SESSION_BUS_ADDRESS"] : [])].flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value]];
   });

@@ -2,9 +2,12 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright";
 import { AppError } from "../../core/errors.ts";
+import type { EgressProxy } from "../egress/proxy.ts";
+import type { TellRequest } from "../egress/proxy-access.ts";
 import { letProgramsRun } from "./apart.ts";
 import { findChromium } from "./find-chromium.ts";
 import { launchChromium } from "./launch-chromium.ts";
+import { leaveDialogs, type OwnContext, type OwnStart } from "./own-browser.ts";
 import type { BrowserSettings } from "./settings.ts";
 
 const connectMs = 30_000;
@@ -14,6 +17,8 @@ export type RunningBrowser = {
   readonly browser: Browser;
   readonly kind: "chromium" | "cdp" | "playwright";
   readonly sandbox: string;
+  /** The user's own context, where the settings ask for it. */
+  readonly own: OwnContext | undefined;
   /** Whether it shares this machine's loopback, and so can reach our proxy. */
   readonly here: boolean;
   /** Creates a folder for its files, which the browser can write if it was started here. */
@@ -29,24 +34,37 @@ export type RunningBrowser = {
  */
 export async function startBrowser(
   serverFolder: () => Promise<string>,
-  proxyUrl: string,
+  proxy: EgressProxy,
   settings: BrowserSettings,
 ): Promise<RunningBrowser> {
-  const { cdpUrl, wssUrl } = settings;
+  const { cdpUrl, wssUrl, ownContext, userDataDir } = settings;
   await letProgramsRun();
-  if (cdpUrl !== undefined) return await remote("cdp", cdpUrl, serverFolder);
+  if (cdpUrl !== undefined) return await remote("cdp", cdpUrl, serverFolder, ownContext);
   if (wssUrl !== undefined) return await remote("playwright", wssUrl, serverFolder);
   const executable = await findChromium(settings.executable);
-  const launched = await launchChromium(await serverFolder(), executable, proxyUrl, settings);
+  const own = ownContext === true && userDataDir !== undefined ? startOwn(userDataDir, proxy, settings) : undefined;
+  const launched = await launchChromium(await serverFolder(), executable, { proxyUrl: proxy.url, settings, own });
   return { ...launched, kind: "chromium", here: true };
+}
+
+/** All conversations in the user's own context are one user of the proxy, and hear its refusals. */
+function startOwn(folder: string, proxy: EgressProxy, { onRequest }: BrowserSettings): OwnStart {
+  const listeners = new Set<TellRequest>();
+  const access = proxy.admit((request) => {
+    onRequest?.(request);
+    for (const tell of listeners) tell(request);
+  });
+  return { folder, access, listeners };
 }
 
 async function remote(
   kind: "cdp" | "playwright",
   url: string,
   serverFolder: () => Promise<string>,
+  ownContext = false,
 ): Promise<RunningBrowser> {
-  const browser = await connectRemote(kind, url);
+  const browser = await connectRemote(kind, url, ownContext);
+  const own = ownContext ? ownContextOf(browser) : undefined;
   const folder = async (name: string) => {
     const path = join(await serverFolder(), name);
     await mkdir(path);
@@ -54,21 +72,31 @@ async function remote(
   };
   const sandbox = "that of the browser connected to";
   const close = () => browser.close();
-  return { browser, kind, sandbox, here: isHere(url), folder, kill: () => void close().catch(() => undefined), close };
+  const kill = () => void close().catch(() => undefined);
+  return { browser, kind, sandbox, own, here: isHere(url), folder, kill, close };
+}
+
+function ownContextOf(browser: Browser): OwnContext {
+  const context = browser.contexts()[0];
+  if (context === undefined)
+    throw new AppError("unavailable", "The browser at browser.cdp_url has no window of its own.");
+  leaveDialogs(context);
+  return { context, listeners: undefined };
 }
 
 /**
  * Connects to a running browser. Rejects with `unavailable`; the address may contain a secret and
  * is not quoted in full.
  */
-async function connectRemote(kind: "cdp" | "playwright", url: string): Promise<Browser> {
+async function connectRemote(kind: "cdp" | "playwright", url: string, ownContext: boolean): Promise<Browser> {
   const { chromium } = await import("playwright");
   try {
-    if (kind === "cdp") return await chromium.connectOverCDP(url, { timeout: connectMs });
+    if (kind === "cdp") return await chromium.connectOverCDP(url, { timeout: connectMs, noDefaults: ownContext });
     return await chromium.connect(url, { timeout: connectMs });
   } catch (cause) {
     const host = URL.parse(url)?.host ?? "the configured address";
-    throw new AppError("unavailable", `The browser at ${host} cannot be reached.`, { cause });
+    const blocked = ownContext ? ", or a dialog is open in one of its tabs" : "";
+    throw new AppError("unavailable", `The browser at ${host} cannot be reached${blocked}.`, { cause });
   }
 }
 

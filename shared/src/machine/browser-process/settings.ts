@@ -26,6 +26,13 @@ export type BrowserSettings = {
   readonly cdpUrl?: string | undefined;
   /** A running browser, by the address of a Playwright server (`ws:`). */
   readonly wssUrl?: string | undefined;
+  /**
+   * Conversations of the principal `local` use the browser's own context, with the log-ins of its
+   * user: that of `cdpUrl`, or of `userDataDir` for a browser that is started.
+   */
+  readonly ownContext?: boolean;
+  /** The data of the user's own browser; an absolute path. */
+  readonly userDataDir?: string | undefined;
   readonly viewport: { readonly width: number; readonly height: number };
   readonly locale: string;
   /** The profile that conversations keep their log-ins in; without it none are kept. */

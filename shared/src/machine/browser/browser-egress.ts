@@ -1,17 +1,18 @@
-import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
+import type { BrowserContextOptions, Page } from "playwright";
 import { publicError } from "../../core/errors.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
 import { type EgressProxy, proxyGreeting } from "../egress/proxy.ts";
-import type { ProxiedRequest } from "../egress/proxy-access.ts";
+import type { ProxiedRequest, TellRequest } from "../egress/proxy-access.ts";
 import { addressesOf, admitTarget, type DialDeps } from "../egress/proxy-dial.ts";
 import { resolveBySystem } from "../egress/resolve.ts";
 import type { Notices } from "./notices.ts";
+import type { Routes } from "./page-routes.ts";
 
 /** How a context's requests reach the network, and where the policy checks them. */
 export interface BrowserEgress {
   readonly proxy: BrowserContextOptions["proxy"];
   /** Sets up what the proxy does not do; called before the first page is opened. */
-  guard(context: BrowserContext): Promise<void>;
+  guard(routes: Routes): Promise<void>;
   /** Prepares using the first page, which is empty again afterwards. */
   begin(page: Page): Promise<void>;
   revoke(): void;
@@ -30,14 +31,30 @@ export function throughProxy(proxy: EgressProxy, settings: BrowserSettings, noti
   return {
     proxy: { server: proxy.url, username, password, bypass: "<-loopback>" },
     guard: async () => undefined,
-    async begin(page) {
-      // From this response the browser learns the credentials, also for requests that cannot be
-      // challenged for them, such as a WebSocket.
-      await page.goto(proxyGreeting);
-      await page.goto("about:blank");
-    },
+    begin: learnCredentials,
     revoke,
   };
+}
+
+/** For tabs of a browser that was started as one user of our proxy, whose refusals are theirs. */
+export function alreadyProxied(listeners: Set<TellRequest>, notices: Notices): BrowserEgress {
+  const tell: TellRequest = (request) => tellRefused(request, notices);
+  listeners.add(tell);
+  return {
+    proxy: undefined,
+    guard: async () => undefined,
+    begin: learnCredentials,
+    revoke: () => void listeners.delete(tell),
+  };
+}
+
+/**
+ * From this response the browser learns the credentials, also for requests that cannot be
+ * challenged for them, such as a WebSocket.
+ */
+async function learnCredentials(page: Page): Promise<void> {
+  await page.goto(proxyGreeting);
+  await page.goto("about:blank");
 }
 
 /**
@@ -63,13 +80,13 @@ export function firstHopOnly(settings: BrowserSettings, notices: Notices): Brows
   };
   return {
     proxy: upstream === undefined ? undefined : proxyOf(upstream),
-    async guard(context) {
-      await context.route(/^https?:/, async (route) => {
+    async guard(routes) {
+      await routes.route(/^https?:/, async (route) => {
         const request = route.request();
         if (await judge(request.method(), request.url())) await route.fallback();
         else await route.abort("blockedbyclient");
       });
-      await context.routeWebSocket(/^wss?:/, async (socket) => {
+      await routes.routeWebSocket(/^wss?:/, async (socket) => {
         if (await judge("CONNECT", socket.url().replace(/^ws/, "http"))) socket.connectToServer();
         else await socket.close();
       });

@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from "playwright";
+import type { BrowserContext, Page, Route } from "playwright";
 import type { Workspace } from "../../core/workspace.ts";
 
 /** A tab and its number: counted from 1 in the order of opening, never reused in a conversation. */
@@ -20,8 +20,9 @@ export type OpenDialog = {
 export type ActOptions = { readonly signal: AbortSignal; readonly timeoutMs: number };
 
 /**
- * One conversation's tabs, cookies and downloads, shared with no other conversation. All its
- * network traffic goes through the egress policy, on every hop and for every kind of request.
+ * One conversation's tabs, cookies and downloads, shared with no other conversation; in the user's
+ * own context, its tabs only. All its network traffic goes through the egress policy, on every hop
+ * and for every kind of request, except as `BrowserDescription.egress` says.
  */
 export interface Browsing {
   readonly context: BrowserContext;
@@ -59,6 +60,8 @@ export interface Browsing {
    * shows may then not be public.
    */
   hasKept(url: URL): boolean;
+  /** Looks at the requests of its pages, and only of those, before they are made. */
+  route(pattern: RegExp, handler: (route: Route) => Promise<void>): Promise<unknown>;
   /** Adds a sentence to the notices. */
   tell(sentence: string): void;
 }

@@ -5,7 +5,7 @@ import { answered } from "../browser-process/answered.ts";
 import type { StorageState } from "../browser-profile/profile-store.ts";
 import { actOn } from "./act.ts";
 import type { ActOptions, Browsing } from "./browser.ts";
-import { openSurroundings, type Surroundings, type SurroundingsDeps } from "./surroundings.ts";
+import { openSurroundings, type Surroundings, type SurroundingsDeps, usesOwnContext } from "./surroundings.ts";
 
 /** A conversation's browsing, with what its manager needs. */
 export type KeptBrowsing = Browsing & {
@@ -34,6 +34,7 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
   let now = await answered(contextMs, openSurroundings(deps));
   let lost: string | undefined;
   let acts = 0;
+  const looked: Parameters<Browsing["route"]>[] = [];
   let usedAt = performance.now();
   const present = (): Surroundings => {
     if (lost !== undefined) throw new AppError("unavailable", lost);
@@ -56,7 +57,9 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     if (page.isClosed() && (await within(replaceMs, refilled))) return "The tab is closed.";
     const former = now;
     try {
-      now = await answered(replaceMs, openSurroundings(deps));
+      const next = await answered(replaceMs, openSurroundings(deps));
+      for (const [pattern, handler] of looked) await next.routes.route(pattern, handler);
+      now = next;
     } catch {
       // The browser no longer responds at all, so it is ended, for all conversations.
       deps.running.kill();
@@ -93,7 +96,12 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     },
     notices: () => notices.take(),
     tell: notices.add,
-    hasKept: (url) => deps.profile?.hasSomethingOf(url) === true,
+    // Any site may know the browser's user: a log-in is not in cookies alone.
+    hasKept: (url) => usesOwnContext(deps) || deps.profile?.hasSomethingOf(url) === true,
+    async route(pattern, handler) {
+      looked.push([pattern, handler]);
+      await present().routes.route(pattern, handler);
+    },
     usedAt: () => usedAt,
     storage: async () => (await now.context.storageState({ indexedDB: true })) as StorageState,
     idleSince: () => (acts > 0 ? undefined : usedAt),

@@ -1,5 +1,6 @@
-import type { BrowserContext, Page } from "playwright";
+import type { Page } from "playwright";
 import type { Notices } from "./notices.ts";
+import type { Routes } from "./page-routes.ts";
 
 const allowed = /^(?:https?:|about:blank(?:[#?]|$)|blob:https?:|chrome-error:)/i;
 
@@ -24,11 +25,11 @@ export interface NavigationGuard {
   left(page: Page): Promise<string | undefined>;
 }
 
-/** Guards a new context, before its first page. */
-export async function guardNavigation(context: BrowserContext, notices: Notices): Promise<NavigationGuard> {
+/** Guards a conversation's pages, before the first one is opened. */
+export async function guardNavigation(routes: Routes, notices: Notices): Promise<NavigationGuard> {
   // Fulfilled instead of aborted: the error page of an aborted navigation comes late and interrupts
   // the next one.
-  await context.route("file:///**", (route) => route.fulfill({ status: 403, body: "refused" }));
+  await routes.route("file:///**", (route) => route.fulfill({ status: 403, body: "refused" }));
   const leaving = new WeakMap<Page, { url: string; done: Promise<void> }>();
   const check = (page: Page): void => {
     const url = page.url();

@@ -2,30 +2,41 @@ import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { BrowserContext, Download, Page } from "playwright";
+import type { Download, Page } from "playwright";
 import { countBytes } from "../egress/proxy-relay.ts";
 import { cancelled, type DownloadOptions, type Downloads, keepDownload, notKept } from "./downloads.ts";
+import type { Notices } from "./notices.ts";
+
+/** Downloads of pages that are named one by one. */
+export type WatchedDownloads = Downloads & { watch(page: Page): void };
 
 /**
- * Fetches, through Playwright, the downloads of a browser that is not ours; `folder` is for
- * unfinished files.
+ * Fetches the downloads of pages through Playwright; `folder` is for unfinished files.
  */
-export function followRemoteDownloads(context: BrowserContext, folder: string, options: DownloadOptions): Downloads {
+export function followRemoteDownloads(folder: string, options: DownloadOptions): WatchedDownloads {
   const running = new Set<Promise<void>>();
-  const watch = (page: Page) =>
-    page.on("download", (download) => {
-      const fetched = fetchDownload(download, join(folder, crypto.randomUUID()), options);
-      running.add(fetched);
-      void fetched.finally(() => running.delete(fetched));
-    });
-  for (const page of context.pages()) watch(page);
-  context.on("page", watch);
   return {
+    watch: (page) =>
+      void page.on("download", (download) => {
+        const fetched = fetchDownload(download, join(folder, crypto.randomUUID()), options);
+        running.add(fetched);
+        void fetched.finally(() => running.delete(fetched));
+      }),
     async settled() {
       await Promise.all(running);
     },
     stop: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** For a page whose browser saves downloads where its user wants them. */
+export async function tellOfDownloads(page: Page, notices: Notices): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  session.on("Page.downloadWillBegin", ({ suggestedFilename }) => {
+    const name = JSON.stringify(suggestedFilename.slice(0, 100));
+    notices.add(`The browser saves the download ${name} where its user's downloads go, not in the workspace.`);
+  });
+  await session.send("Page.enable");
 }
 
 async function fetchDownload(download: Download, file: string, options: DownloadOptions): Promise<void> {

@@ -51,9 +51,9 @@ export function shareBrowser(settings: BrowserSettings, onLost: (why: string) =>
       ...(onRequest !== undefined && { onStranger: onRequest }),
     });
     try {
-      const running = await startBrowser(serverFolder, proxy.url, settings);
-      const { kind, sandbox, here } = running;
-      const egress = here ? "every request, on the address connected to" : "the first hop of every request";
+      const running = await startBrowser(serverFolder, proxy, settings);
+      const { kind, sandbox } = running;
+      const egress = egressOf(running);
       description = { kind, version: running.browser.version(), sandbox, egress };
       return { running, proxy };
     } catch (error) {
@@ -90,6 +90,12 @@ export function shareBrowser(settings: BrowserSettings, onLost: (why: string) =>
       if (path !== undefined) await rm(path, { recursive: true, force: true });
     },
   };
+}
+
+function egressOf({ own, here }: RunningBrowser): string {
+  if (own !== undefined && own.listeners === undefined)
+    return "the first hop of the requests of an agent's tabs in its user's own context";
+  return here ? "every request, on the address connected to" : "the first hop of every request";
 }
 
 function kindOf({ cdpUrl, wssUrl }: BrowserSettings): BrowserDescription["kind"] {

@@ -1,22 +1,27 @@
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
 import { within } from "../../core/async/within.ts";
+import { localCaller } from "../../core/caller.ts";
 import type { Workspace } from "../../core/workspace.ts";
+import { appearance, userAgentOf } from "../browser-process/appearance.ts";
+import type { OwnContext } from "../browser-process/own-browser.ts";
 import type { RunningBrowser } from "../browser-process/running-browser.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
 import type { EgressProxy } from "../egress/proxy.ts";
-import { type BrowserEgress, firstHopOnly, throughProxy } from "./browser-egress.ts";
+import { alreadyProxied, type BrowserEgress, firstHopOnly, throughProxy } from "./browser-egress.ts";
 import { createDialogs, type Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";
 import type { KeptProfile } from "./keep-profile.ts";
 import { followLocalDownloads } from "./local-downloads.ts";
 import { guardNavigation, type NavigationGuard } from "./navigation-guard.ts";
 import type { Notices } from "./notices.ts";
-import { followRemoteDownloads } from "./remote-downloads.ts";
+import { createPageRoutes, type Routes } from "./page-routes.ts";
+import { followRemoteDownloads, tellOfDownloads, type WatchedDownloads } from "./remote-downloads.ts";
 import { openTabs, type Tabs } from "./tabs.ts";
 
 /** A context and everything that watches it. A conversation has one at a time. */
 export type Surroundings = {
   readonly context: BrowserContext;
+  readonly routes: Routes;
   readonly tabs: Tabs;
   readonly dialogs: Dialogs;
   readonly guard: NavigationGuard;
@@ -41,12 +46,68 @@ const closeMs = 5_000;
 
 type BegunState = Exclude<BrowserContextOptions["storageState"], string | undefined>;
 
+/** Whether this browsing is tabs in the context of the browser's user. */
+export function usesOwnContext({ running, workspace }: Pick<SurroundingsDeps, "running" | "workspace">): boolean {
+  return running.own !== undefined && workspace?.principal === localCaller.principal;
+}
+
 /**
  * Opens a context whose every request goes through the proxy under its own credentials, with one
- * empty tab.
+ * empty tab; or such a tab in the user's own context, which is left as it was when this is closed.
  */
 export async function openSurroundings(deps: SurroundingsDeps): Promise<Surroundings> {
-  const { running, proxy, settings, notices, nextId, profile } = deps;
+  const place = await openPlace(deps);
+  const { settings, notices, nextId } = deps;
+  const { context, routes, way, ownsAll } = place;
+  const dialogs = createDialogs(notices);
+  try {
+    await way.guard(routes);
+    const guard = await guardNavigation(routes, notices);
+    const remote = await remoteDownloads(deps, ownsAll);
+    const watch = async (page: Page) => {
+      dialogs.watch(page);
+      guard.watch(page);
+      remote?.watch(page);
+      await place.prepare(page);
+    };
+    const tabs = await openTabs(context, { most: settings.tabs, nextId, notices, watch, ownsAll });
+    place.tabs = tabs;
+    const { page } = tabs.active();
+    await way.begin(page);
+    const downloads = remote ?? (await localDownloads(page, deps));
+    return {
+      context,
+      routes,
+      tabs,
+      dialogs,
+      guard,
+      downloads,
+      async close() {
+        await place.close();
+        await downloads?.stop();
+      },
+    };
+  } catch (error) {
+    await place.close();
+    throw error;
+  }
+}
+
+/** Where a conversation's tabs are. */
+type Place = {
+  readonly context: BrowserContext;
+  readonly way: BrowserEgress;
+  readonly routes: Routes;
+  /** Whether all tabs of the context are the conversation's. */
+  readonly ownsAll: boolean;
+  prepare(page: Page): Promise<void>;
+  tabs: Tabs | undefined;
+  close(): Promise<void>;
+};
+
+async function openPlace(deps: SurroundingsDeps): Promise<Place> {
+  const { running, proxy, settings, notices, profile } = deps;
+  if (running.own !== undefined && usesOwnContext(deps)) return ownPlace(running.own, settings, notices);
   const way = running.here ? throughProxy(proxy, settings, notices) : firstHopOnly(settings, notices);
   const kept = profile && { storageState: profile.state() as BegunState };
   const options = { ...contextOptions(running, settings, way), ...kept };
@@ -58,64 +119,74 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
     await within(closeMs, context.close());
     way.revoke();
   };
-  try {
-    await context.grantPermissions(settings.geolocation === undefined ? [] : ["geolocation"]);
-    await way.guard(context);
-    const guard = await guardNavigation(context, notices);
-    const dialogs = createDialogs(notices);
-    const watch = (page: Page) => {
-      dialogs.watch(page);
-      guard.watch(page);
-    };
-    const tabs = await openTabs(context, { most: settings.tabs, nextId, notices, watch });
-    const { page } = tabs.active();
-    await way.begin(page);
-    const downloads = await followDownloads(page, deps);
-    return {
-      context,
-      tabs,
-      dialogs,
-      guard,
-      downloads,
-      async close() {
-        await close();
-        await downloads?.stop();
-      },
-    };
-  } catch (error) {
+  const place = {
+    context,
+    way,
+    routes: context,
+    ownsAll: true,
+    prepare: async () => undefined,
+    tabs: undefined,
+    close,
+  };
+  await context.grantPermissions(settings.geolocation === undefined ? [] : ["geolocation"]).catch(async (error) => {
     await close();
     throw error;
-  }
+  });
+  return place;
 }
 
-async function followDownloads(page: Page, deps: SurroundingsDeps): Promise<Downloads | undefined> {
-  const { running, settings, workspace, notices } = deps;
-  if (workspace === undefined) return undefined;
-  const folder = await running.folder(`downloads-${crypto.randomUUID()}`);
-  const options = { workspace, notices, ...settings };
-  if (running.kind !== "chromium") return followRemoteDownloads(page.context(), folder, options);
-  return await followLocalDownloads(running.browser, page, folder, options);
+/** Tabs in the user's own context. Its other tabs are never looked at, changed or closed. */
+function ownPlace({ context, listeners }: OwnContext, settings: BrowserSettings, notices: Notices): Place {
+  const pages = createPageRoutes();
+  const way = listeners === undefined ? firstHopOnly(settings, notices) : alreadyProxied(listeners, notices);
+  const place: Place = {
+    context,
+    way,
+    routes: pages,
+    ownsAll: false,
+    async prepare(page) {
+      await pages.add(page);
+      if (listeners === undefined) await tellOfDownloads(page, notices);
+    },
+    tabs: undefined,
+    async close() {
+      way.revoke();
+      await within(closeMs, place.tabs?.closeAll() ?? Promise.resolve());
+    },
+  };
+  return place;
 }
+
+/** Undefined where downloads are followed otherwise, or not at all. */
+async function remoteDownloads(deps: SurroundingsDeps, ownsAll: boolean): Promise<WatchedDownloads | undefined> {
+  const { running, workspace } = deps;
+  const isUsers = !ownsAll && running.own?.listeners === undefined;
+  if (workspace === undefined || isUsers || (ownsAll && running.kind === "chromium")) return undefined;
+  return followRemoteDownloads(await downloadFolder(running), { workspace, notices: deps.notices, ...deps.settings });
+}
+
+async function localDownloads(page: Page, deps: SurroundingsDeps): Promise<Downloads | undefined> {
+  const { running, settings, workspace, notices } = deps;
+  if (workspace === undefined || running.kind !== "chromium" || usesOwnContext(deps)) return undefined;
+  return await followLocalDownloads(running.browser, page, await downloadFolder(running), {
+    workspace,
+    notices,
+    ...settings,
+  });
+}
+
+const downloadFolder = (running: RunningBrowser) => running.folder(`downloads-${crypto.randomUUID()}`);
 
 function contextOptions(
   { browser, kind }: RunningBrowser,
   settings: BrowserSettings,
   { proxy }: BrowserEgress,
 ): BrowserContextOptions {
-  const { viewport, locale, timezone, geolocation, disableSecurity } = settings;
-  const major = browser.version().split(".")[0];
   return {
-    viewport,
-    locale,
-    ...(timezone !== undefined && { timezoneId: timezone }),
-    ...(geolocation && { geolocation }),
-    // A headless browser says so in its user agent, and some sites turn it away.
-    userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`,
+    ...appearance(settings),
+    userAgent: userAgentOf(browser.version()),
     // The downloads of our own browser are followed without Playwright.
     acceptDownloads: kind !== "chromium",
     ...(proxy !== undefined && { proxy }),
-    serviceWorkers: "block",
-    ignoreHTTPSErrors: disableSecurity,
-    bypassCSP: disableSecurity,
   };
 }

@@ -21,7 +21,13 @@ function contextForTest() {
 test("a tab that could not be opened in place of the last one is opened when it is needed", async () => {
   const { state, context } = contextForTest();
   let id = 0;
-  const tabs = await openTabs(context, { most: 3, nextId: () => ++id, notices: createNotices(), watch: () => {} });
+  const tabs = await openTabs(context, {
+    most: 3,
+    nextId: () => ++id,
+    notices: createNotices(),
+    watch: async () => {},
+    ownsAll: true,
+  });
   state.fails = true;
   await tabs.close(tabs.active().id);
   await expect(tabs.ready()).rejects.toThrow("The browser is busy.");

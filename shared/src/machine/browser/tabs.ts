@@ -14,6 +14,8 @@ export interface Tabs {
   activate(id: number): Promise<Tab>;
   open(): Promise<Tab>;
   close(id: number): Promise<void>;
+  /** Closes all of them for good. */
+  closeAll(): Promise<void>;
   /** The tab of a page, while it is open. */
   of(page: Page): Tab | undefined;
 }
@@ -23,17 +25,25 @@ export type TabsOptions = {
   readonly most: number;
   readonly nextId: () => number;
   readonly notices: Notices;
-  /** Called for each page before it is used. */
-  readonly watch: (page: Page) => void;
+  /** Called for each page before it is used, which waits for it. */
+  readonly watch: (page: Page) => Promise<void>;
+  /** Whether every page of the context is one of these tabs, whoever opened it. */
+  readonly ownsAll: boolean;
 };
 
-/** Follows the pages of a context, which has at least one when this resolves. */
+/**
+ * Follows the pages of a context, or those that are opened here and by each other. There is at
+ * least one when this resolves.
+ */
 export async function openTabs(context: BrowserContext, options: TabsOptions): Promise<Tabs> {
-  const { most, nextId, notices, watch } = options;
+  const { most, nextId, notices, watch, ownsAll } = options;
   const tabs = new Map<Page, Tab>();
   let chosen: Page | undefined;
   let refilled: Promise<unknown> = Promise.resolve();
+  let watched: Promise<unknown> = Promise.resolve();
+  let ended = false;
   const add = (page: Page) => {
+    if (tabs.has(page)) return;
     if (tabs.size >= most) {
       notices.add(`A tab that a page opened was closed at once: there are ${most} already.`);
       void page.close().catch(() => undefined);
@@ -41,42 +51,33 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     }
     const id = nextId();
     tabs.set(page, { id, page });
-    page.on("crash", () => {
-      notices.add(`The page of tab ${id} crashed, and the tab was closed.`);
-      void page.close().catch(() => undefined);
-    });
+    closeOnCrash(page, id, notices);
     page.on("close", () => {
       tabs.delete(page);
-      if (tabs.size === 0) refilled = open().catch(() => undefined);
+      if (tabs.size === 0 && !ended) refilled = open().catch(() => undefined);
     });
     page.on("popup", (popup) => {
+      add(popup);
       const tab = tabs.get(popup);
       if (tab === undefined) return;
       chosen = popup;
       notices.add(`The page opened tab ${tab.id}, which is the active one now.`);
     });
-    watch(page);
+    watched = Promise.all([watched, watch(page)]);
+    watched.catch(() => undefined);
   };
-  context.on("page", add);
-  const find = (id: number): Tab => {
-    const tab = [...tabs.values()].find((entry) => entry.id === id);
-    if (tab !== undefined) return tab;
-    const known = [...tabs.values()].map((entry) => entry.id).join(", ");
-    throw new AppError("not_found", `There is no tab ${id}. The tabs are ${known}.`);
-  };
+  if (ownsAll) context.on("page", add);
   const open = async (): Promise<Tab> => {
     const page = tabs.size < most ? await context.newPage() : undefined;
+    if (page !== undefined) add(page);
+    await watched;
     const tab = page && tabs.get(page);
     if (tab === undefined)
       throw new AppError("conflict", `There are ${most} tabs, which is the most. Close one first.`);
     chosen = page;
     return tab;
   };
-  const active = (): Tab => {
-    const tab = (chosen && tabs.get(chosen)) ?? [...tabs.values()].at(-1);
-    if (tab === undefined) throw new AppError("unavailable", "The last tab has just closed. Open one.");
-    return tab;
-  };
+  const active = (): Tab => (chosen && tabs.get(chosen)) ?? newestOf([...tabs.values()]);
   await open();
   return {
     all: () => [...tabs.values()],
@@ -84,21 +85,47 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     open,
     async ready() {
       await refilled;
+      await watched;
       // What could not be opened in place of the last tab is tried again, and then told.
       if (tabs.size === 0) await open();
     },
+    async closeAll() {
+      ended = true;
+      await Promise.all([...tabs.keys()].map((page) => page.close().catch(() => undefined)));
+    },
     of: (page) => tabs.get(page),
     async activate(id) {
-      const tab = find(id);
+      const tab = tabNumbered(tabs, id);
       chosen = tab.page;
       await tab.page.bringToFront();
       return tab;
     },
     async close(id) {
-      const { page } = find(id);
+      const { page } = tabNumbered(tabs, id);
       if (chosen === page) chosen = undefined;
       await page.close();
       await refilled;
     },
   };
+}
+
+function closeOnCrash(page: Page, id: number, notices: Notices): void {
+  page.on("crash", () => {
+    notices.add(`The page of tab ${id} crashed, and the tab was closed.`);
+    void page.close().catch(() => undefined);
+  });
+}
+
+function tabNumbered(tabs: ReadonlyMap<Page, Tab>, id: number): Tab {
+  const all = [...tabs.values()];
+  const tab = all.find((entry) => entry.id === id);
+  if (tab !== undefined) return tab;
+  const known = all.map((entry) => entry.id).join(", ");
+  throw new AppError("not_found", `There is no tab ${id}. The tabs are ${known}.`);
+}
+
+function newestOf(tabs: readonly Tab[]): Tab {
+  const tab = tabs.at(-1);
+  if (tab === undefined) throw new AppError("unavailable", "The last tab has just closed. Open one.");
+  return tab;
 }

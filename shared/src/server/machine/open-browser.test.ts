@@ -74,3 +74,21 @@ test("what a killed server left of its browser is removed when the next server s
   expect(await readdir(folder)).toEqual([]);
   await browsers?.close();
 });
+
+for (const [settings, why] of [
+  ['user_data_dir = "/home/me/chrome"', 'browser.user_data_dir is only used with browser.context = "own".'],
+  ['context = "own"', 'browser.context = "own" needs one of browser.cdp_url and browser.user_data_dir.'],
+  [
+    'context = "own"\ncdp_url = "http://127.0.0.1:1"\nuser_data_dir = "/home/me/chrome"',
+    'browser.context = "own" needs one of browser.cdp_url and browser.user_data_dir.',
+  ],
+  [
+    'context = "own"\nwss_url = "ws://127.0.0.1:1"',
+    'browser.context = "own" needs browser.cdp_url: a Playwright server has no context of its own.',
+  ],
+  ['context = "own"\ncdp_url = "http://127.0.0.1:1"\nprofile = "main"', "browser.profile is for fresh contexts"],
+] as const)
+  test(`a user's own browser is not guessed at: ${settings.replaceAll("\n", ", ")}`, async () => {
+    await using at = await configured(`[browser]\n${settings}`);
+    await expect(openBrowser(at.config)).rejects.toThrow(why);
+  });

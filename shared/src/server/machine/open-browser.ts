@@ -40,6 +40,8 @@ function browserSettings({ home, browser, egress }: BrowserConfig): BrowserSetti
     executable: browser.chrome_instance_path,
     cdpUrl: browser.cdp_url,
     wssUrl: browser.wss_url,
+    ownContext: usesOwnContext(browser),
+    userDataDir: browser.user_data_dir,
     viewport: { width: browser.window_width, height: browser.window_height },
     locale: browser.locale,
     timezone: browser.timezone,
@@ -49,6 +51,21 @@ function browserSettings({ home, browser, egress }: BrowserConfig): BrowserSetti
     tabs: browser.max_tabs,
     downloadBytes: browser.max_download_bytes,
   };
+}
+
+/** Rejects settings that contradict each other, rather than choose a context nobody meant. */
+function usesOwnContext({ context, cdp_url, wss_url, user_data_dir, profile }: Config["browser"]): boolean {
+  const refuse = (why: string) => new AppError("config_invalid", why);
+  if (context === "fresh") {
+    if (user_data_dir === undefined) return false;
+    throw refuse('browser.user_data_dir is only used with browser.context = "own".');
+  }
+  if (wss_url !== undefined && cdp_url === undefined)
+    throw refuse('browser.context = "own" needs browser.cdp_url: a Playwright server has no context of its own.');
+  if ((cdp_url === undefined) === (user_data_dir === undefined))
+    throw refuse('browser.context = "own" needs one of browser.cdp_url and browser.user_data_dir.');
+  if (profile === undefined) return true;
+  throw refuse('browser.profile is for fresh contexts: with browser.context = "own" the browser keeps its log-ins.');
 }
 
 function placeOf({ latitude, longitude, accuracy }: Config["browser"]["geolocation"]): BrowserSettings["geolocation"] {

@@ -1,8 +1,7 @@
-import type { BrowserContext } from "playwright";
 import type { Browsing } from "../../../machine/browser/browser.ts";
 import type { Secrets } from "../../../machine/secrets/secrets.ts";
 
-const guarded = new WeakSet<BrowserContext>();
+const guarded = new WeakSet<Browsing>();
 /** What is looked at of a request's body. */
 const mostCharacters = 2_000_000;
 
@@ -11,10 +10,9 @@ const mostCharacters = 2_000_000;
  * sites: the form may have changed since it was checked. Redirects and WebSockets are not covered.
  */
 export async function keepAtItsSites(browsing: Browsing, secrets: Secrets): Promise<void> {
-  const { context } = browsing;
-  if (guarded.has(context)) return;
-  guarded.add(context);
-  await context.route(/^https?:/, async (route) => {
+  if (guarded.has(browsing)) return;
+  guarded.add(browsing);
+  await browsing.route(/^https?:/, async (route) => {
     const request = route.request();
     const url = URL.parse(request.url());
     const sent = `${request.url()}\n${request.postData()?.slice(0, mostCharacters) ?? ""}`;
