@@ -36,8 +36,8 @@ export function readProcessTable(): Map<number, ProcessEntry> {
 }
 
 /**
- * The processes below `root`, by pid, as the kernel lists the children of each. That takes a moment,
- * where a table of all processes can take longer than a short command lives.
+ * The processes below `root`, by pid, as the kernel lists the children of each. That takes a
+ * moment, where a table of all processes can take longer than a short command lives.
  */
 export function readProcessesBelow(root: number): Map<number, ProcessEntry> {
   if (!listsChildren) return readProcessTable();

@@ -74,7 +74,8 @@ export async function startPostgres(): Promise<PostgresProcess> {
     connection ??= new Bun.SQL({ url, max: 1 });
     await connection.unsafe(statement);
   };
-  // So does a new one for each time that a database is emptied, which has to learn its tables first.
+  // So does a new one for each time that a database is emptied, which has to learn its tables
+  // first.
   const emptying = new Map<string, Bun.SQL>();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const self: PostgresProcess = {
