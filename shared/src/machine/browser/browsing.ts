@@ -50,11 +50,7 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     const id = tabs.of(page)?.id;
     const closing = id === undefined ? undefined : tabs.close(id).then(() => true);
     if (closing !== undefined && (await within(closeTabMs, closing))) return `Tab ${id} was closed.`;
-    const refilled = tabs.ready().then(
-      () => true,
-      () => false,
-    );
-    if (page.isClosed() && (await within(replaceMs, refilled))) return "The tab is closed.";
+    if (page.isClosed() && (await within(replaceMs, tabs.ready().then(() => true)))) return "The tab is closed.";
     const former = now;
     try {
       const next = await answered(replaceMs, openSurroundings(deps));
