@@ -25,6 +25,14 @@ const tabMs = 10_000;
 const contextMs = 30_000;
 const replaceMs = 8_000;
 
+/** Whether there is a tab, which may still be opening in place of the last one. */
+function hasTab(tabs: Tabs): Promise<boolean | undefined> {
+  return within(
+    replaceMs,
+    tabs.ready().then(() => true),
+  );
+}
+
 /**
  * Opens a conversation's browsing with one empty tab. Rejects with `unavailable` when the browser
  * does not respond.
@@ -50,7 +58,7 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     const id = tabs.of(page)?.id;
     const closing = id === undefined ? undefined : tabs.close(id).then(() => true);
     if (closing !== undefined && (await within(closeTabMs, closing))) return `Tab ${id} was closed.`;
-    if (page.isClosed() && (await within(replaceMs, tabs.ready().then(() => true)))) return "The tab is closed.";
+    if (page.isClosed() && (await hasTab(tabs))) return "The tab is closed.";
     const former = now;
     try {
       const next = await answered(replaceMs, openSurroundings(deps));
