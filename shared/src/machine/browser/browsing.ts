@@ -6,6 +6,7 @@ import type { StorageState } from "../browser-profile/profile-store.ts";
 import { actOn } from "./act.ts";
 import type { ActOptions, Browsing } from "./browser.ts";
 import { openSurroundings, type Surroundings, type SurroundingsDeps, usesOwnContext } from "./surroundings.ts";
+import type { Tabs } from "./tabs.ts";
 
 /** A conversation's browsing, with what its manager needs. */
 export type KeptBrowsing = Browsing & {
