@@ -5,7 +5,7 @@ import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
 import { sharedPages } from "../machine/browser/live/shared-pages.ts";
 import { watchedPages } from "../machine/browser/live/watched-pages.ts";
-import { createProfileStore, type ProfileSettings } from "../machine/browser-profile/profile-store.ts";
+import type { ProfileSettings } from "../machine/browser-profile/profile-store.ts";
 import { createEgress, type Egress } from "../machine/egress/egress.ts";
 import { createHolds } from "../machine/live/holds.ts";
 import { createLivePages } from "../machine/live/live-pages.ts";
@@ -34,6 +34,7 @@ import { openBrowser } from "./machine/open-browser.ts";
 import { openDesktop } from "./machine/open-desktop.ts";
 import type { Machine } from "./machine/open-machine.ts";
 import type { MachineParts, OpenedBrowsing } from "./open-agent.ts";
+import { openProfiles } from "./storage/open-profiles.ts";
 
 /** The longest time limit that a model may set for a call. */
 const longestTimeoutSeconds = 600;
@@ -121,7 +122,7 @@ function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
 
 function profileOf({ profile }: Config["browser"], texts: KeptTexts | undefined): ProfileSettings | undefined {
   if (profile === undefined || texts === undefined) return undefined;
-  return { name: profile, store: createProfileStore(texts) };
+  return { name: profile, store: openProfiles(texts) };
 }
 
 type BrowsingParts = { readonly search: BrowserSearch | undefined; readonly secrets: Secrets | undefined };

@@ -145,7 +145,11 @@ function skillTool(library: SkillLibrary, isChosen: (name: string) => boolean): 
       const skill = await library.open(name);
       const folder = await place(skill, workspace);
       // Ours are as our prompts are. A person who approved another may have overlooked something.
-      return { text: presentSkill(skill, folder), isError: false, takenIn: skill.source === "shipped" ? [] : [openWeb] };
+      return {
+        text: presentSkill(skill, folder),
+        isError: false,
+        takenIn: skill.source === "shipped" ? [] : [openWeb],
+      };
     },
   });
 }

@@ -31,7 +31,10 @@ const read = async (browsing: Browsing, path = "/") =>
     return `${answer?.status()} ${await page.textContent("body")}`;
   }, limits);
 
-/** A user-data folder with a log-in, as a user's browser leaves it, in the hands of a user of its own. */
+/**
+ * A user-data folder with a log-in, as a user's browser leaves it, in the hands of a user of its
+ * own.
+ */
 async function usedFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-own-"));
   const context = await startUsers(folder);
@@ -82,7 +85,8 @@ test("a running browser's own context is used with its log-ins, and the tabs of 
   expect(await read(browsing)).toContain("200 session=of-the-user");
   expect(browsing.tabs()).toHaveLength(1);
   expect(browsing.hasKept(new URL(`${site.url}/`))).toBe(true);
-  // A tab that the user opens in the meantime is the user's, one that the agent's page opens is not.
+  // A tab that the user opens in the meantime is the user's, one that the agent's page opens is
+  // not.
   const second = await user.newPage();
   const asked = new Promise<Dialog>((resolve) => user.once("dialog", resolve));
   await second.goto(`${site.url}/dialog`, { waitUntil: "commit" });

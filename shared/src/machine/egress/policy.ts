@@ -28,9 +28,15 @@ export function admitUrl(text: string | URL, policy: EgressPolicy): URL {
   if (url.username !== "" || url.password !== "")
     throw new AppError("forbidden", `The URL to ${url.host} has a user or password in it, which is not allowed.`);
   if (policy.deny.some((entry) => covers(entry, url)))
-    throw new AppError("forbidden", `The host ${url.host} is on the deny list of this system's settings (egress.deny).`);
+    throw new AppError(
+      "forbidden",
+      `The host ${url.host} is on the deny list of this system's settings (egress.deny).`,
+    );
   if (policy.only.length > 0 && !policy.only.some((entry) => covers(entry, url)))
-    throw new AppError("forbidden", `The host ${url.host} is not on the list of hosts that this system's settings let it reach (egress.only).`);
+    throw new AppError(
+      "forbidden",
+      `The host ${url.host} is not on the list of hosts that this system's settings let it reach (egress.only).`,
+    );
   const literal = bare(url.hostname);
   if (isIP(literal) !== 0) admitAddresses(url, [literal], policy);
   // These names mean this machine by definition (RFC 6761), whatever a resolver or a proxy returns
