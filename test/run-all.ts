@@ -49,13 +49,15 @@ const failed = await Bun.file(report)
   .text()
   .then(failedTests, () => []);
 if (hasTimings && process.argv.includes("--update-timings")) await keepTimings(timings, process.cwd(), kept);
-await rm(folder, { recursive: true });
 const { passed, failed: left } = await secondTry(all, failed);
+await rm(folder, { recursive: true });
 process.stdout.write(`\n${passed} passed, ${left} failed\n`);
 process.exit(left === 0 ? 0 : 1);
 
 async function bunTest(args: readonly string[]): Promise<TestCounts> {
   const runner = Bun.spawn([process.execPath, "test", "--timeout", String(testMs), ...args], {
+    // What tests of this run may share.
+    env: { ...process.env, TEST_RUN_FOLDER: folder },
     stdin: "ignore",
     stdout: "inherit",
     stderr: "pipe",

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { silentLog } from "../core/runs/engine.ts";
 import { createMemoryStore } from "../memory/memory-store.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../testing/durable/postgres-process.ts";
@@ -9,18 +9,19 @@ if (postgresPrograms === undefined) console.warn(noPostgres);
 
 describe.skipIf(postgresPrograms === undefined)("a memory in a database", async () => {
   const server = postgresPrograms === undefined ? undefined : await startPostgres();
+  const url = (await server?.createDatabase()) ?? "";
   afterAll(() => server?.[Symbol.asyncDispose]());
-  const open = async (url: string) => {
+  afterEach(() => server?.emptyDatabase(url));
+  const open = async () => {
     const shared = await openSharedRows({ url, schema: "manyhands", log: silentLog });
     return { ...shared.memory, [Symbol.asyncDispose]: shared.close };
   };
 
-  testMemoryStore(async () => open((await server?.createDatabase()) ?? ""));
+  testMemoryStore(open);
 
   test("what one machine is taught another knows, until it is removed", async () => {
-    const url = (await server?.createDatabase()) ?? "";
-    await using one = await open(url);
-    await using other = await open(url);
+    await using one = await open();
+    await using other = await open();
     const [here, there] = [one, other].map((rows) => createMemoryStore(rows, { entries: 9, entryCharacters: 99 }));
     const entry = await here?.add("ann", { text: "The shop opens at nine.", kind: "fact", by: "agent" });
     expect(await there?.search("ann", "when does the shop open", 5)).toEqual(entry === undefined ? [] : [entry]);

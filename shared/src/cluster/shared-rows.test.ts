@@ -15,11 +15,11 @@ const secretKey = "a key that everybody here knows, 32+";
 
 describe.skipIf(postgresPrograms === undefined)("what two processes share in a database", async () => {
   const server = postgresPrograms === undefined ? undefined : await startPostgres();
+  const url = (await server?.createDatabase()) ?? "";
   afterAll(() => server?.[Symbol.asyncDispose]());
 
   /** Two processes, as far as the database can tell. */
   async function two() {
-    const url = (await server?.createDatabase()) ?? "";
     const open = (key = secretKey, otherSecretKeys: string[] = []) =>
       openSharedRows({ url, schema: "manyhands", log: silentLog, secretKey: key, otherSecretKeys });
     const [one, other] = await Promise.all([open(), open()]);
@@ -32,6 +32,7 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
       url,
       async [Symbol.asyncDispose]() {
         await Promise.all([one.close(), other.close(), sql.close({ timeout: 0 })]);
+        await server?.emptyDatabase(url);
       },
     };
   }

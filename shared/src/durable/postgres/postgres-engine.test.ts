@@ -50,7 +50,7 @@ else {
   afterAll(() => server[Symbol.asyncDispose](), 60_000);
 
   engineConformance("the engine on PostgreSQL", async () => {
-    const url = await server.createDatabase(made);
+    const url = made;
     const opened: Engine[] = [];
     return {
       isFile: false,
@@ -61,7 +61,7 @@ else {
       },
       async dispose() {
         await Promise.all(opened.map((engine) => engine.close({ graceMs: 0 })));
-        await server.dropDatabase(url);
+        await server.emptyDatabase(url);
       },
     };
   });

@@ -36,7 +36,7 @@ else {
   }, 60_000);
 
   engineConformance("the engine on Restate and PostgreSQL", async () => {
-    const url = await server.createDatabase(made);
+    const url = made;
     const { ingress, admin } = restate;
     const opened: Engine[] = [];
     return {
@@ -50,7 +50,7 @@ else {
       async dispose() {
         await Promise.all(opened.map((engine) => engine.close({ graceMs: 0 })));
         await restate.forget(prefix);
-        await server.dropDatabase(url);
+        await server.emptyDatabase(url);
       },
     };
   });

@@ -27,17 +27,17 @@ else
     const opened: Engine[] = [];
     beforeAll(async () => {
       server = await startPostgres();
-    }, serversMs);
-    afterAll(() => server[Symbol.asyncDispose](), serversMs);
-    beforeEach(async () => {
       url = await server.createDatabase();
       await migratePostgres({ url });
+    }, serversMs);
+    afterAll(() => server[Symbol.asyncDispose](), serversMs);
+    beforeEach(() => {
       sql = new SQL({ url, max: 1, connection: { search_path: "manyhands" } });
     });
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((engine) => engine.close({ graceMs: 0 })));
       await sql.close({ timeout: 0 });
-      await server.dropDatabase(url);
+      await server.emptyDatabase(url);
     });
 
     /** `stopMs`: what ignores that it is aborted keeps its place. */
