@@ -1,4 +1,6 @@
-/** The formulas of a workbook: by sheet in small letters and cell (`a1` is `A1`), without their `=`. */
+/**
+ * The formulas of a workbook: by sheet in small letters and cell (`a1` is `A1`), without their `=`.
+ */
 export type PlacedFormula = {
   readonly sheet: string;
   readonly column: number;
