@@ -39,6 +39,8 @@ import { openProfiles } from "./storage/open-profiles.ts";
 /** The longest time limit that a model may set for a call. */
 const longestTimeoutSeconds = 600;
 
+const recollectMs = 5_000;
+
 /** What this machine has for its agents. */
 export type Toolbox = Omit<MachineParts, "delegate"> & {
   /** What is configured but missing here, one sentence each. */
@@ -67,6 +69,7 @@ export async function openToolbox(
   const { timeoutMs, allowDomains } = config.sandbox;
   const egress = openEgress(config);
   const secrets = config.secrets.length === 0 ? undefined : createSecrets(config.secrets);
+  await secrets?.recollect(AbortSignal.timeout(recollectMs));
   const { browsers, missing } = await openBrowser(config, {
     secretIn: secrets?.heldIn,
     profile: profileOf(config.browser, profiles),
