@@ -66,7 +66,7 @@ export interface ProfileStore {
 export type ProfileSettings = { readonly name: string; readonly store: ProfileStore };
 
 /** The process that opens profiles, and whether another one is certainly gone. */
-export type ProfileHolders = {
+type ProfileHolders = {
   readonly own: z.output<typeof holder>;
   isGone(other: z.output<typeof holder>): boolean;
 };
