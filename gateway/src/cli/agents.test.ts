@@ -39,7 +39,7 @@ test("a gateway that breaks off, or answers in an unknown form, is reported", as
     await using other = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: (request) => (request.url.endsWith("/healthz") ? new Response("ok") : answer()),
+      fetch: (request) => (request.url.endsWith("/healthz") ? Response.json({ agent: "gateway" }) : answer()),
     });
     await using cli = await cliForTest({ env: { GATEWAY_PORT: String(other.port) } });
     expect(await cli.run("agents", "list")).toBe(1);

@@ -191,7 +191,7 @@ test("the gateway's agents are requested with the token, and its refusals are sh
     port: 0,
     hostname: "127.0.0.1",
     fetch(request) {
-      if (request.url.endsWith("/healthz")) return new Response("ok");
+      if (request.url.endsWith("/healthz")) return Response.json({ agent: "gateway" });
       tokens.push(request.headers.get("authorization"));
       if (request.method === "GET") return Response.json({ agents: [] });
       const status = request.method === "POST" ? 424 : 401;

@@ -3,7 +3,7 @@ import { access, mkdir, statfs } from "node:fs/promises";
 import type { Config } from "manyhands/internal/config/config";
 import { openLocalUsers } from "manyhands/internal/server/access";
 import type { CliContext } from "../session/context.ts";
-import { isUp } from "../session/is-up.ts";
+import { whoAnswers } from "../session/is-up.ts";
 import { findProgram } from "../setup/find.ts";
 import { installCommand } from "../setup/packages.ts";
 import { desktopPrograms, programs } from "../setup/programs.ts";
@@ -73,8 +73,10 @@ async function checkPorts(config: Config, root: string): Promise<Check[]> {
       const url = urlOf(entry, config);
       const label = `port ${port}`;
       if (isPortFree(config.server.host, port)) return { name: label, state: "ok", text: `free for ${name}` };
-      if (await isUp(url, config).catch(() => false))
-        return { name: label, state: "ok", text: `${name} is up at ${url}` };
+      const found = await whoAnswers(url, config).catch(() => "nobody");
+      if (found === "ours") return { name: label, state: "ok", text: `${name} is up at ${url}` };
+      if (found === "another home")
+        return { name: label, state: "fail", text: `in use by a server of another home. Stop it or set ${portEnv}.` };
       return {
         name: label,
         state: "fail",

@@ -88,6 +88,8 @@ export type GatewayAppDeps = {
   readonly quotas: Quotas;
   /** The model of the flows' own calls. */
   readonly model: { readonly name: string; readonly provider: string };
+  /** The `homeMark` of its home; unknown if left out. */
+  readonly home?: string | undefined;
   readonly facts: A2aAdapterDeps["facts"];
   readonly webhooks?: Webhooks;
   readonly cardStyle?: A2aAdapterDeps["cardStyle"];
@@ -124,7 +126,7 @@ export type GatewayApp = Pick<A2aAdapter, "handlerOf"> &
  * The gateway as a server: every adapter over the same runs. Its only state is the registry's.
  */
 export function gatewayApp(options: GatewayAppDeps): GatewayApp {
-  const { publicUrl, hostname, engine, artifacts, identify, version, model } = options;
+  const { publicUrl, hostname, engine, artifacts, identify, version, model, home } = options;
   const kinds = () => {
     const runs = options.runnables.all().map(({ kind }) => kind);
     return { runs, deliveries: [...runs.map(pushKind), notifyKind] };
@@ -157,7 +159,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   if (isLoopback(hostname)) app.use(loopbackGuard(publicUrl, options.cors));
   app.use(crossOrigin(options.cors ?? []));
   const unready = () => noAgentUp(options.registry);
-  app.route("/", statusApp({ agent: "gateway", version, facts: { model }, engine, unready, metrics, identify }));
+  app.route("/", statusApp({ agent: "gateway", version, facts: { model, home }, engine, unready, metrics, identify }));
   app.use(takingTurns());
   app.route("/", artifactApp({ artifacts, engine }, identify));
   app.route("/", pushCallbackApp(options.pushCallbacks));

@@ -7,6 +7,7 @@ import type { Model } from "manyhands/internal/core/model";
 import { version } from "manyhands/internal/core/release";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import { flowExtension } from "manyhands/internal/flow/flow-request";
+import { homeMark } from "manyhands/internal/http/home-mark";
 import { serve } from "manyhands/internal/http/serve";
 import { createReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions } from "manyhands/internal/runs/deletions";
@@ -190,6 +191,7 @@ async function open({
     engine: guarded,
     ...{ artifacts, registry, runnables, runs, deletions, memory },
     model: factsOf(model),
+    home: homeMark(config.home),
     facts({ name, type }) {
       const flow = type === "flow" ? flows.get(name) : undefined;
       return {

@@ -6,7 +6,7 @@ import { agentEntry, agentUrls, argsOf, onFreePorts, portOf } from "../superviso
 import { defaultPolicy, type SupervisorEvent, supervise } from "../supervisor/supervise.ts";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { CliContext } from "./context.ts";
-import { isNowhere, isUp } from "./is-up.ts";
+import { isNowhere, isUsable } from "./is-up.ts";
 import { troubleTeller } from "./trouble-teller.ts";
 
 const graceMs = 10_000;
@@ -26,13 +26,13 @@ export function isOwnAgent(name: string, { agents }: Pick<Config, "agents">): bo
 }
 
 /**
- * An agent of this system: at its configured address if a server answers there, otherwise started
- * for this session on a free port.
+ * An agent of this system: at its configured address if a server of this home answers there,
+ * otherwise started for this session on a free port.
  */
 export async function openAgent(name: string, config: Config, context: CliContext): Promise<AgentSession> {
   const { entry, url, credentials, publicUrl } = agentNamed(config, name);
   // An agent without an entry point cannot be started here; connecting to it reports what is wrong.
-  if (entry === undefined || (await isUp(url, config)))
+  if (entry === undefined || (await isUsable(name, config, context.terminal)))
     return { client: await context.connect(url, credentials, publicUrl), passing: false, async close() {} };
   return startAgent(name, config, context);
 }

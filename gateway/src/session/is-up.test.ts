@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
-import { isNowhere, isUp } from "./is-up.ts";
+import { homeMark } from "manyhands/internal/http/home-mark";
+import { isNowhere, isUp, isUsable, whoAnswers } from "./is-up.ts";
 
 const config = await loadConfig({ cwd: "/", env: {} });
 
@@ -53,4 +57,45 @@ test("only an agent that could be started here is nowhere: not one of another ma
   expect([await nowhere(here), await nowhere("http://192.0.2.1:4101")]).toEqual([true, false]);
   const remote = { ...manus, url: here, entry: undefined };
   expect(await isNowhere("manus", { ...config, agents: { manus: remote } })).toBe(false);
+});
+
+test("what answers at a server's own port is used only if it is of this home, and the person is told of others", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-home-"));
+  const told: Record<string, object | string> = {
+    ours: { agent: "manus", home: homeMark(home) },
+    former: { agent: "manus" },
+    other: { agent: "manus", home: homeMark(tmpdir()) },
+    stranger: "ready",
+  };
+  const found: unknown[] = [];
+  for (const [name, answer] of Object.entries(told)) {
+    await using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => (typeof answer === "string" ? new Response(answer) : Response.json(answer)),
+    });
+    const { manus } = config.agents;
+    if (manus === undefined) throw new Error("manus is one of the agents");
+    const at = (port: number) => ({
+      ...config,
+      home,
+      agents: { manus: { ...manus, port, url: server.url.origin } },
+    });
+    const said: string[] = [];
+    const own = await isUsable("manus", at(Number(server.port)), { say: (text) => void said.push(text) });
+    // An address that was set leads to whoever is there.
+    const set = await isUsable("manus", at(9));
+    found.push([name, await whoAnswers(server.url.origin, { ...config, home }), own, set, said.length]);
+  }
+  expect(found).toEqual([
+    ["ours", "ours", true, true, 0],
+    ["former", "ours", true, true, 0],
+    ["other", "another home", false, true, 1],
+    ["stranger", "no Manyhands", false, true, 1],
+  ]);
+  // Where homes share a store, each one's servers serve the other's runs.
+  const engine = { kind: "postgres" } as never;
+  await using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json(told.other) });
+  expect(await whoAnswers(other.url.origin, { ...config, home, engine })).toBe("ours");
+  await rm(home, { recursive: true });
 });

@@ -10,7 +10,7 @@ import { publicUrlOf, urlOf } from "../supervisor/server-table.ts";
 import { fetchServer } from "../tasks/fetch-server.ts";
 import { type AgentSession, isOwnAgent, openAgent } from "./agent-session.ts";
 import type { CliContext } from "./context.ts";
-import { isUp } from "./is-up.ts";
+import { isUsable } from "./is-up.ts";
 import { openSystem } from "./system-session.ts";
 
 const lookMs = 5_000;
@@ -49,14 +49,13 @@ async function openRegistered(name: string, config: Config, context: CliContext)
 }
 
 /**
- * Whether a running gateway has an agent of this name; a gateway of another home has other agents
- * than the file here.
+ * Whether the running gateway has an agent of this name, which its files may not say yet.
  */
-async function isKnownAt(gateway: string, name: string, { server }: Config): Promise<boolean> {
-  if (!(await isUp(gateway, { server }))) return false;
+async function isKnownAt(gateway: string, name: string, config: Config): Promise<boolean> {
+  if (!(await isUsable("gateway", config))) return false;
   const signal = AbortSignal.timeout(lookMs);
   const card = `${adapterUrl(gateway, encodeURIComponent(name))}/.well-known/agent-card.json`;
-  const response = await fetchServer(card, { signal }, authorizedFetch(fetch, ownCredentials(server), gateway));
+  const response = await fetchServer(card, { signal }, authorizedFetch(fetch, ownCredentials(config.server), gateway));
   await response.body?.cancel();
   return response.status !== 404;
 }

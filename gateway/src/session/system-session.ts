@@ -3,7 +3,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import { onFreePorts, urlOf } from "../supervisor/server-table.ts";
 import { startAgents } from "../supervisor/start.ts";
 import type { CliContext } from "./context.ts";
-import { isNowhere, isUp } from "./is-up.ts";
+import { isNowhere, isUsable } from "./is-up.ts";
 import { troubleTeller } from "./trouble-teller.ts";
 
 /** The gateway and its agents, possibly started for this session. */
@@ -19,8 +19,8 @@ interface SystemSession {
 }
 
 /**
- * The gateway at its configured address if it answers there; otherwise one started for this session
- * on free ports, with the agents that are not running, as `startSystem` does.
+ * The gateway at its configured address if that of this home answers there; otherwise one started
+ * for this session on free ports, with the agents that are not running, as `startSystem` does.
  */
 export async function openSystem(
   config: Config,
@@ -28,7 +28,7 @@ export async function openSystem(
   needed: readonly string[],
 ): Promise<SystemSession> {
   const url = urlOf({ name: "gateway" }, config);
-  if (await isUp(url, config)) return { url, config, passing: false, async close() {} };
+  if (await isUsable("gateway", config, context.terminal)) return { url, config, passing: false, async close() {} };
   const missing = await Promise.all(
     Object.keys(config.agents).map(async (name) => ((await isNowhere(name, config)) ? [name] : [])),
   );

@@ -116,6 +116,12 @@ export function urlOf({ name }: Pick<ServerEntry, "name">, config: Config): stri
   return ownAddress({ host, tls: tls !== undefined }, config.gateway.port);
 }
 
+/** Whether a server is reached at the port that it has here, not at an address that was set. */
+export function isOwnAddress({ name }: Pick<ServerEntry, "name">, config: Config): boolean {
+  const { host, tls } = config.server;
+  return urlOf({ name }, config) === ownAddress({ host, tls: tls !== undefined }, portOf({ name }, config));
+}
+
 /** Where a server is reached from outside by the settings; `PUBLIC_URL` is the gateway's. */
 export function publicUrlOf({ name }: Pick<ServerEntry, "name">, config: Config): string {
   const { server } = config;

@@ -44,7 +44,7 @@ const { PORT, HOST, MANYHANDS_HOME } = process.env;
 const params = { name: "manus", model: { name: "rehearsal", provider: "rehearsal" }, sandbox: "bwrap" };
 const card = { name: "Manus", capabilities: { extensions: [{ uri: "urn:manyhands:agent:1", params }] } };
 const server = Bun.serve({ port: Number(PORT), hostname: HOST, fetch: (request) =>
-  request.url.endsWith("/public") ? new Response(process.env.PUBLIC_URL) : request.url.endsWith("agent-card.json") ? Response.json(card) : new Response(MANYHANDS_HOME) });
+  request.url.endsWith("/public") ? new Response(process.env.PUBLIC_URL) : request.url.endsWith("/healthz") ? Response.json({ agent: "manus" }) : request.url.endsWith("agent-card.json") ? Response.json(card) : new Response(MANYHANDS_HOME) });
 console.log("ready " + server.url);
 process.on("SIGTERM", () => process.exit(0));
 `;

@@ -43,7 +43,7 @@ export async function cliForTest(options: {
 }): Promise<CliForTest> {
   const made = await mkdtemp(join(tmpdir(), "manyhands-cli-"));
   const cwd = options.root ?? made;
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ agent: "manus" }) });
   const url = server.url.href.replace(/\/$/, "");
   const up = options.root === undefined ? { MANUS_URL: url, GATEWAY_PORT: String(server.port) } : {};
   const env = { ...up, ...options.env };

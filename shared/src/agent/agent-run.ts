@@ -4,6 +4,7 @@ import type { Recall } from "../core/memory.ts";
 import type { Model } from "../core/model.ts";
 import type { Engine } from "../core/runs/engine.ts";
 import type { Run, RunDefinition, StepContext } from "../core/runs/run.ts";
+import { isShutdown } from "../core/runs/shutdown.ts";
 import { type AgentInput, type AgentOutput, takenInAtStart } from "../core/runs/task.ts";
 import { failure, type Tool, type ToolFetch } from "../core/tools/tool.ts";
 import type { ArtifactStore, Workspace } from "../core/workspace.ts";
@@ -63,7 +64,9 @@ export function agentRun(agent: AgentDefinition, deps: AgentDeps): RunDefinition
         const task = input as AgentInput;
         return await perform(run, task, withOutputSchema(agent, task), openingOnce(deps));
       } finally {
-        if (run.abortSignal.aborted) await releaseTools(agent, run, deps);
+        // A process that shuts down ends its tools' sessions itself, and later ones learn of a
+        // restart.
+        if (run.abortSignal.aborted && !isShutdown(run.abortSignal.reason)) await releaseTools(agent, run, deps);
       }
     },
   };

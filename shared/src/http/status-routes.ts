@@ -13,6 +13,8 @@ export type StatusDeps = {
     readonly sandbox?: string;
     readonly sandboxProfile?: string;
     readonly mcp?: () => object;
+    /** The `homeMark` of its home. */
+    readonly home?: string | undefined;
   };
   readonly engine: Pick<Engine, "health">;
   /**
@@ -36,9 +38,9 @@ export function statusApp({ agent, version, facts, engine, unready, metrics, ide
   const app = new Hono();
   app.get("/healthz", (c) => {
     const storage = engine.health();
-    const { model, sandbox, sandboxProfile, mcp } = facts;
+    const { home, model, sandbox, sandboxProfile, mcp } = facts;
     const servers = mcp?.();
-    const about = { agent, version, model, sandbox, sandboxProfile, storage, ...(servers && { mcp: servers }) };
+    const about = { agent, version, home, model, sandbox, sandboxProfile, storage, ...(servers && { mcp: servers }) };
     return c.json({ ok: storage.ok, ...about });
   });
   app.get("/readyz", (c) => {

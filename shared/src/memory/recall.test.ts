@@ -80,6 +80,14 @@ test("with embeddings entries are found by meaning; vectors are made once, and t
   expect(server.asked.at(-1)).toEqual(["puppy", "The second dog is called Max."]);
 });
 
+test("words that stand in every note and task lead to none, a short name with a digit does", async () => {
+  const { add, textsFor } = memoryWith();
+  await add("The user's fiscal year begins on 1 July.");
+  await add("S3 in the user's sales files is the store in Chur.");
+  expect(await textsFor("Log the user in and answer from the files; the task begins anew.")).toBeUndefined();
+  expect(await textsFor("What did S3 take?")).toEqual(["S3 in the user's sales files is the store in Chur."]);
+});
+
 test("when the embeddings fail, words still find, and why is told", async () => {
   await using server = startEmbeddings([["dog"]]);
   const { add, ask } = memoryWith({ embeddings: server.url });

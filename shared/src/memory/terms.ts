@@ -2,6 +2,7 @@
 const common = new Set(
   `the and for that this with from you your are was were will would should can could have has had not but all any
   what when where which who how why there their them they then than also only just some more most into out over
+  user users file files task tasks answer answers begin begins
   about please make want need use write give show tell let new get its his her our one two
   der die das und ist nicht ein eine einen einer mit von fur auf den dem des wie was wer ich sie wir als auch nur bitte
   les des une est pas pour avec dans sur qui que vous nous par son ses aux plus
@@ -28,7 +29,8 @@ export function termsOf(text: string): readonly string[] {
 }
 
 function spacedTerm(word: string): readonly string[] {
-  if (word.length < shortestWord || common.has(word)) return [];
+  // A short name with a digit, such as S3, says more than a short word.
+  if ((word.length < shortestWord && !/\p{N}/u.test(word)) || word.length < 2 || common.has(word)) return [];
   return [word.length > shortestWord ? word.replace(/s$/, "") : word];
 }
 

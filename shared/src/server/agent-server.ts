@@ -14,6 +14,7 @@ import { lazily } from "../core/async/lazy.ts";
 import { loadedBodies } from "../core/runs/bodies.ts";
 import type { Engine } from "../core/runs/engine.ts";
 import type { RunDefinition } from "../core/runs/run.ts";
+import { homeMark } from "../http/home-mark.ts";
 import { serve } from "../http/serve.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { createDeletions } from "../runs/deletions.ts";
@@ -272,12 +273,13 @@ async function closeParts(
 }
 
 /** What the card says beyond the definition. */
-function cardFacts({ model, mcp, keys, authentication }: Parts, { sandbox }: Machine) {
+function cardFacts({ config, model, mcp, keys, authentication }: Parts, { sandbox }: Machine) {
   return {
     model: { name: model.name, provider: model.provider },
     sandbox: sandbox.tier,
     ...(sandbox.profile && { sandboxProfile: sandbox.profile }),
     mcp: () => mcp.health(),
+    home: homeMark(config.home),
     keys,
     ...authentication.facts,
   };

@@ -4,9 +4,8 @@ import { agentKind } from "../../flows/agent-flow.ts";
 import { flowNamed, loadFlows } from "../../flows/load-flows.ts";
 import { isOwnAgent } from "../../session/agent-session.ts";
 import type { CliContext } from "../../session/context.ts";
-import { isUp } from "../../session/is-up.ts";
+import { isUsable } from "../../session/is-up.ts";
 import { openSession, type Partner } from "../../session/open-session.ts";
-import { urlOf } from "../../supervisor/server-table.ts";
 import type { AgentClient, TaskList, TaskSummary } from "../../tasks/agent-client.ts";
 import type { StoredRuns } from "../../tasks/stored-runs.ts";
 import { openStoredRuns } from "../../tasks/stored-runs.ts";
@@ -37,7 +36,7 @@ export async function listRuns(
   await using stored = await openStore(config, options);
   const asked = agent ?? (stored === undefined && flow === undefined ? firstAgent(config) : undefined);
   const own = asked === undefined ? undefined : config.agents[asked];
-  if (own !== undefined && (await isUp(own.url, config)))
+  if (own !== undefined && asked !== undefined && (await isUsable(asked, config)))
     return await tellList(await context.connect(own.url, own.credentials), options, context);
   // `await`, so that the store is closed only after the list is printed.
   return await tellList(stored?.runs ?? { list: async () => [] }, options, context);
@@ -158,7 +157,7 @@ async function withPartner(
   const kind = await storedKind(id, config);
   const partner = agent === undefined && flow === undefined ? partnerOf(kind, config) : { agent, flow };
   // A running server may use a store elsewhere; a new one would use this store.
-  if (kind === undefined && !(await isUp(serverOf(partner, config), config)))
+  if (kind === undefined && !(await isUsable(serverOf(partner, config), config)))
     throw new AppError("not_found", `There is no run ${id} in ${config.home}, and no running server may have it.`);
   const session = await openSession(partner, config, context);
   try {
@@ -168,11 +167,11 @@ async function withPartner(
   }
 }
 
-/** The URL of the server that serves a partner. */
+/** The server that serves a partner. */
 function serverOf({ agent, flow, byGateway }: Partner, config: Config): string {
   const name = agent ?? firstAgent(config);
   const isDirect = flow === undefined && byGateway !== true && isOwnAgent(name, config);
-  return urlOf({ name: isDirect ? name : "gateway" }, config);
+  return isDirect ? name : "gateway";
 }
 
 async function storedKind(id: string, config: Config): Promise<string | undefined> {

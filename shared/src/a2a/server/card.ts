@@ -30,6 +30,8 @@ export type AgentFacts = {
   readonly sandboxProfile?: SandboxProfile;
   /** The state of the MCP servers; none if omitted. */
   readonly mcp?: () => object;
+  /** The `homeMark` of its home, which `/healthz` tells; unknown if omitted. */
+  readonly home?: string | undefined;
   /** How callers authenticate; not at all if omitted. */
   readonly security?: Pick<AgentCard, "securitySchemes" | "securityRequirements">;
   /** Sign the card; unsigned if omitted. */

@@ -62,6 +62,8 @@ export type TurnOfCalls = {
   readonly more?: (signal: AbortSignal) => Promise<readonly Tool[]>;
   /** What the calls in flight have spent together. */
   readonly pending: PendingSpending;
+  /** What a call of the turn failed to act on, and the name of its tool. */
+  readonly failed: ReadonlyMap<string, string>;
   /** How many calls the turn makes. */
   readonly calls: number;
 };
@@ -115,6 +117,7 @@ async function makeCall(
   // The effect of a tool that is not listed yet is unknown.
   const unknown = turn.more === undefined ? "pure" : "once";
   const effect = input.ok ? (tool?.effect(input.value) ?? unknown) : "pure";
+  const failed = effect === "once" ? turn.failed.get(tool?.actsOn ?? "") : undefined;
   try {
     return await run.step(
       stepName(name),
@@ -125,7 +128,7 @@ async function makeCall(
         const within = { workspace, step, deps, ask: inquiries.ask, ...(answer && { answer }) };
         const result = noticed(
           workspace,
-          input.ok ? await resultOf(call, input.value, turn, within) : failure(input.error),
+          input.ok ? await resultOf(call, input.value, turn, { ...within, failed }) : failure(input.error),
         );
         const called = await bounded(
           { ...result, takenIn: result.takenIn ?? brought },
@@ -177,8 +180,10 @@ async function resultOf(
   call: PlannedCall & ReadCall,
   input: unknown,
   { task, tools, more }: TurnOfCalls,
-  { workspace, step, deps, ask, answer }: Within,
+  { workspace, step, deps, ask, answer, failed }: Within,
 ): Promise<ToolResult> {
+  // Within the step, so that a run recorded before this was so is replayed as it went.
+  if (failed !== undefined) return failure(notMade(failed));
   const deadline = workDeadline(task, step.signal);
   const { signal } = deadline;
   try {
@@ -212,6 +217,10 @@ function unknownTool(name: string, known: readonly string[]): ToolResult {
   return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${known.join(", ")}.`);
 }
 
+function notMade(name: string): string {
+  return `Not made: ${name}, before it in this turn, failed, so things are not as this call expected. Read why and look; then call again what is still right.`;
+}
+
 /** The call would now do something other than what was approved, or what needed no approval. */
 function riskChanged(risk: string): string {
   return `Not done, since the call would now do something else than when you requested it:\n${quotedRisk(risk)}\nLook again; if you repeat the call, a person decides.`;
@@ -223,6 +232,8 @@ type Within = {
   readonly deps: ToolDeps;
   readonly ask: ReturnType<typeof answerInquiries>["ask"];
   readonly answer?: PersonAnswer;
+  /** The tool whose call failed to act on the same thing before. */
+  readonly failed: string | undefined;
 };
 
 type Bounds = { callId: string; name: string; workspace: Workspace; turn: TurnOfCalls; artifacts: ArtifactStore };

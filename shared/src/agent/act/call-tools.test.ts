@@ -216,3 +216,38 @@ test("of two calls of a turn that end the task, the first decides", async () => 
   await using agent = await agentForTest({ script: [two], tools: [ending] });
   expect((await agent.run("Go.")).record.output).toEqual({ answer: '{"which":"one"}' });
 });
+
+test("after a call that failed to act on a thing, later calls of its turn that act on it are not made, others are", async () => {
+  const made: string[] = [];
+  const tool = (name: string, more: Partial<Tool>, fails = false): Tool => ({
+    ...act(more),
+    name,
+    call: async () => {
+      made.push(name);
+      return { text: fails ? "It took too long." : "did", isError: fails };
+    },
+  });
+  const page = { actsOn: "page" };
+  const names = ["open", "fill", "look", "note", "submit", "shot", "again"];
+  await using agent = await agentForTest({
+    script: [
+      { calls: names.map((name) => ({ name, args: {} })) },
+      { calls: [{ name: "submit", args: {} }] },
+      { text: "done" },
+    ],
+    tools: [
+      tool("open", page),
+      tool("fill", page, true),
+      tool("look", { ...page, effect: () => "pure" }),
+      tool("note", {}),
+      tool("submit", page),
+      tool("shot", { ...page, effect: () => "idempotent" }),
+      tool("again", { actsOn: "screen" }),
+    ],
+  });
+  await agent.until(await agent.start("Go."), "completed");
+  expect(made).toEqual(["open", "fill", "look", "note", "shot", "again", "submit"]);
+  const [, second] = agent.model.requests;
+  const results = second?.body.messages.filter(({ role }) => role === "tool").map(({ content }) => content);
+  expect(results?.[4]).toContain("Not made: fill, before it in this turn, failed");
+});

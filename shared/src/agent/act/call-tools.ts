@@ -21,12 +21,18 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
     const { moreTools } = agent;
     const { principal } = task.run;
     const more = async (signal: AbortSignal) => (await toolsNow(agent, principal, nothingYet, signal)).callable;
+    const failed = new Map<string, string>();
     for (const group of groups(calls)) {
       const pending = { tokens: 0, usd: 0 };
-      const turn: TurnOfCalls = { task, tools, pending, calls: calls.length, ...(moreTools && { more }) };
+      const turn: TurnOfCalls = { task, tools, pending, calls: calls.length, failed, ...(moreTools && { more }) };
       const called = await inLanes(group, task, (run, call) => callTool(run, call, turn, deps));
       work(task, Math.max(0, ...called.map((each) => each.milliseconds)));
-      for (const [at, each] of called.entries()) take(await answered(group[at], each, turn, deps), task);
+      for (const [at, each] of called.entries()) {
+        const result = await answered(group[at], each, turn, deps);
+        take(result, task);
+        const thing = result.isError ? tools.get(result.name)?.actsOn : undefined;
+        if (thing !== undefined && !failed.has(thing)) failed.set(thing, result.name);
+      }
     }
   };
 }

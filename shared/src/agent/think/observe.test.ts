@@ -237,7 +237,7 @@ const looking = (look: Look, signal = new AbortController().signal, open: View[]
 
 test("an observation that hangs or fails is replaced by a note", async () => {
   expect(await looking(() => new Promise(() => undefined))).toEqual({
-    text: "[Could not look: it took longer than 0.03 s.]",
+    text: "[Could not look: it took longer than 0.03 s. Look again before you act.]",
   });
   expect(await looking(() => Promise.reject(new Error("the page is gone")))).toEqual({
     text: "[Could not look: the page is gone]",

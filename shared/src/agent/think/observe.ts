@@ -51,7 +51,7 @@ export async function observe(
     return fresh(observation && cut(observation, Math.floor(contextWindow * share)));
   } catch (error) {
     signal.throwIfAborted();
-    if (timer.aborted) return failed(`it took longer than ${lookMs / 1000} s.`);
+    if (timer.aborted) return failed(`it took longer than ${lookMs / 1000} s. Look again before you act.`);
     return failed(error instanceof Error ? error.message : String(error));
   }
 }

@@ -36,7 +36,10 @@ export function defineTool<Input extends z.ZodObject>(
     readonly views?: (input: z.output<Input>) => string | undefined;
     /** As `Tool.callDurably`, with the parsed input. */
     readonly runDurably?: (input: z.output<Input>, run: Run, context: DurableContext) => Promise<string | ToolResult>;
-  } & Pick<Tool, "family" | "opens" | "neededFor" | "parallel" | "endsTask" | "release" | "brings" | "alwaysJudged">,
+  } & Pick<
+    Tool,
+    "family" | "opens" | "neededFor" | "parallel" | "actsOn" | "endsTask" | "release" | "brings" | "alwaysJudged"
+  >,
 ): Tool {
   const fault = faultIn(spec);
   if (fault !== undefined) refuseSpec(fault);

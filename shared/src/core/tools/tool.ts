@@ -227,6 +227,12 @@ export interface Tool {
    * reach the right call.
    */
   readonly parallel?: boolean;
+  /**
+   * What its calls that are `once` act on as the model last saw it, such as `page`. After one
+   * that failed, the later ones of its turn that act on the same are not made: they were meant for
+   * what the failed one would have left.
+   */
+  readonly actsOn?: string;
   /** Whether the tool ends the task; only such tools are offered in a task's last turn. */
   readonly endsTask?: boolean;
   /**

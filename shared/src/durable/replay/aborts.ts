@@ -1,3 +1,5 @@
+import { shutdown } from "../../core/runs/shutdown.ts";
+
 /**
  * The abort reasons of a body's signal. All are AbortErrors, so code that handles cancellation
  * handles them too.
@@ -6,7 +8,7 @@ export const aborts = {
   canceled: () => abort("The run was canceled."),
   leaseLost: () => abort("Another worker took the run over."),
   branchLost: () => abort("Another branch decided the outcome."),
-  draining: () => abort("This process is shutting down; the run continues elsewhere."),
+  draining: shutdown,
   paused: () => abort("The run was paused."),
   ended: () => abort("The run has ended."),
 };

@@ -92,7 +92,8 @@ async function explained(
   if (!timedOut && !(error instanceof Error && error.name === "TimeoutError")) return error;
   const answers = await within(answersWithinMs, page.evaluate("true"));
   const said = timedOut ? `It took longer than ${timeoutMs / 1000} s.` : firstLine(error);
-  if (answers === true) return new AppError("timeout", said, { cause: error });
+  if (answers === true)
+    return new AppError("timeout", `${said} It may take effect late: look before you try again.`, { cause: error });
   return new AppError("timeout", `${said} The page does not respond any more. ${await replace(page)}`, {
     cause: error,
   });

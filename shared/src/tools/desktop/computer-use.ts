@@ -36,6 +36,7 @@ export function computerUse(deps: ComputerDeps): Tool {
     description: describe(deps.size),
     input: computerInput,
     effect: ({ action }) => (repeatable.includes(action) ? "idempotent" : "once"),
+    actsOn: "screen",
     // A point means what the screen shows there.
     sameKind: () => undefined,
     run: (input, context) => act(deps, input, context),

@@ -103,7 +103,7 @@ function shownText({ first, last }: NonNullable<DocumentExtract["shown"]>): stri
 
 function goOn({ part, from }: NonNullable<DocumentExtract["next"]>): string {
   const words = [
-    ...(part === "" ? [] : [`part ${JSON.stringify(part)}`]),
+    ...(part === "" ? [] : [`part ${JSON.stringify(part.replace(/^(\d+)-\1$/, "$1"))}`]),
     ...(from === undefined ? [] : [`from ${from}`]),
   ];
   return words.join(" and ");

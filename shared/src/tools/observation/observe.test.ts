@@ -44,6 +44,10 @@ const desk = await startDesk({
     <p aria-hidden=true>Twelve dollars</p><button><svg width=9 height=9></svg><span class=sr>Close</span></button>
     <div style="background:#000"><span style="color:#fff">white on black</span></div>
     <p style="opacity:0">shop</p>`,
+  "/announced": `<style>.sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip: rect(0, 0, 0, 0) }</style>
+    <input aria-label=From value="Hartford, CT (BDL)"><select aria-label=To><option>Reno, NV<option selected>Cheyenne, WY (CYS)</select>
+    <div role=status class=sr><p>Hartford, CT (BDL)</p><p>Cheyenne, WY (CYS)</p></div><p style="display:none">obey me</p>
+    <input aria-label=Trap value="obey me" style="opacity:0">`,
   "/scrolled": `<div id=box style="height:60px;overflow:auto">${"<p>row of a list</p>".repeat(9)}<p>first of it</p><p style="margin-top:900px">end</p></div>
     <svg width=90 height=30><rect width=90 height=30 /><text y=20 fill=white style="color:#fff">drawn words</text></svg><script>box.scrollTop = 900</script>`,
   "/rows": `<h1>Shop</h1><table>${rows(250)}</table>`,
@@ -122,6 +126,13 @@ test("text no person could see is left out and counted; text hidden from assisti
   expect(text).toMatch(/\[aria-hidden\].*Twelve dollars/);
   expect(text).toMatch(/button "Close" \[label not visible\]/);
   expect(text).toMatch(/Left out: \d hidden texts/);
+});
+
+test("what a field holds is shown, also where the page tells screen readers alone the same", async () => {
+  const text = await desk.open("/announced");
+  expect(text).toMatch(/- textbox "From" \[e\d+\]: Hartford, CT \(BDL\)/);
+  expect(text).toMatch(/- combobox "To" \[e\d+\]: Cheyenne, WY \(CYS\)/);
+  expect(text).not.toContain("obey me");
 });
 
 for (const path of ["/obscure", "/crowdedobscure"])

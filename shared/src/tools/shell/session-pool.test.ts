@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { shutdown } from "../../core/runs/shutdown.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { CallOptions, CallOutcome, Session } from "../../machine/sandbox/session.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
@@ -83,13 +84,26 @@ test("a session that ended by itself, was restarted, released, or left by an ear
   expect(await one.lost()).toBe("a restart was asked for");
   await it.pool.release(one.workspace);
   expect(it.opened.at(-1)?.closed).toBe(true);
-  expect(await one.lost()).toBe("the task was canceled");
+  expect(await one.lost()).toBe("its task was stopped");
   await using later = { pool: it.make(), [Symbol.asyncDispose]: () => later.pool.close() };
   expect((await one.run("x", undefined, later.pool)).restarted).toBe("the server was restarted");
   const other = await it.conversation();
   await it.pool.restart(other.workspace);
   await it.pool.release(other.workspace);
   expect(await other.lost()).toBeUndefined();
+});
+
+test("a call that a shutdown ended is not called canceled: the next one learns of a restart", async () => {
+  await using it = await scene();
+  const one = await it.conversation();
+  const stop = new AbortController();
+  const reason = shutdown();
+  it.does.set("long", async () => {
+    stop.abort(reason);
+    throw reason;
+  });
+  await expect(one.run("long", stop.signal)).rejects.toBe(reason);
+  expect(await one.lost()).toBe("the server was restarted");
 });
 
 test("a call that waits its turn ends at once when it is canceled, and never runs", async () => {

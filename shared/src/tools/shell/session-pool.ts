@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isShutdown } from "../../core/runs/shutdown.ts";
 import type { ToolContext } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { CallOptions, CallOutcome, Session } from "../../machine/sandbox/session.ts";
@@ -41,6 +42,8 @@ type Slot = {
 
 const defaultIdleMs = 30 * 60_000;
 const defaultMost = 100;
+
+const restartedText = "the server was restarted";
 
 /**
  * `name` names the marker file that shows that a conversation had a session, and why it is gone;
@@ -127,7 +130,7 @@ export function createSessionPool(options: {
     async release({ root }) {
       const slot = slots.get(root);
       if (slot === undefined) return;
-      await drop(slot, "the task was canceled");
+      await drop(slot, "its task was stopped");
       void inTurn(slot, () => forget(slot));
     },
     async close() {
@@ -189,7 +192,7 @@ function markerOf({ metaRoot }: Workspace, name: string): string {
 /** Why an earlier session is gone that this process knows nothing of, if there was one. */
 async function lostEarlier(marker: string): Promise<string | undefined> {
   return readFile(marker, "utf8").then(
-    (cause) => cause || "the server was restarted",
+    (cause) => cause || restartedText,
     () => undefined,
   );
 }
@@ -208,7 +211,7 @@ async function callIn(slot: Slot, code: string, options: CallOptions): Promise<C
     return outcome;
   } catch (error) {
     slot.session = undefined;
-    slot.lost = "the call before was canceled";
+    slot.lost = isShutdown(options.signal.reason) ? restartedText : "the call before was canceled";
     await session.close();
     throw error;
   }

@@ -54,6 +54,7 @@ export function browserTool<Input extends z.ZodObject>(
   const tool = defineTool({
     effect: "once",
     family: "browser",
+    actsOn: "page",
     // What input points at depends on the page.
     sameKind: () => undefined,
     ...rest,
