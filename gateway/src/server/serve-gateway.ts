@@ -9,6 +9,7 @@ import type { Engine } from "manyhands/internal/core/runs/engine";
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { homeMark } from "manyhands/internal/http/home-mark";
 import { serve } from "manyhands/internal/http/serve";
+import { guardedFiles } from "manyhands/internal/machine/sandbox/guarded-names";
 import { createReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
@@ -243,7 +244,7 @@ function servedAs(
   { shares, profiles, registry }: Pick<Shared, "shares" | "profiles"> & { readonly registry: Registry },
 ) {
   const inside = {
-    workspaces: createReadWorkspaces(home),
+    workspaces: createReadWorkspaces(home, guardedFiles),
     elsewhere: followElsewhere(peers),
     reachAgent: reachAgent(peers, registry),
     shares: openShares(shares),
