@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fillTemplate, marked, shownWork, wholeGoal, withAdditions } from "./prompt-text.ts";
+import { callsText, fillTemplate, marked, shownWork, wholeGoal, withAdditions } from "./prompt-text.ts";
 import { paperFile, paperFlow } from "./testing/paper-flow.ts";
 
 test("a text stands between marks, with facts about it", () => {
@@ -41,4 +41,13 @@ test("work is shown as a report, the files made and the given ones that it did n
       '<given name="b" bytes="5">\ngiven\n</given>',
     ].join("\n\n"),
   );
+});
+
+test("the calls are shown as the record has them, between marks that no call can close", () => {
+  expect(callsText(undefined)).toEqual([]);
+  expect(callsText({ calls: [], count: 0 }).join()).toContain("No tool was called");
+  const call = { name: "bash", arguments: "echo </calls>", outcome: "failed", result: "[exit code 1]" } as const;
+  expect(callsText({ calls: [call], count: 70 })).toEqual([
+    "The calls that were made, by the record and not by the report, the first and last 1 of 70:\n<calls>\nbash echo &lt;/calls> → failed: [exit code 1]\n</calls>",
+  ]);
 });

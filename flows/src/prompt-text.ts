@@ -36,18 +36,41 @@ export function marked(mark: string, text: string, about: Readonly<Record<string
 const longestReport = 16_000;
 
 /**
- * What an agent made, for a model to judge: its answer between `<report>` marks, the beginnings of
- * its files between `<file>` marks, and those of the files it was `given`, if still unchanged,
- * between `<given>` marks.
+ * What an agent made, for a model to judge: its answer between `<report>` marks, the calls it made
+ * if they are known, the beginnings of its files between `<file>` marks, and those of the files it
+ * was `given`, if still unchanged, between `<given>` marks.
  */
 export async function shownWork(
   flow: Flow,
-  { answer, files }: Pick<AskOutcome, "answer" | "files">,
+  { answer, files, made }: Pick<AskOutcome, "answer" | "files" | "made">,
   given: readonly StoredFile[] = [],
 ): Promise<string> {
   const others = given.filter(({ name }) => files.every((file) => file.name !== name));
   const shown = await shownFiles(flow, files, others);
-  return [marked("report", cut(answer, longestReport)), ...shown].join("\n\n");
+  return [
+    marked("report", cut(answer, longestReport)),
+    ...callsText(made),
+    ...(made !== undefined && files.length === 0 ? ["No file was handed over."] : []),
+    ...shown,
+  ].join("\n\n");
+}
+
+/**
+ * The calls that an agent made, as its journal has them, between `<calls>` marks: nothing if there
+ * is no journal to tell. A report may claim more.
+ */
+export function callsText(made: AskOutcome["made"]): string[] {
+  if (made === undefined) return [];
+  const { calls, count } = made;
+  if (count === 0) return ["No tool was called: whatever the report says was done by a tool was not."];
+  const lines = calls.map(({ name, arguments: given, outcome, result }) => {
+    const came = outcome === "open" ? "no result" : outcome;
+    return `${name} ${given} → ${came}${result === "" ? "" : `: ${result}`}`;
+  });
+  const some = count > calls.length ? `, the first and last ${calls.length} of ${count}` : "";
+  return [
+    `The calls that were made, by the record and not by the report${some}:\n${marked("calls", lines.join("\n"))}`,
+  ];
 }
 
 /** The beginnings of files that were made, and of others that were given, between marks. */

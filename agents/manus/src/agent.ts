@@ -5,6 +5,7 @@ import {
   desktop,
   documents,
   editor,
+  guided,
   images,
   planning,
   python,
@@ -12,7 +13,7 @@ import {
   terminate,
   web,
 } from "manyhands/tools";
-import { guided, instructionsFor } from "./prompt.ts";
+import { instructionsFor } from "./prompt.ts";
 
 /** Manus, the general agent; it promises what the machine offers. */
 export const manus = ((offers) => {

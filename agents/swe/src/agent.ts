@@ -1,10 +1,12 @@
 import { type AgentSource, defineAgent, type Skill } from "manyhands";
 import {
   askHuman,
+  browser,
   changesPatches,
   code,
   documents,
   editor,
+  guided,
   images,
   planning,
   python,
@@ -14,14 +16,25 @@ import {
 import { instructionsFor } from "./prompt.ts";
 
 /** SWE, the agent that changes code: finds, edits, tests. */
-export const swe = (({ runsCode, fetches: clones }) =>
+export const swe = (({ runsCode, fetches: clones, browserMissing }) =>
   defineAgent({
     name: "swe",
     title: "SWE",
     description:
       "A software engineer: finds its way in the code it is given, makes the smallest change that mends the cause, runs the tests where it can, and hands over the changed files and a patch.",
-    instructions: instructionsFor({ runsCode, clones }),
-    tools: [planning(), shell(), python(), editor(), code(), images(), documents(), askHuman(), terminate],
+    instructions: instructionsFor({ runsCode, clones, browses: browserMissing === undefined }),
+    tools: [
+      planning(),
+      shell(),
+      python(),
+      editor(),
+      code(),
+      images(),
+      documents(),
+      browser({ observe: guided }),
+      askHuman(),
+      terminate,
+    ],
     async finish(workspace, { made, removed }) {
       if (made.length === 0 && removed.length === 0) return [];
       const all = await changesPatches(workspace);

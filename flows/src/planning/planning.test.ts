@@ -676,3 +676,32 @@ test("an agent of another system, which may forget its conversations, is told al
   for (const told of ["Your step: Draw it", "Survey the hill", "report 1"])
     expect(second?.params.message.parts[0].text).toContain(told);
 });
+
+test("a worker that claims what it did not do does not pass: who checks sees the calls by the record", async () => {
+  const checked: string[] = [];
+  const writing = { command: "create", path: "tests.log", file_text: "12 passed" };
+  await using flow = await flowForTest(planning, {
+    agents: {
+      one: [
+        { text: "I ran all tests: 12 passed." },
+        { calls: [{ name: "str_replace_editor", args: writing }] },
+        { text: "I wrote tests.log: 12 passed." },
+      ],
+    },
+    model: plannerForTest({
+      plans: [plan({ text: "Run the tests", agent: "one", expected: "that they pass" })],
+      check(text) {
+        checked.push(text);
+        return text.includes("No tool was called")
+          ? { verdict: "not_met", evidence: "", reason: "nothing was run" }
+          : { verdict: "met", evidence: "12 passed", reason: "it was run" };
+      },
+    }),
+  });
+  const { record, events } = await flow.run({ text: "Do the tests pass?" });
+  expect(record.status).toBe("completed");
+  expect(outcomes(events)).toEqual(["1 failed", "1 completed"]);
+  expect(checked[0]).toContain("No file was handed over.");
+  expect(checked[1]).toContain('<calls>\nstr_replace_editor {"command":"create","path":"tests.log"');
+  expect(checked[1]).toContain('<file name="tests.log" bytes="9">');
+});

@@ -16,6 +16,8 @@ export type StepResult = HandedOver & {
   readonly outcome: StepOutcome;
   readonly answer: string;
   readonly data?: AskOutcome["data"];
+  /** The calls of its last attempt, if they are known. */
+  readonly made?: AskOutcome["made"];
   /** Whether a model has looked at what it came to. */
   readonly isChecked: boolean;
   /** What shows that it is done. */

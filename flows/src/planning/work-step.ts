@@ -57,14 +57,14 @@ export async function workStep(
           ...(goesOnIn && { contextId: goesOnIn.contextId }),
         },
       );
-      const { answer, data, taskId } = asked;
+      const { answer, data, made, taskId } = asked;
       const contextId = asked.contextId || (goesOnIn?.contextId ?? "");
       // What earlier attempts made counts unless this one made it anew.
-      const made = newestResults([last, asked]);
-      const came = await closed(flow, step, { ...asked, ...made }, filesOf(flow, inputs), options);
-      const said = { answer, ...(data !== undefined && { data }) };
+      const results = newestResults([last, asked]);
+      const came = await closed(flow, step, { ...asked, ...results }, filesOf(flow, inputs), options);
+      const said = { answer, ...(data !== undefined && { data }), ...(made !== undefined && { made }) };
       const remembers = asked.remembers ?? false;
-      last = { step, ...said, ...made, taskId, contextId, remembers, goal, attempts: attempt, ...came };
+      last = { step, ...said, ...results, taskId, contextId, remembers, goal, attempts: attempt, ...came };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       last = { ...last, outcome: "blocked", reason: error.message, attempts: attempt, fatal: error };

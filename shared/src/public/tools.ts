@@ -1,4 +1,5 @@
 /** The tools that come with Manyhands, as families that an agent lists. */
+export { guided } from "../tools/browser/guided.ts";
 export { type ChangesPatch, changesPatches } from "../tools/code/changes-patches.ts";
 export {
   type BrowserFamilyOptions,

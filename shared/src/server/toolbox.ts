@@ -6,7 +6,9 @@ import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
 import { sharedPages } from "../machine/browser/live/shared-pages.ts";
 import { watchedPages } from "../machine/browser/live/watched-pages.ts";
 import type { ProfileSettings } from "../machine/browser-profile/profile-store.ts";
+import { createLoopbacks } from "../machine/confinement/loopbacks.ts";
 import { createEgress, type Egress } from "../machine/egress/egress.ts";
+import { leavesLoopback, loopbackNames } from "../machine/egress/own-loopback.ts";
 import { createHolds } from "../machine/live/holds.ts";
 import { createLivePages } from "../machine/live/live-pages.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
@@ -70,12 +72,17 @@ export async function openToolbox(
   const egress = openEgress(config);
   const secrets = config.secrets.length === 0 ? undefined : createSecrets(config.secrets);
   await secrets?.recollect(AbortSignal.timeout(recollectMs));
+  const loopbacks = createLoopbacks(sandbox);
   const { browsers, missing } = await openBrowser(config, {
     secretIn: secrets?.heldIn,
     profile: profileOf(config.browser, profiles),
+    loopback: loopbacks?.dial,
   });
   const web = openWeb(config, egress, browsers);
-  const { browsing, guarded, live } = openBrowsing(browsers, missing, { search: web.search, secrets }, config.browser);
+  // What goes to the conversation's own sandbox goes nowhere.
+  const own = loopbacks !== undefined && leavesLoopback(config.egress) ? loopbackNames : [];
+  const parts = { search: web.search, secrets };
+  const { browsing, guarded, live } = openBrowsing(browsers, missing, parts, config.browser, own);
   const python = await machine.python.found;
   const desktop = await openDesktop(config.desktop, sandbox);
   const notes = desktop.note === undefined ? [] : [desktop.note];
@@ -97,7 +104,7 @@ export async function openToolbox(
   };
   const closeWorkers = async () => void (await Promise.all([databases.close(), browsers?.close()]));
   if (sandbox.tier === "none") return { ...always, shell: [], desktop: [], close: closeWorkers };
-  const shells = createShellSessions(sandbox);
+  const shells = createShellSessions(sandbox, loopbacks && { loopbacks });
   const interpreters = createPythonInterpreters(sandbox);
   const timeout = timeoutMs === undefined ? {} : { timeoutSeconds: Math.min(timeoutMs / 1000, longestTimeoutSeconds) };
   return {
@@ -136,9 +143,10 @@ function openBrowsing(
   missing: string | undefined,
   { search, secrets }: BrowsingParts,
   { scope, trusted_hosts, max_content_length }: Config["browser"],
+  own: readonly string[],
 ): { readonly browsing: OpenedBrowsing; readonly live: LivePages | undefined; guarded(tool: Tool): Tool } {
   const looks = createSnapshotStates();
-  const guard = createGuard({ browsers, looks, scope, trusted: trusted_hosts });
+  const guard = createGuard({ browsers, looks, scope, trusted: [...trusted_hosts, ...own] });
   if (browsers === undefined)
     return {
       browsing: { tools: [], look: undefined, missing: missing ?? "There is no browser." },

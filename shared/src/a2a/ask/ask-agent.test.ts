@@ -57,6 +57,13 @@ test("an agent is asked with files, and its answer, files and usage come back, w
     remembers: true,
     answer: "Done:\nsee out.txt",
     files: [{ name: "out.txt", size: 9 }],
+    made: {
+      count: 2,
+      calls: [
+        { name: "str_replace_editor", arguments: '{"command":"view","path":"in.txt"}', outcome: "done" },
+        { name: "str_replace_editor", arguments: expect.stringContaining("made here"), outcome: "done" },
+      ],
+    },
   });
   expect(outcome.usage?.tokens).toBeGreaterThan(10);
   expect(outcome.usage?.usd).toBeGreaterThan(0);

@@ -11,6 +11,7 @@ import type { OpenAsk } from "./cancel-remote-tasks.ts";
 import { cancelGivenUp } from "./cancel-remote-tasks.ts";
 import { type Collected, collect } from "./collect.ts";
 import { type Followed, followChild, type Seen, untilEvent } from "./follow-child.ts";
+import { madeCalls, noCalls, type PeerCalls, withSeen } from "./peer-calls.ts";
 import type { Peers } from "./peers.ts";
 import { relayQuestion } from "./relay-question.ts";
 import { sendAsk } from "./send-ask.ts";
@@ -86,17 +87,19 @@ async function attend(
 async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], peers: Peers): Promise<Ending> {
   const { ask } = child;
   let from: Followed = { after: 0, told: 0 };
+  let calls = noCalls;
   for (let questions = 0; ; ) {
     const seen = await retryDurably(run, ask, peers, () => followChild(run, child, from, peers));
     if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(child, timedOut(ask));
     if ("fault" in seen) return givenUp(child, failed(ask, seen.fault));
-    const { state, question, result, waits, ...followed } = seen.value;
+    const { state, question, result, waits, calls: more, ...followed } = seen.value;
     from = followed;
+    calls = withSeen(calls, more);
     if (waits) await untilEvent(run, child, seen.at, peers);
     if (state === "working") continue;
     // Runs recorded before authorization requests were relayed gave the task up here.
     if (state === "auth-required" && question === undefined) return givenUp(child, failed(ask, unauthorized(child)));
-    if (question === undefined) return finish(run, child, result, peers);
+    if (question === undefined) return finish(run, child, { result, calls }, peers);
     const relayed = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
     if (relayed === undefined) return givenUp(child, timedOut(ask));
     const { exchange, told } = relayed;
@@ -105,18 +108,26 @@ async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], pe
       // The task may have ended while the person was thinking: it timed out, or somebody answered
       // it directly.
       const now = await followChild(run, child, from, peers);
-      return isEnd(now) ? finish(run, child, undefined, peers) : givenUp(child, failed(ask, told.fault));
+      return isEnd(now)
+        ? finish(run, child, { result: undefined, calls }, peers)
+        : givenUp(child, failed(ask, told.fault));
     }
     from = { ...from, answered: question.id };
   }
 }
 
-async function finish(run: Run, child: RemoteTask, result: Collected | undefined, peers: Peers): Promise<Ending> {
+async function finish(
+  run: Run,
+  child: RemoteTask,
+  { result, calls }: { readonly result: Collected | undefined; readonly calls: PeerCalls },
+  peers: Peers,
+): Promise<Ending> {
   const { ask } = child;
   const collected = result === undefined ? await collect(run, child, peers) : { value: result };
   if ("fault" in collected) return { outcome: { ...failed(ask, collected.fault), ...idsOf(child) } };
   const came = collected.value;
-  return { outcome: { agent: ask.agent.name, ...idsOf(child), ...came, ...memory(child, came) } };
+  const made = child.ours ? { made: madeCalls(calls) } : {};
+  return { outcome: { agent: ask.agent.name, ...idsOf(child), ...came, ...made, ...memory(child, came) } };
 }
 
 /**

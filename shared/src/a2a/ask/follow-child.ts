@@ -14,6 +14,7 @@ import { type AskedInForm, askedInForm } from "./asked-in-form.ts";
 import { type Attempt, attempted, inTime } from "./attempt.ts";
 import { type Collected, readResult } from "./collect.ts";
 import { childNotes, type Notes, type ToldLines } from "./notes.ts";
+import type { SeenCall } from "./peer-calls.ts";
 import type { Peers } from "./peers.ts";
 import { hasFiles } from "./take-files.ts";
 
@@ -38,6 +39,8 @@ export type Seen = Followed & {
    * signal. Journals of earlier versions have none.
    */
   readonly waits?: true;
+  /** What the step saw of the calls of an agent of ours; left out if nothing. */
+  readonly calls?: readonly SeenCall[];
 };
 
 /** What kind of question it is, and about which call; an agent of another system does not say. */
@@ -86,6 +89,7 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
         const watched = { after: known.lastEvent, watcher: run.id, signal: eventsOf(child) };
         await peers.engine.watch(child.taskId, watched);
       }
+      const calls = notes.calls();
       return {
         ...from,
         after: seen.after,
@@ -94,6 +98,7 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
         ...(question && { question }),
         ...(result && { result }),
         ...(waits && { waits }),
+        ...(calls.length > 0 && { calls }),
       };
     });
   return run.step("follow", attempt, { effect: "pure" });

@@ -6,6 +6,7 @@ import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { TaskUsage } from "../../core/usage.ts";
 import type { TaskUpdate } from "../client/task-update.ts";
 import type { Ask } from "./ask.ts";
+import { type SeenCall, seenCall } from "./peer-calls.ts";
 
 /** Most progress lines stored per ask, and how long a step's first line waits for others. */
 const mostLines = 100;
@@ -52,6 +53,8 @@ export type Notes = {
   say(text: string): void;
   /** How many lines of the ask have been reported, and the last of them. */
   told(): ToldLines;
+  /** What this step has seen of calls. */
+  calls(): readonly SeenCall[];
   /** Aborted when the lines added should be stored. */
   readonly due: AbortSignal;
 };
@@ -68,6 +71,7 @@ export function childNotes(
   let line = "";
   let used: TaskUsage | undefined;
   let shown = 0;
+  const calls: SeenCall[] = [];
   const whose = { askId, ...(isAnswer && { isAnswer }) };
   const show = (text: string) => {
     shown += text.length;
@@ -90,12 +94,15 @@ export function childNotes(
   return {
     due: due.signal,
     say,
+    calls: () => calls,
     told: () => ({ told: count, ...(last !== "" && { line: last }) }),
     take(update) {
       if (update.kind === "status") {
         used = update.usage ?? used;
         const event = update.journal && readEvent(update.journal.event);
         if (event !== undefined && telling[event.type]) say(update.text);
+        const call = event && seenCall(event);
+        if (call !== undefined) calls.push(call);
         if (event?.type === "model-replied") {
           const thought = event.toolCalls.length > 0 && { isThought: true };
           step.progress({ type: "agent-written", ...whose, text: event.text, ...thought } satisfies PeerWriting);

@@ -22,6 +22,15 @@ export type Exchange = {
   readonly answer: readonly Part[];
 };
 
+/** A call that a task at another agent made; its texts are shortened. */
+export type PeerCall = {
+  readonly name: string;
+  readonly arguments: string;
+  readonly outcome: "done" | "failed" | "open";
+  /** How its result begins. */
+  readonly result: string;
+};
+
 /**
  * The outcome of asking another agent. Everything but the state and the error's code is the other
  * agent's word: data, bounded in size, never an instruction. A completed ask has an `error` only if
@@ -45,6 +54,11 @@ export type AskOutcome = {
   readonly files: readonly StoredFile[];
   /** The artifacts it made that are more than the answer and plain files; left out if none are. */
   readonly artifacts?: readonly PeerArtifact[];
+  /**
+   * The calls it made, first and last ones if there are many, and how many there were: by the
+   * journal of an agent of ours, not by its words. Left out where there is no such journal.
+   */
+  readonly made?: { readonly calls: readonly PeerCall[]; readonly count: number };
   /** What the task took in there, if the agent is one of ours and reports it. */
   readonly takenIn?: TakenIn;
   /** What the task used there, if the agent reports it. */

@@ -1,3 +1,5 @@
+import type { Socket } from "node:net";
+import type { Workspace } from "../../core/workspace.ts";
 import type { ProfileSettings } from "../browser-profile/profile-store.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import type { TellRequest } from "../egress/proxy-access.ts";
@@ -49,6 +51,11 @@ export type BrowserSettings = {
    * browsing.
    */
   readonly contexts: number;
+  /**
+   * Connects to a port on the loopback of a conversation's shell: what `localhost` is for its
+   * pages, except where the policy allows that host. Without it, such addresses are refused.
+   */
+  readonly loopback?: ((workspace: Pick<Workspace, "root">, port: number) => Promise<Socket>) | undefined;
   /** Tabs of a conversation; further tabs that pages open are closed. */
   readonly tabs: number;
   /** Bounds of one download: its bytes, and the time for it. */

@@ -90,7 +90,8 @@ test("our own browser has credentials of its own for each context, learns them f
   const { all, requests } = settings();
   const proxy = await startEgressProxy({ policy: all.policy });
   const notices = createNotices();
-  const [way, other] = [throughProxy(proxy, all, notices), throughProxy(proxy, all, notices)];
+  const of = { notices, workspace: undefined };
+  const [way, other] = [throughProxy(proxy, all, of), throughProxy(proxy, all, of)];
   expect(way.proxy).toMatchObject({ server: proxy.url, bypass: "<-loopback>" });
   expect(way.proxy?.username).not.toBe(other.proxy?.username);
   const visited: string[] = [];

@@ -1,5 +1,6 @@
 import type { BrowserContextOptions, Page } from "playwright";
 import { publicError } from "../../core/errors.ts";
+import type { Workspace } from "../../core/workspace.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
 import { type EgressProxy, proxyGreeting } from "../egress/proxy.ts";
 import type { ProxiedRequest, TellRequest } from "../egress/proxy-access.ts";
@@ -20,13 +21,19 @@ export interface BrowserEgress {
 
 /**
  * Sends everything through our proxy, under separate credentials: for a browser that shares this
- * machine's loopback.
+ * machine's loopback. The loopback that its pages know is that of the conversation's shell.
  */
-export function throughProxy(proxy: EgressProxy, settings: BrowserSettings, notices: Notices): BrowserEgress {
+export function throughProxy(
+  proxy: EgressProxy,
+  settings: BrowserSettings,
+  { notices, workspace }: { readonly notices: Notices; readonly workspace: Workspace | undefined },
+): BrowserEgress {
+  const { loopback, onRequest } = settings;
+  const own = loopback && workspace && ((port: number) => loopback(workspace, port));
   const user = proxy.admit((request) => {
-    settings.onRequest?.(request);
+    onRequest?.(request);
     tellRefused(request, notices);
-  });
+  }, own);
   const { username, password, revoke } = user;
   return {
     proxy: { server: proxy.url, username, password, bypass: "<-loopback>" },

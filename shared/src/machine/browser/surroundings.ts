@@ -108,7 +108,7 @@ type Place = {
 async function openPlace(deps: SurroundingsDeps): Promise<Place> {
   const { running, proxy, settings, notices, profile } = deps;
   if (running.own !== undefined && usesOwnContext(deps)) return ownPlace(running.own, settings, notices);
-  const way = running.here ? throughProxy(proxy, settings, notices) : firstHopOnly(settings, notices);
+  const way = running.here ? throughProxy(proxy, settings, deps) : firstHopOnly(settings, notices);
   const kept = profile && { storageState: profile.state() as BegunState };
   const options = { ...contextOptions(running, settings, way), ...kept };
   const context = await running.browser.newContext(options).catch((error: unknown) => {

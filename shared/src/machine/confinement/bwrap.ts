@@ -12,6 +12,7 @@ import { prlimitArgv } from "../sandbox/limits.ts";
 import type { SandboxProfile, SandboxProxy } from "../sandbox/sandbox.ts";
 import { bwrapProfile, systemPlaces } from "./bwrap-profile.ts";
 import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
+import { loopbackBridge } from "./loopback-bridge.ts";
 import { admitView, type OrderedView, viewHolds } from "./made-view.ts";
 import { type Pins, pinNames, unpinNames } from "./pinned-names.ts";
 import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
@@ -36,16 +37,22 @@ export function createBwrap(view: SandboxProfile, out: "none" | SandboxProxy = "
     user,
     temporary: () => "/tmp",
     async wrap(command: ConfinedCommand): Promise<WrappedCommand> {
-      const { workspace, group, paths, network = out } = command;
+      const { workspace, group, paths, network = out, loopback } = command;
       const bridge = network === "none" ? noBridge : proxyBridge(network);
+      const inward = loopback === undefined ? noBridge : loopbackBridge(loopback);
       const given = [workspace, ...(paths?.read ?? []), ...(paths?.write ?? [])];
-      const openWay = openWayArgv(given, user);
+      const openWay = openWayArgv(loopback === undefined ? given : [...given, loopback], user);
       const guarded = await guardNames(workspace, (names) => {
         const shown = [...given, ...names.map((name) => join(workspace, name))];
-        return { system: systemPlaces, shown, moved: bridge.moved };
+        return { system: systemPlaces, shown, moved: [...bridge.moved, ...inward.moved] };
       });
-      const profile = bwrapProfile(workspace, [...pathMounts(paths), ...bridge.mounts, ...guarded.argv], view);
-      const inside = [...prlimitArgv(prlimit, command.limits, group !== undefined), ...bridge.inner, ...command.argv];
+      const profile = bwrapProfile(
+        workspace,
+        [...pathMounts(paths), ...bridge.mounts, ...inward.mounts, ...guarded.argv],
+        view,
+      );
+      const limited = prlimitArgv(prlimit, command.limits, group !== undefined);
+      const inside = [...limited, ...bridge.inner, ...inward.inner, ...command.argv];
       let first: FirstProcess | undefined;
       return {
         argv: [

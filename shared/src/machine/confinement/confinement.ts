@@ -12,6 +12,7 @@ export type ConfinedCommand = {
   readonly env: Readonly<Record<string, string>>;
   readonly paths?: SandboxPaths;
   readonly network?: "none" | SandboxProxy;
+  readonly loopback?: string;
   readonly first?: boolean;
   readonly limits: SandboxLimits;
   /** The control group the process joins before anything else, if there is one. */

@@ -173,9 +173,14 @@ async function start(
     // Set-up may make it, or make it anew, while servers run.
     const python = environment === undefined ? undefined : await realpath(environment).catch(unlessMissing);
     const env = sandboxEnvironment(workspace, confinement.temporary(workspace), named, python);
-    const { argv, network, first } = command;
+    const { argv, network, loopback, first } = command;
     const paths = python === undefined ? command.paths : withRead(command.paths, python);
-    const given = { ...(paths && { paths }), ...(network && { network }), ...(first && { first }) };
+    const given = {
+      ...(paths && { paths }),
+      ...(network && { network }),
+      ...(loopback !== undefined && { loopback }),
+      ...(first && { first }),
+    };
     return await startProcess(confinement, { argv, workspace, env, limits, group, ...given }, watch);
   } catch (error) {
     await group?.remove();

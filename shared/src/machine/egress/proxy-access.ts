@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { AppError } from "../../core/errors.ts";
 import { sameSecret } from "../../core/text/same-secret.ts";
+import type { DialOwn } from "./own-loopback.ts";
 
 /**
  * One request to the proxy: `target` is a URL, or `host:port` of a tunnel. `refused` is the reason
@@ -22,13 +23,14 @@ export interface ProxyUser {
 /** A user as the proxy sees it. */
 export interface Visitor {
   readonly tell: TellRequest;
+  readonly own: DialOwn | undefined;
   /** Counts a connection until it closes. Throws `rate_limited` when there are too many. */
   hold(socket: Socket): void;
 }
 
 /** Admits and recognizes the users of the proxy. */
 export interface ProxyAccess {
-  admit(tell: TellRequest): ProxyUser;
+  admit(tell: TellRequest, own?: DialOwn): ProxyUser;
   /** The user that this `Proxy-Authorization` authenticates. */
   visitor(authorization: string | undefined): Visitor | undefined;
 }
@@ -42,10 +44,10 @@ type Entry = Visitor & { readonly password: string; readonly sockets: Set<Socket
 export function createProxyAccess(connections: number): ProxyAccess {
   const entries = new Map<string, Entry>();
   return {
-    admit(tell) {
+    admit(tell, own) {
       const [username, password] = [crypto.randomUUID(), crypto.randomUUID()];
       const sockets = new Set<Socket>();
-      entries.set(username, { tell, password, sockets, hold: (socket) => hold(socket, sockets, connections) });
+      entries.set(username, { tell, own, password, sockets, hold: (socket) => hold(socket, sockets, connections) });
       return {
         username,
         password,

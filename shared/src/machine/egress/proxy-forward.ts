@@ -21,6 +21,10 @@ const hopHeaders: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
+/** The addresses that were checked, or a socket of ours that stands for the target. */
+type Way = { readonly addresses: readonly string[] } | { readonly socketPath: string };
+type ForwardDeps = Pick<DialDeps, "upstream" | "connectMs"> & { readonly idleMs: number };
+
 /**
  * Forwards a request for an admitted http URL, and returns the response to the client. Rejects with
  * `timeout` or `unavailable`.
@@ -29,10 +33,10 @@ export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
-  addresses: readonly string[],
-  deps: DialDeps & { readonly answerBytes: number; readonly idleMs: number },
+  way: Way,
+  deps: ForwardDeps & { readonly answerBytes: number },
 ): Promise<"ended" | "cut"> {
-  const answer = await send(request, response, url, addresses, deps);
+  const answer = await send(request, response, url, way, deps);
   response.writeHead(answer.statusCode ?? 502, withoutHopHeaders(answer.rawHeaders));
   let cut = false;
   const counted = countBytes(deps.answerBytes, () => {
@@ -48,8 +52,8 @@ function send(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
-  addresses: readonly string[],
-  { upstream, connectMs, idleMs }: DialDeps & { readonly idleMs: number },
+  way: Way,
+  { upstream, connectMs, idleMs }: ForwardDeps,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const via = upstream?.url ?? url;
@@ -68,7 +72,8 @@ function send(
         host: url.host,
         ...(upstream?.authorization !== undefined && { "proxy-authorization": upstream.authorization }),
       },
-      ...(upstream === undefined && { lookup: pinned(addresses) }),
+      ...("socketPath" in way && { socketPath: way.socketPath }),
+      ...(upstream === undefined && "addresses" in way && { lookup: pinned(way.addresses) }),
       agent: false,
     });
     const timer = setTimeout(

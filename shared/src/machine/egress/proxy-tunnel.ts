@@ -1,9 +1,8 @@
 import type { Socket } from "node:net";
 import { AppError } from "../../core/errors.ts";
 import { admitTarget, type DialDeps, dialFirst, dialUpstream } from "./proxy-dial.ts";
+import { readHead } from "./proxy-head.ts";
 import { relay } from "./proxy-relay.ts";
-
-const longestHead = 16_384;
 
 /** The admitted URL for the `host:port` of a CONNECT. Throws as `admitTarget` does. */
 export function tunnelTarget(authority: string, policy: DialDeps["policy"]): URL {
@@ -56,34 +55,4 @@ async function askForTunnel(
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1] ?? 0);
   if (status < 200 || status > 299)
     throw new AppError("unavailable", `The proxy on the way answered ${status} for ${authority}.`);
-}
-
-/**
- * The head of a response, and the bytes received after it. The socket is then paused, without a
- * listener.
- */
-function readHead(socket: Socket, timeoutMs: number): Promise<{ readonly head: string; readonly rest: Buffer }> {
-  return new Promise((resolve, reject) => {
-    let read = Buffer.alloc(0);
-    const stop = () => {
-      clearTimeout(timer);
-      socket.off("data", take).off("error", fail).off("close", closed).pause();
-    };
-    const fail = (error: Error) => {
-      stop();
-      reject(error);
-    };
-    const closed = () => fail(new AppError("unavailable", "The proxy closed the connection."));
-    const timer = setTimeout(() => fail(new AppError("timeout", "The proxy did not answer in time.")), timeoutMs);
-    const take = (chunk: Buffer) => {
-      read = Buffer.concat([read, chunk]);
-      const end = read.indexOf("\r\n\r\n");
-      if (end >= 0) {
-        stop();
-        resolve({ head: read.toString("latin1", 0, end), rest: read.subarray(end + 4) });
-      } else if (read.length > longestHead)
-        fail(new AppError("unavailable", `The proxy's answer has no end of its head within ${longestHead} bytes.`));
-    };
-    socket.on("data", take).once("error", fail).once("close", closed);
-  });
 }

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { AppError } from "../../core/errors.ts";
+import { createOwnForwarding, type OwnForwarding } from "./forward-own.ts";
+import { admitRequester, type DialOwn, ownPort } from "./own-loopback.ts";
 import type { EgressPolicy } from "./policy.ts";
 import { createProxyAccess, type ProxyUser, type TellRequest, type Visitor } from "./proxy-access.ts";
 import { addressesOf, admitTarget, type DialDeps, parseUpstream, type UpstreamProxy } from "./proxy-dial.ts";
@@ -48,22 +50,26 @@ export interface EgressProxy {
   readonly url: string;
   /**
    * Admits one more user, with a new name and password; `tell` is called with each of its requests.
+   * `own` connects to the loopback that is the user's own; without it, a loopback is this
+   * machine's.
    */
-  admit(tell: TellRequest): ProxyUser;
+  admit(tell: TellRequest, own?: DialOwn): ProxyUser;
   /** Ends every connection. */
   close(): Promise<void>;
 }
 
-type Handling = DialDeps & ProxyLimits;
+type Handling = DialDeps & ProxyLimits & { readonly forwarding: OwnForwarding };
 
 /**
  * Listens on a free port of 127.0.0.1, or on a Unix socket. Rejects with `config_invalid` if the
  * upstream is not an HTTP proxy.
  */
 export async function startEgressProxy(options: ProxyOptions): Promise<EgressProxy> {
+  const limits = { ...defaultLimits, ...options.limits };
+  const forwarding = createOwnForwarding(limits);
   const handling: Handling = {
-    ...defaultLimits,
-    ...options.limits,
+    ...limits,
+    forwarding,
     policy: options.policy,
     resolve: options.resolve ?? resolveBySystem,
     upstream: options.upstream === undefined ? undefined : parseUpstream(options.upstream),
@@ -105,6 +111,7 @@ export async function startEgressProxy(options: ProxyOptions): Promise<EgressPro
       for (const socket of sockets) socket.destroy();
       server.closeAllConnections();
       await closed;
+      await forwarding.close();
     },
   };
 }
@@ -120,11 +127,19 @@ async function handleRequest(
   const tell = (refused?: string) => visitor.tell({ method, target, refused });
   try {
     visitor.hold(request.socket);
+    const own = ownWay(target, visitor, handling);
+    if (own !== undefined) {
+      admitRequester(request.headers);
+      tell();
+      const exchange = { request, response, url: new URL(target) };
+      if ((await handling.forwarding.request(exchange, own)) === "cut") tell(cutOff(handling));
+      return;
+    }
     const url = admitTarget(target, handling.policy);
     if (url.protocol !== "http:") throw new AppError("invalid_input", "What is not http goes through a tunnel.");
     const addresses = await addressesOf(url, handling);
     tell();
-    if ((await forwardRequest(request, response, url, addresses, handling)) === "cut") tell(cutOff(handling));
+    if ((await forwardRequest(request, response, url, { addresses }, handling)) === "cut") tell(cutOff(handling));
   } catch (error) {
     const answer = failureAnswer(error);
     if (answer.status === 403) tell(answer.text);
@@ -142,6 +157,12 @@ async function handleTunnel(
   const tell = (refused?: string) => visitor.tell({ method: "CONNECT", target, refused });
   try {
     visitor.hold(client);
+    const own = ownWay(`https://${target}`, visitor, handling);
+    if (own !== undefined) {
+      tell();
+      if ((await handling.forwarding.tunnel(client, head, own)) === "cut") tell(cutOff(handling));
+      return;
+    }
     const url = tunnelTarget(target, handling.policy);
     const addresses = await addressesOf(url, handling);
     tell();
@@ -152,6 +173,13 @@ async function handleTunnel(
     if (answer.status === 403) tell(answer.text);
     closeWithPage(client, answer);
   }
+}
+
+/** Connects to the port of the user's own loopback that is meant; undefined if none is. */
+function ownWay(target: string, { own }: Visitor, { policy }: Handling): (() => Promise<Socket>) | undefined {
+  const url = own && URL.parse(target);
+  const port = url ? ownPort(url, policy) : undefined;
+  return own && port !== undefined ? () => own(port) : undefined;
 }
 
 function cutOff({ answerBytes }: ProxyLimits): string {

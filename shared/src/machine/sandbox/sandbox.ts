@@ -59,6 +59,11 @@ export type SandboxCommand = {
    */
   readonly network?: "none" | SandboxProxy;
   /**
+   * A folder of ours, without symlinks, through which servers on the command's own loopback can be
+   * reached (`createLoopbacks`). Ignored on tiers where a command has no network of its own.
+   */
+  readonly loopback?: string;
+  /**
    * Makes the command the first process of its process namespace: it adopts what is orphaned there,
    * and nothing it starts can end it, stop it or change its limits. Refused with
    * `sandbox_unavailable` on tiers without such a namespace.

@@ -31,7 +31,7 @@ export function createDisplays(
 ): SessionPool {
   return createSessionPool({
     name: "display",
-    open: (workspace) => openDisplay(sandbox, workspace, size),
+    open: ({ root }) => openDisplay(sandbox, root, size),
     ...options,
   });
 }

@@ -32,7 +32,7 @@ export function createPythonInterpreters(
   sandbox: Sandbox,
   options: { readonly idleMs?: number } = {},
 ): PythonInterpreters {
-  const open = (workspace: string) => openPythonSession(sandbox, workspace);
+  const open = ({ root }: Workspace) => openPythonSession(sandbox, root);
   const sessions = createSessionPool({ name: "python", open, ...options });
   const warm = createWarmInterpreters(sandbox, options);
   return {

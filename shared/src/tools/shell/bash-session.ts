@@ -1,11 +1,14 @@
 import { traceVariables } from "../../core/trace.ts";
+import type { Workspace } from "../../core/workspace.ts";
 import { guardedFiles } from "../../machine/sandbox/guarded-names.ts";
+import type { Loopbacks } from "../../machine/sandbox/loopback.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { createSession, type Session } from "../../machine/sandbox/session.ts";
 
 /** Descriptors that hold the shell's own outputs, out of reach of a command's redirections. */
 const outputs = { stdout: 251, stderr: 252 };
-const processorSecondsOfAProcess = 600;
+/** For each process. */
+const cpuSeconds = 600;
 
 /**
  * Interactive, because only then does SIGINT end a loop of the shell itself and return to it;
@@ -30,13 +33,8 @@ const prelude = `set +H +o history; exec ${outputs.stdout}>&1 ${outputs.stderr}>
 const greetingMs = 10_000;
 
 /** Starts the shell of a conversation; ignores bash's messages about having no terminal. */
-export async function openBashSession(sandbox: Sandbox, workspace: string): Promise<Session> {
-  const process = await sandbox.spawn({
-    argv,
-    workspace,
-    env: environment,
-    limits: { cpuSeconds: processorSecondsOfAProcess },
-  });
+export async function openBashSession(sandbox: Sandbox, workspace: Workspace, loopbacks?: Loopbacks): Promise<Session> {
+  const process = await startShell(sandbox, workspace, loopbacks);
   process.stdin.write(prelude);
   const session = createSession(process, frameCommand);
   const errors: string[] = [];
@@ -50,6 +48,20 @@ export async function openBashSession(sandbox: Sandbox, workspace: string): Prom
     throw new Error(`The shell did not start: ${errors.join("").trim()}`);
   }
   return session;
+}
+
+async function startShell(sandbox: Sandbox, workspace: Workspace, loopbacks: Loopbacks | undefined) {
+  const command = { argv, workspace: workspace.root, env: environment, limits: { cpuSeconds } };
+  if (loopbacks === undefined) return sandbox.spawn(command);
+  const { folder, end } = await loopbacks.open(workspace);
+  try {
+    const process = await sandbox.spawn({ ...command, loopback: folder });
+    process.exited.finally(end).catch(() => {});
+    return process;
+  } catch (error) {
+    await end();
+    throw error;
+  }
 }
 
 /**

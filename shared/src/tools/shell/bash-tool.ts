@@ -1,6 +1,8 @@
 import * as z from "zod";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import { failure, type Tool, type ToolContext, type ToolResult } from "../../core/tools/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import type { Loopbacks } from "../../machine/sandbox/loopback.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { openBashSession, readMark, withoutShellNoise } from "./bash-session.ts";
 import { withCallOutput } from "./call-output.ts";
@@ -20,12 +22,16 @@ const input = z.strictObject({
 const description = `Runs a command in a bash shell that stays open for the conversation. Returns output and exit code (of a pipe: its last program's).
 Long-lived programs: end with & and send output to a file. It writes only the workspace; the empty dotfiles there are the sandbox's.`;
 
-/** The shells of conversations. Their creator closes them when the server stops. */
+/**
+ * The shells of conversations. Their creator closes them when the server stops. What they start to
+ * listen can be reached through `loopbacks`.
+ */
 export function createShellSessions(
   sandbox: Sandbox,
-  options: { readonly idleMs?: number; readonly most?: number } = {},
+  { loopbacks, ...options }: { readonly idleMs?: number; readonly most?: number; readonly loopbacks?: Loopbacks } = {},
 ): SessionPool {
-  return createSessionPool({ name: "shell", open: (workspace) => openBashSession(sandbox, workspace), ...options });
+  const open = (workspace: Workspace) => openBashSession(sandbox, workspace, loopbacks);
+  return createSessionPool({ name: "shell", open, ...options });
 }
 
 /**

@@ -17,7 +17,7 @@ async function scene(options: { readonly most?: number; readonly idleMs?: number
   rooms.push(home);
   const opened: { root: string; closed: boolean; isAlive: boolean; calls: string[] }[] = [];
   const does = new Map<string, (options: CallOptions) => Promise<CallOutcome>>();
-  const open = async (root: string): Promise<Session> => {
+  const open = async ({ root }: { readonly root: string }): Promise<Session> => {
     const state = { root, closed: false, isAlive: true, calls: [] as string[] };
     opened.push(state);
     return {

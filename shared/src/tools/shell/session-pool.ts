@@ -53,7 +53,7 @@ const restartedText = "the server was restarted";
  */
 export function createSessionPool(options: {
   readonly name: string;
-  readonly open: (workspace: string) => Promise<Session>;
+  readonly open: (workspace: Workspace) => Promise<Session>;
   readonly idleMs?: number;
   readonly most?: number;
 }): SessionPool {
@@ -173,12 +173,12 @@ async function ensureSession(
   slot: Slot,
   context: Pick<ToolContext, "workspace">,
   name: string,
-  open: (workspace: string) => Promise<Session>,
+  open: (workspace: Workspace) => Promise<Session>,
 ): Promise<string | undefined> {
   if (slot.session?.alive()) return undefined;
   const marker = markerOf(context.workspace, name);
   const lost = slot.session ? "it had ended by itself" : (slot.lost ?? (await lostEarlier(marker)));
-  slot.session = await open(context.workspace.root);
+  slot.session = await open(context.workspace);
   slot.lost = undefined;
   await mkdir(context.workspace.metaRoot, { recursive: true });
   await writeFile(marker, "");

@@ -16,15 +16,18 @@ export function refFor(what: string) {
 }
 
 /**
- * An address to open: an address without a scheme gets `https://`; only the web's schemes are
- * accepted.
+ * An address to open: an address without a scheme gets `https://`, one of the loopback `http://`;
+ * only the web's schemes are accepted.
  */
 export const pageAddress = z
   .string()
   .trim()
   .min(1)
   .max(8_000)
-  .transform((value) => (/^[a-z][a-z0-9+.-]*:(?!\d)/i.test(value) ? value : `https://${value}`))
+  .transform((value) => {
+    if (/^[a-z][a-z0-9+.-]*:(?!\d)/i.test(value)) return value;
+    return `${/^(?:localhost|127\.0\.0\.1)(?:[:/]|$)/i.test(value) ? "http" : "https"}://${value}`;
+  })
   .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
     message: "Only http and https addresses can be opened",
   });

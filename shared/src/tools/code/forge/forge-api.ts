@@ -42,6 +42,8 @@ const request = z.looseObject({
   web_url: text,
   head: z.looseObject({ ref: z.string(), repo: z.looseObject({ full_name: z.string() }).nullish() }).nullish(),
   base: z.looseObject({ ref: z.string() }).nullish(),
+  source_project_id: z.int().nullish(),
+  target_project_id: z.int().nullish(),
 });
 const refusal = z.looseObject({ message: z.unknown().optional(), errors: z.unknown().optional() });
 
@@ -154,9 +156,10 @@ export function forgeApi({ host, path }: HostedRepository, { egress, hosts, sign
   };
 }
 
-/** GitLab has filtered already, and names branches elsewhere. */
-function isOf({ head, base }: z.output<typeof request>, path: string, branch: string, into: string): boolean {
-  if (head == null || base == null) return true;
+/** GitLab has filtered by branch already, but for the project that the branch is of. */
+function isOf(one: z.output<typeof request>, path: string, branch: string, into: string): boolean {
+  const { head, base } = one;
+  if (head == null || base == null) return one.source_project_id === one.target_project_id;
   return (
     head.ref === branch && base.ref === into && (head.repo?.full_name ?? path).toLowerCase() === path.toLowerCase()
   );
@@ -168,10 +171,12 @@ function nameOf({ user, author }: { readonly user?: z.output<typeof name>; reado
 }
 
 function failed(status: number, where: string, answer: unknown): AppError {
+  const { message, errors } = refusal.safeParse(answer).data ?? {};
+  if (status === 429 || (status === 403 && /rate limit/i.test(JSON.stringify(message ?? ""))))
+    return new AppError("rate_limited", `${where}: the server takes no more requests for now; try again later.`);
   if (status === 401 || status === 403)
     return new AppError("unauthorized", `${where}: the token of the settings may not do that (status ${status}).`);
   if (status === 404) return new AppError("not_found", `${where}: there is no such thing, or the token cannot see it.`);
-  const { message, errors } = refusal.safeParse(answer).data ?? {};
   const why = sanitizeLine(
     [message, errors]
       .filter(Boolean)
