@@ -74,24 +74,28 @@ export async function startPostgres(): Promise<PostgresProcess> {
     connection ??= new Bun.SQL({ url, max: 1 });
     await connection.unsafe(statement);
   };
+  // So does a new one for each time that a database is emptied, which has to learn its tables
+  // first.
+  const emptying = new Map<string, Bun.SQL>();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const self: PostgresProcess = {
     url,
     async createDatabase(like) {
       const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
       const template = like === undefined ? "template0" : nameOf(like);
+      if (like !== undefined) await emptying.get(like)?.close({ timeout: 0 });
+      emptying.delete(like ?? "");
       await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
       return url.replace(/[^/]*$/, name);
     },
     dropDatabase: (gone) => administer(`DROP DATABASE ${nameOf(gone)} WITH (FORCE)`),
     async emptyDatabase(used) {
+      const own = emptying.get(used) ?? new Bun.SQL({ url: used, max: 1 });
+      emptying.set(used, own);
       // Waits up to 30 s for each to be gone.
-      await administer(
-        `SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity WHERE datname = '${nameOf(used)}'`,
-      );
-      const sql = new Bun.SQL({ url: used, max: 1 });
-      await sql.unsafe(emptyTables);
-      await sql.close({ timeout: 0 });
+      await own.unsafe(`SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()`);
+      await own.unsafe(emptyTables);
     },
     async start() {
       const settings = ["max_connections=200", ...cheap].flatMap((setting) => ["-c", setting]);
@@ -105,8 +109,9 @@ export async function startPostgres(): Promise<PostgresProcess> {
       await answering(url);
     },
     async stop() {
-      await connection?.close({ timeout: 0 });
+      await Promise.all([connection, ...emptying.values()].map((open) => open?.close({ timeout: 0 })));
       connection = undefined;
+      emptying.clear();
       // Immediate shutdown: no checkpoint; the next start recovers from the log.
       server?.kill("SIGQUIT");
       await server?.exited;
