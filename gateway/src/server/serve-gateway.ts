@@ -9,7 +9,6 @@ import type { Engine } from "manyhands/internal/core/runs/engine";
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { homeMark } from "manyhands/internal/http/home-mark";
 import { serve } from "manyhands/internal/http/serve";
-import { createProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import { guardedFiles } from "manyhands/internal/machine/sandbox/guarded-names";
 import { createReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions } from "manyhands/internal/runs/deletions";
@@ -26,6 +25,7 @@ import { publicUrlOf, reachable, runServer } from "manyhands/internal/server/run
 import { startIndexing } from "manyhands/internal/server/storage/indexing";
 import { openArtifacts } from "manyhands/internal/server/storage/open-artifacts";
 import { openEngine } from "manyhands/internal/server/storage/open-engine";
+import { openProfiles } from "manyhands/internal/server/storage/open-profiles";
 import { isSaid, limitsOf, openShared, type Shared } from "manyhands/internal/server/storage/open-shared";
 import { startSweeping } from "manyhands/internal/server/storage/sweeping";
 import type pino from "pino";
@@ -264,7 +264,7 @@ function servedAs(
     elsewhere: followElsewhere(peers),
     reachAgent: reachAgent(peers, registry),
     shares: openShares(shares),
-    profiles: createProfileStore(profiles),
+    profiles: openProfiles(profiles),
   };
   return { cardStyle: server.card, cors: server.cors, a2a, ...inside };
 }
