@@ -1,4 +1,4 @@
-import type { KeptTexts } from "../../core/text/kept-texts.ts";
+import type { KeptTexts } from "../../core/text/kept-text.ts";
 import { isGone, ownIdentity } from "../../durable/sqlite/process-identity.ts";
 import { createProfileStore, type ProfileStore } from "../../machine/browser-profile/profile-store.ts";
 
