@@ -866,6 +866,14 @@ export const faults: readonly Fault[] = [
     tests: settings,
   },
   {
+    id: "letters-before-the-click",
+    file: "shared/src/machine/live/holds.ts",
+    find: "if (burst !== undefined) await bursts.turn(burst);",
+    becomes: "",
+    harm: "What a person types into a page that they took over overtakes the click that chose the field.",
+    tests: ["shared/src/machine/live"],
+  },
+  {
     id: "sandbox-off-by-request",
     file: "gateway/src/settings/sandbox-settings.ts",
     find: 'if (tier === "off")',

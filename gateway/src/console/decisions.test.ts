@@ -56,6 +56,15 @@ test("a message that is sent as the task ends starts the next task", async () =>
   expect(await message.inputValue()).toBe("");
 });
 
+test("whoever sees a run wait in its tree gets from there to what it asks", async () => {
+  const asked = await begin("ask me");
+  await using opened = await browser.page(`${gateway.url}/#/runs/${asked.id}`);
+  const { page } = opened;
+  await page.locator("header").getByRole("link", { name: "Answer" }).click();
+  await page.getByLabel("Your answer").waitFor();
+  await gateway.engine.cancel(asked.id);
+});
+
 test("an answer that is sent as the task ends is not lost, and the page says why", async () => {
   const { id, contextId } = await begin("ask me");
   await using opened = await browser.page(`${gateway.url}/#/c/${contextId}`);

@@ -105,6 +105,28 @@ test("an agent that was asked has a turn of its own, with what it was asked, its
   expect(own).toMatchObject({ who: agent, state: "working" });
 });
 
+test("an answer that only repeats what an agent failed with is not told again", () => {
+  const ask = { askId: "1", agent: "swe" };
+  const partial = {
+    artifactId: "a",
+    name: "partial-answer",
+    parts: [{ type: "text", text: "No room left.\n" }],
+  } as const;
+  const thread = threadOf(
+    said("Go."),
+    { type: "agent-asked", ...ask, url: "http://swe", text: "Go.", parts: [], hops: 1 },
+    {
+      type: "agent-answered",
+      ...ask,
+      state: "failed",
+      files: [],
+      error: { code: "task_failed", message: "No room left." },
+    },
+    { type: "artifact-added", ...partial },
+  );
+  expect(kinds(thread)).toEqual(["said", "turn"]);
+});
+
 test("an error that an agent was told to have failed with is not told again as the run's", () => {
   const error = { code: "task_failed", message: "It does not build." } as const;
   const usage = { tokens: 5, usd: 1, unpriced: false };

@@ -10,6 +10,7 @@ import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { homeMark } from "manyhands/internal/http/home-mark";
 import { serve } from "manyhands/internal/http/serve";
 import { createProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
+import { guardedFiles } from "manyhands/internal/machine/sandbox/guarded-names";
 import { createReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
@@ -243,7 +244,7 @@ function servedAs(
   { shares, profiles, registry }: Pick<Shared, "shares" | "profiles"> & { readonly registry: Registry },
 ) {
   const inside = {
-    workspaces: createReadWorkspaces(home),
+    workspaces: createReadWorkspaces(home, guardedFiles),
     elsewhere: followElsewhere(peers),
     reachAgent: reachAgent(peers, registry),
     shares: openShares(shares),

@@ -29,11 +29,21 @@ export const personInput = z.discriminatedUnion("type", [
 /** One input of a person. */
 export type PersonInput = z.output<typeof personInput>;
 
+/** Which of the requests that a person sends without waiting for the one before this is. */
+export const inputBurst = z.strictObject({ id: z.string().min(1).max(64), number: z.int().min(0).max(100_000) });
+
+/** The place of a request in its burst, from 0. */
+export type InputBurst = z.output<typeof inputBurst>;
+
 /** What a person asks of a live page: to take it, to use it, to hand it back. */
 export const liveOrder = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("take") }),
   z.strictObject({ do: z.literal("hand-back") }),
-  z.strictObject({ do: z.literal("input"), inputs: z.array(personInput).min(1).max(50) }),
+  z.strictObject({
+    do: z.literal("input"),
+    inputs: z.array(personInput).min(1).max(50),
+    burst: inputBurst.exactOptional().describe("Requests of one burst are carried out in order, however they arrive."),
+  }),
 ]);
 
 /** An order as parsed. */

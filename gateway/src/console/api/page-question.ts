@@ -3,9 +3,9 @@ import { refreshRuns } from "../app/store.ts";
 import { runPath } from "./catalog.ts";
 import { get, newKey, post } from "./client.ts";
 
-/** What is in questions that a person may answer best on the agent's page. */
+/** What is in questions that a person may answer best on the agent's page or desktop. */
 const ofPage =
-  /\b(?:page|browser|captcha|sign[- ]?in|log[- ]?in|logged|password|robot|verif\w*)\b|页面|浏览器|登录|验证码|密码/i;
+  /\b(?:page|browser|captcha|sign[- ]?in|log[- ]?in|logged|password|robot|verif\w*|desktop|screen|window)\b|桌面|屏幕|窗口|页面|浏览器|登录|验证码|密码/i;
 
 /** Whether a person may answer the question best on the agent's page. */
 export function isAboutPage(question: string): boolean {

@@ -1,7 +1,8 @@
 import { abortable, within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
-import type { PersonInput } from "../../core/live-page.ts";
+import type { InputBurst, PersonInput } from "../../core/live-page.ts";
 import type { Workspace } from "../../core/workspace.ts";
+import { createBursts } from "./bursts.ts";
 
 /** How long a person may hold a page, in milliseconds: without doing anything, and in all. */
 export type HoldBounds = { readonly idleMs: number; readonly mostMs: number };
@@ -26,7 +27,8 @@ export interface Holds {
   isHeld(workspace: Workspace): boolean;
   /** Gives the page to a person once the agent's call has ended. */
   take(workspace: Workspace): Promise<void>;
-  input(workspace: Workspace, inputs: readonly PersonInput[]): Promise<void>;
+  /** Carries out inputs after those before them; `burst` says which those are. */
+  input(workspace: Workspace, inputs: readonly PersonInput[], burst?: InputBurst): Promise<void>;
   handBack(workspace: Workspace): Promise<void>;
   /**
    * Does an agent's work on the page, after a person has handed it back. `wasUsed`: a person used
@@ -56,6 +58,7 @@ export function createHolds<Thing extends object>(shared: Shareable<Thing>, boun
   const holds = new Map<string, Hold<Thing>>();
   const calls = createCalls();
   const used = new WeakSet<Thing>();
+  const bursts = createBursts();
   const held = (workspace: Workspace): Hold<Thing> | undefined => {
     const hold = holds.get(workspace.root);
     if (hold === undefined || shared.peek(workspace) === hold.thing) return hold;
@@ -96,7 +99,8 @@ export function createHolds<Thing extends object>(shared: Shareable<Thing>, boun
         },
       );
     },
-    async input(workspace, inputs) {
+    async input(workspace, inputs, burst) {
+      if (burst !== undefined) await bursts.turn(burst);
       const hold = held(workspace);
       if (hold === undefined || hold.ending !== undefined)
         throw new AppError("conflict", `You don't have the ${name}: it was handed back.`);

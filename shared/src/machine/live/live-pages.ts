@@ -81,7 +81,7 @@ export function createLivePages<Shown extends object>(watchable: Watchable<Shown
     async order(order) {
       if (order.do === "take") await holds.take(workspace);
       if (order.do === "hand-back") await holds.handBack(workspace);
-      if (order.do === "input") await holds.input(workspace, order.inputs);
+      if (order.do === "input") await holds.input(workspace, order.inputs, order.burst);
       const stage = stages.get(workspace.root);
       if (stage !== undefined) update(stage, watchable, workspace);
     },

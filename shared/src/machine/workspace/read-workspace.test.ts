@@ -31,3 +31,18 @@ test("a file is read whole, and one that would fill the memory is refused with i
     message: "The file huge has more than 64 MB.",
   });
 });
+
+test("placeholders are not listed; somebody's own files are, also under their names", async () => {
+  const { root } = await openWorkspace({ home, principal: "swe/ann", contextId: "guarded" });
+  for (const [name, text] of [
+    [".bashrc", ""],
+    [".mcp.json", "{}"],
+    ["empty.txt", ""],
+  ] as const)
+    await writeFile(join(root, name), text);
+  const { files } = await createReadWorkspaces(home, [".bashrc", ".mcp.json"]).list({
+    ...conversation,
+    contextId: "guarded",
+  });
+  expect(files.map(({ path }) => path)).toEqual([".mcp.json", "empty.txt"]);
+});

@@ -10,7 +10,10 @@ import { openFile } from "./workspace-file.ts";
 
 /** The workspaces of a home, to be looked at: nothing is created, and none counts as used. */
 export type ReadWorkspaces = {
-  /** The files of a conversation; none if it has no workspace here. */
+  /**
+   * The files of a conversation; none if it has no workspace here. Without empty ones that only
+   * stand for a name.
+   */
   list(conversation: Conversation): Promise<Listing>;
   /**
    * The content of a file, of at most `longestRead` bytes. Rejects with `not_found`, with
@@ -22,8 +25,11 @@ export type ReadWorkspaces = {
 /** The most bytes of a file that are read. */
 const longestRead = 64 * 1024 * 1024;
 
-/** The workspaces below this home. */
-export function createReadWorkspaces(home: string): ReadWorkspaces {
+/**
+ * The workspaces below this home. A sandbox that guards a name puts an empty file there: those of
+ * `placeholders` are nobody's work.
+ */
+export function createReadWorkspaces(home: string, placeholders: readonly string[] = []): ReadWorkspaces {
   const open = async ({ kind, principal, contextId }: Conversation): Promise<Workspace | undefined> => {
     const folder = join(home, "workspaces", workspaceKey(`${kind}/${principal}`, contextId));
     const root = await realpath(join(folder, "files")).catch(unlessMissing);
@@ -41,7 +47,9 @@ export function createReadWorkspaces(home: string): ReadWorkspaces {
   return {
     async list(conversation) {
       const workspace = await open(conversation);
-      return workspace === undefined ? { files: [], complete: true } : listFiles(workspace);
+      if (workspace === undefined) return { files: [], complete: true };
+      const { files, complete } = await listFiles(workspace);
+      return { files: files.filter(({ path, size }) => size > 0 || !placeholders.includes(path)), complete };
     },
     async read(conversation, path) {
       const workspace = await open(conversation);

@@ -18,7 +18,7 @@ export const runChinese: typeof runEnglish = {
   time: "时间",
   tokens: "令牌",
   cached: (percent) => `${percent}% 来自缓存`,
-  calls: "调用",
+  calls: "工具调用",
   failedCalls: (count) => `${count} 次失败`,
   cost: "费用",
   ofLimit: (limit) => `上限 ${limit}`,

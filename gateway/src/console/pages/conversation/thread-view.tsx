@@ -9,7 +9,7 @@ import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { ApprovalFacts, QuestionCard } from "../../parts/question-card.tsx";
-import type { Note, Question, Said, ThreadItem } from "./thread.ts";
+import type { Note, Question, Said, ThreadItem, Turn } from "./thread.ts";
 import { TurnView } from "./turn-view.tsx";
 import type { Live } from "./use-run-events.ts";
 
@@ -36,6 +36,8 @@ export function ThreadView({
         if (item.kind === "question")
           return <QuestionView key={item.seq} run={run} question={item} version={version} />;
         if (item.kind === "note") return <NoteView key={item.seq} note={item} />;
+        // A flow that thought, and said nothing: what it decided is told by a line of its own.
+        if (isSilent(item)) return null;
         const who = { isFlow: isFlow(item.who), who: titleOfName(item.who) };
         return <TurnView key={item.seq} run={run} turn={item} version={version} {...who} />;
       })}
@@ -53,6 +55,11 @@ export function ThreadView({
       ))}
     </>
   );
+}
+
+function isSilent({ state, asked, error, parts, calls, progress }: Turn): boolean {
+  if (state !== "done" || asked !== undefined || error !== undefined) return false;
+  return [parts, calls, progress].every(({ length }) => length === 0);
 }
 
 function liveTitle(who: string): string {

@@ -243,6 +243,8 @@ function answered(
 function addArtifact(thread: Building, { name, parts }: EventOf<"artifact-added">, stored: StoredEvent): void {
   const files = parts.filter((part) => part.type === "file");
   const text = textsIn(parts);
+  // What it failed with is told where it happened.
+  if (thread.items.some((item) => item.kind === "turn" && item.error === text.trim() && text !== "")) return;
   const turn = turnOf(thread, stored);
   const said = turn.parts.findLast((part) => part.kind === "text");
   const isKnown = said?.kind === "text" && said.text.trim() === text.trim();

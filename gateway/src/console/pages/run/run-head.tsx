@@ -78,6 +78,11 @@ function HeadActs({ run, store }: { run: RunView; store: RunStore }) {
     }, complain);
   return (
     <>
+      {run.status === "input-required" && (
+        <a class="btn primary" href={address(["c", run.contextId])}>
+          {run.approval === undefined ? words().answer : words().review}
+        </a>
+      )}
       {run.status === "paused" && (
         <Button look="primary" onClick={() => void resume()}>
           {text.resume}

@@ -24,6 +24,7 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunStore }) 
   const answer = useFullEvent(answered);
   const end = endOf(item);
   const failure = failureOf(item);
+  const said = answer === undefined ? "" : textOfEvent(answer.event);
   const took = end === undefined ? text.run.running : durationText(end - startOf(item));
   const begun = item.events[0] === undefined ? "" : clockText(item.events[0].at);
   const flow = item.children.some(({ kind }) => kind === "run");
@@ -42,10 +43,10 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunStore }) 
         {item.elsewhere && item.events.length === 0 && <p class="t2">{text.run.noneOfIt}</p>}
         <Figures key={item.replies.length} item={item} />
         <Changed item={item} store={store} />
-        {answer && (
+        {said !== "" && said.trim() !== failure?.trim() && (
           <>
             <h3>{text.run.answer}</h3>
-            <Markdown text={textOfEvent(answer.event)} />
+            <Markdown text={said} />
           </>
         )}
         {first && (

@@ -34,9 +34,7 @@ export function LivePage({ runId, task, screen, agent }: LivePlace & { agent: st
         <span role="status" class="small t2">
           {text.phasesOf[screen][phase]}
         </span>
-        <code class="cut" title={safeText(store.state.value?.url ?? "")}>
-          {safeText(store.state.value?.url ?? "")}
-        </code>
+        <Address url={store.state.value?.url ?? ""} />
         <div ref={handBack}>
           <TurnButton store={store} />
         </div>
@@ -46,6 +44,16 @@ export function LivePage({ runId, task, screen, agent }: LivePlace & { agent: st
       {held && <Keys send={store.send} screen={screen} />}
       <p class="t3 small hint">{held ? text.heldHintOf[screen] : text.hintOf[screen]}</p>
     </section>
+  );
+}
+
+/** Where the page is; a desktop has no address. */
+function Address({ url }: { url: string }) {
+  if (url === "") return <span class="grow" />;
+  return (
+    <code class="cut" title={safeText(url)}>
+      {safeText(url)}
+    </code>
   );
 }
 

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { LiveFrame, LiveState } from "manyhands/internal/core/live-page";
-import { ProblemError } from "../../../api/client.ts";
+import { newKey, ProblemError } from "../../../api/client.ts";
 import { type LivePlace, orderPage, type PageInput, watchPage } from "../../../api/live.ts";
 import { answerAboutPage } from "../../../api/page-question.ts";
 import { words } from "../../../app/words/words.ts";
@@ -61,7 +61,7 @@ export function openLiveStore(place: LivePlace): LiveStore {
     }
   };
   void follow();
-  const inputs = sending((some) => orderPage(place, { do: "input", inputs: [...some] }));
+  const inputs = sending((some, burst) => orderPage(place, { do: "input", inputs: [...some], burst }));
   addEventListener("pagehide", () => inputs.flush(), { signal: gone.signal });
   return {
     ...{ phase, state, frame },
@@ -80,12 +80,24 @@ export function openLiveStore(place: LivePlace): LiveStore {
   };
 }
 
-/** Sends inputs in order, several at once while an earlier request is under way. */
-function sending(post: (inputs: readonly PageInput[]) => Promise<void>) {
+type Post = (inputs: readonly PageInput[], burst: { id: string; number: number }) => Promise<void>;
+
+/**
+ * Sends inputs in order, several at once while an earlier request is under way. Each request says
+ * which one is before it: the last ones may overtake it when the console is being left.
+ */
+function sending(post: Post) {
   let waiting: PageInput[] = [];
   let underWay: Promise<void> | undefined;
+  let burst = { id: "", number: 0 };
+  const sendNext = () => {
+    const place = { ...burst };
+    burst.number += 1;
+    return post(waiting.splice(0, mostAtOnce), place);
+  };
   const sendAll = async () => {
-    while (waiting.length > 0) await post(waiting.splice(0, mostAtOnce));
+    burst = { id: newKey(), number: 0 };
+    while (waiting.length > 0) await sendNext();
   };
   return {
     send(input: PageInput): void {
@@ -102,7 +114,7 @@ function sending(post: (inputs: readonly PageInput[]) => Promise<void>) {
     sent: async () => underWay,
     /** Sends what waits at once: the console is being left. */
     flush(): void {
-      for (; waiting.length > 0; ) void post(waiting.splice(0, mostAtOnce)).catch(() => undefined);
+      for (; waiting.length > 0; ) void sendNext().catch(() => undefined);
     },
   };
 }

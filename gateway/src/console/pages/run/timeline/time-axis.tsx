@@ -14,6 +14,8 @@ export function briefTime(milliseconds: number): string {
   return clockOf(milliseconds);
 }
 
+const inMilliseconds = (milliseconds: number) => `${Math.round(milliseconds)} ms`;
+
 function clockOf(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
@@ -25,7 +27,7 @@ export function Axis({ zoom }: { readonly zoom: Zoom }) {
   const { from, to } = zoom.shown;
   const length = to - from;
   const begun = from - zoom.whole.from;
-  const named = length < 20_000 ? briefTime : clockOf;
+  const named = length < 1_000 ? inMilliseconds : length < 20_000 ? briefTime : clockOf;
   return (
     <div class="ax" aria-hidden="true">
       <span>{text.run.treeHead}</span>

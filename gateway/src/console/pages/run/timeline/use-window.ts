@@ -1,11 +1,18 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 
 /** Rows in the document above and below those that are seen. */
-const beyond = 20;
+const beyond = 10;
+/** So many rows are scrolled before others come into the document. */
+const step = 5;
 const narrow = matchMedia("(max-width: 760px)");
 const heights = { wide: 27, narrow: 44 };
 /** The row above the list that stays when it scrolls. */
 const axisHeight = 30;
+
+type Seen = { readonly top: number; readonly height: number; readonly narrow: boolean };
+
+const isSame = (one: Seen, other: Seen) =>
+  one.top === other.top && one.height === other.height && one.narrow === other.narrow;
 
 /** Which rows of a long list are in the document, by where its box is scrolled to. */
 export function useWindow(box: { readonly current: HTMLElement | null }, count: number) {
@@ -13,7 +20,12 @@ export function useWindow(box: { readonly current: HTMLElement | null }, count: 
   useLayoutEffect(() => {
     const shown = box.current;
     if (shown === null) return;
-    const look = () => setSeen({ top: shown.scrollTop, height: shown.clientHeight, narrow: narrow.matches });
+    const look = () => {
+      const stride = step * (narrow.matches ? heights.narrow : heights.wide);
+      const top = Math.floor(shown.scrollTop / stride) * stride;
+      const now = { top, height: shown.clientHeight, narrow: narrow.matches };
+      setSeen((before) => (isSame(before, now) ? before : now));
+    };
     look();
     const sizes = new ResizeObserver(look);
     sizes.observe(shown);
@@ -25,7 +37,7 @@ export function useWindow(box: { readonly current: HTMLElement | null }, count: 
   }, []);
   const rowHeight = seen.narrow ? heights.narrow : heights.wide;
   const from = Math.max(0, Math.floor(seen.top / rowHeight) - beyond);
-  const to = Math.min(count, Math.ceil((seen.top + seen.height) / rowHeight) + beyond);
+  const to = Math.min(count, Math.ceil((seen.top + seen.height) / rowHeight) + step + beyond);
   return {
     from,
     to,
