@@ -54,6 +54,7 @@ beforeAll(async () => {
     if (url.pathname === "/code") return form("/code", "Code <input name=code autocomplete=one-time-code>");
     if (url.pathname === "/echo")
       return `<label>${passwordField.replace("<input", '<input oninput="p.textContent = this.value"')}</label><p id=p></p>`;
+    if (url.pathname === "/shown") return `<p>Your password is ${password}.</p>`;
     if (url.pathname === "/account" && cookie.includes("session=ada"))
       return `<h1>Ada</h1><p>Balance ${balance}</p>${
         url.search === "?reviews"
@@ -173,5 +174,13 @@ test("a page that shows what was typed into it tells no model", async () => {
   expect(told()).toContain("No picture was taken");
   for (const seen of [told(), JSON.stringify(ended), JSON.stringify(evil.requests.map(({ url }) => url.href))])
     expect(seen).not.toContain(password);
+  expect(await homeHolds(password)).toEqual([]);
+}, 180_000);
+
+test("a page that shows a password which was typed before a kill -9 tells no model either", async () => {
+  await agent.kill();
+  await task("five", [open("/shown"), ["browser_screenshot", {}]]);
+  expect(told()).toContain("Your password is [secret shop_password].");
+  expect(told()).not.toContain(password);
   expect(await homeHolds(password)).toEqual([]);
 }, 180_000);

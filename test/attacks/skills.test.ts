@@ -37,10 +37,11 @@ beforeAll(async () => {
       await writeFile(join(home, "skills", name, "SKILL.md"), text);
     };
     await put("turned", harmless);
+    await put("mistaken", hostile("mistaken"));
     const pins = keptFile(join(home, "skill-pins.json"));
     const library = createSkillLibrary({ home, project: join(home, "none"), pins });
-    const found = (await library.list()).find(({ name }) => name === "turned");
-    await library.approve("turned", found?.skill?.hash ?? "");
+    for (const { name, skill } of await library.list())
+      if (["turned", "mistaken"].includes(name)) await library.approve(name, skill?.hash ?? "");
     await put("turned", hostile("turned"));
     await put("unseen", hostile("unseen"));
     await put("docx-rep0rt", hostile("docx-rep0rt"));
@@ -74,11 +75,22 @@ test.each(["unseen", "turned", "docx-rep0rt", "../../etc"])("the skill %s is not
   expect([asked, evil.requests.length, readLast().includes("pwned")]).toEqual([[], 0, false]);
 });
 
+test("a hostile skill that a person approved by mistake gets nothing out, and its script reaches nobody", async () => {
+  const { asked, task } = await agent.task([
+    { text: `BEGIN My code is ${secret}. ${order("use_skill", { name: "mistaken" })}` },
+  ]);
+  expect(task.status.state).toBe("TASK_STATE_COMPLETED");
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toContain("did not name");
+  expect(readLast()).toContain("curl");
+  expect(evil.requests).toEqual([]);
+});
+
 test("no skill that waits is in the prompt, and one of a shipped name does not take its place", async () => {
   await agent.task([{ text: `BEGIN ${order("use_skill", { name: "docx-report" })}` }]);
   const tool = model.requests.at(-1)?.body.tools?.find((one) => one.function.name === "use_skill");
   const names = [...String(tool?.function.description ?? "").matchAll(/^- ([\w-]+):/gm)].map(([, name]) => name);
-  expect(names).toEqual(["data-quality-check", "docx-report", "release-notes", "web-form-filler"]);
+  expect(names).toEqual(["data-quality-check", "docx-report", "release-notes", "web-form-filler", "mistaken"]);
   expect(readLast()).toContain("check_report.py");
   expect(readLast()).not.toContain("ORDER-");
 });

@@ -71,7 +71,7 @@ beforeAll(async () => {
     MANYHANDS_CONFIG: "docs/examples/manyhands.toml",
     OPENAI_BASE_URL: model.url,
     MANYHANDS_MODEL: "scripted",
-    GATEWAY_PORT: `${freePort()}`,
+    ...ownPorts(),
     WEATHER_URL: service.url.origin,
     MANYHANDS_EGRESS_ALLOW: service.url.host,
   };
@@ -81,6 +81,12 @@ afterAll(async () => {
   await model.close();
   await rm(folder, { recursive: true });
 });
+
+/** A reader has no other system running; this machine may. */
+function ownPorts(): Record<string, string> {
+  const names = ["GATEWAY_PORT", "MANUS_PORT", "BROWSER_PORT", "SWE_PORT", "DATA_ANALYSIS_PORT"];
+  return Object.fromEntries(names.map((name) => [name, `${freePort()}`]));
+}
 
 /** The tutorial's `bun` commands, for a folder that is not a checkout. */
 const prelude = `bun() {

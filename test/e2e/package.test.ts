@@ -140,7 +140,8 @@ async function serving(args: readonly string[], settings: Readonly<Record<string
 
 packaged("the demo ends well in an empty folder, and its home is there", async () => {
   const empty = await emptyFolder("empty");
-  const demo = await manyhands(empty, "demo");
+  const bin = join(project, "node_modules/.bin/manyhands");
+  const demo = await ended([node ?? "", bin, "demo"], empty, ownPorts());
   expect([demo.exitCode, demo.out]).toEqual([0, expect.stringContaining("✓ all 16 figures of the report are right")]);
   expect(await Bun.file(join(empty, ".manyhands/runs.db")).exists()).toBe(true);
 });
@@ -164,9 +165,12 @@ packaged("the command says its version, completes words and passes exit codes on
  * What the command needs to use the scripted model, and agents of its own whatever runs beside it.
  */
 function ownSystem(): Record<string, string> {
+  return { ...ownPorts(), OPENAI_BASE_URL: model.url, MANYHANDS_MODEL: "scripted" };
+}
+
+function ownPorts(): Record<string, string> {
   const names = ["GATEWAY_PORT", "MANUS_PORT", "BROWSER_PORT", "SWE_PORT", "DATA_ANALYSIS_PORT", "CONCIERGE_PORT"];
-  const ports = Object.fromEntries(names.map((name) => [name, `${freePort()}`]));
-  return { ...ports, OPENAI_BASE_URL: model.url, MANYHANDS_MODEL: "scripted" };
+  return Object.fromEntries(names.map((name) => [name, `${freePort()}`]));
 }
 
 packaged("in an empty folder one can chat, and is told what set-up does", async () => {

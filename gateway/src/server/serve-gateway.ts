@@ -9,7 +9,6 @@ import type { Engine } from "manyhands/internal/core/runs/engine";
 import { flowExtension } from "manyhands/internal/flow/flow-request";
 import { homeMark } from "manyhands/internal/http/home-mark";
 import { serve } from "manyhands/internal/http/serve";
-import { createProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import { guardedFiles } from "manyhands/internal/machine/sandbox/guarded-names";
 import { createReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions } from "manyhands/internal/runs/deletions";
@@ -26,6 +25,7 @@ import { publicUrlOf, reachable, runServer } from "manyhands/internal/server/run
 import { startIndexing } from "manyhands/internal/server/storage/indexing";
 import { openArtifacts } from "manyhands/internal/server/storage/open-artifacts";
 import { openEngine } from "manyhands/internal/server/storage/open-engine";
+import { openProfiles } from "manyhands/internal/server/storage/open-profiles";
 import { isSaid, limitsOf, openShared, type Shared } from "manyhands/internal/server/storage/open-shared";
 import { startSweeping } from "manyhands/internal/server/storage/sweeping";
 import type pino from "pino";
@@ -182,7 +182,7 @@ async function open({
     ...{ artifacts, runnables, quotas, publicUrl },
     projections: createProjectionCache(engine),
   });
-  const starts = startsOf(config, { engine: guarded, runs, runnables, publicUrl, log: logger, kept: shared.schedules });
+  const starts = startsOf({ engine: guarded, runs, runnables }, { config, publicUrl, logger, shared, authentication });
   const settings = settingsOf({ config, flows, registry, shared, log: logger });
   const memory = openGatewayMemory(config, shared);
   const app = gatewayApp({
@@ -223,8 +223,24 @@ function factsOf({ name, provider }: Model) {
   return { name, provider };
 }
 
-function startsOf(config: Config, deps: Omit<StartsDeps, "webhooks">) {
-  return openStarts(config.triggers, { ...deps, webhooks: (hosts) => openWebhooks(config, hosts) });
+function startsOf(
+  deps: Pick<StartsDeps, "engine" | "runs" | "runnables">,
+  {
+    config,
+    publicUrl,
+    logger,
+    shared,
+    authentication,
+  }: Pick<Parts, "config" | "publicUrl" | "logger" | "shared" | "authentication">,
+) {
+  return openStarts(config.triggers, {
+    ...deps,
+    publicUrl,
+    kept: shared.schedules,
+    tokens: authentication.store,
+    webhooks: (hosts) => openWebhooks(config, hosts),
+    log: logger,
+  });
 }
 
 function settingsOf(deps: Omit<Parameters<typeof openSettings>[0], "cwd" | "env">) {
@@ -248,7 +264,7 @@ function servedAs(
     elsewhere: followElsewhere(peers),
     reachAgent: reachAgent(peers, registry),
     shares: openShares(shares),
-    profiles: createProfileStore(profiles),
+    profiles: openProfiles(profiles),
   };
   return { cardStyle: server.card, cors: server.cors, a2a, ...inside };
 }

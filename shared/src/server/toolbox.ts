@@ -5,7 +5,7 @@ import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost, Browsers } from "../machine/browser/browser.ts";
 import { sharedPages } from "../machine/browser/live/shared-pages.ts";
 import { watchedPages } from "../machine/browser/live/watched-pages.ts";
-import { createProfileStore, type ProfileSettings } from "../machine/browser-profile/profile-store.ts";
+import type { ProfileSettings } from "../machine/browser-profile/profile-store.ts";
 import { createLoopbacks } from "../machine/confinement/loopbacks.ts";
 import { createEgress, type Egress } from "../machine/egress/egress.ts";
 import { leavesLoopback, loopbackNames } from "../machine/egress/own-loopback.ts";
@@ -36,9 +36,12 @@ import { openBrowser } from "./machine/open-browser.ts";
 import { openDesktop } from "./machine/open-desktop.ts";
 import type { Machine } from "./machine/open-machine.ts";
 import type { MachineParts, OpenedBrowsing } from "./open-agent.ts";
+import { openProfiles } from "./storage/open-profiles.ts";
 
 /** The longest time limit that a model may set for a call. */
 const longestTimeoutSeconds = 600;
+
+const recollectMs = 5_000;
 
 /** What this machine has for its agents. */
 export type Toolbox = Omit<MachineParts, "delegate"> & {
@@ -68,6 +71,7 @@ export async function openToolbox(
   const { timeoutMs, allowDomains } = config.sandbox;
   const egress = openEgress(config);
   const secrets = config.secrets.length === 0 ? undefined : createSecrets(config.secrets);
+  await secrets?.recollect(AbortSignal.timeout(recollectMs));
   const loopbacks = createLoopbacks(sandbox);
   const { browsers, missing } = await openBrowser(config, {
     secretIn: secrets?.heldIn,
@@ -128,7 +132,7 @@ function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
 
 function profileOf({ profile }: Config["browser"], texts: KeptTexts | undefined): ProfileSettings | undefined {
   if (profile === undefined || texts === undefined) return undefined;
-  return { name: profile, store: createProfileStore(texts) };
+  return { name: profile, store: openProfiles(texts) };
 }
 
 type BrowsingParts = { readonly search: BrowserSearch | undefined; readonly secrets: Secrets | undefined };

@@ -33,7 +33,7 @@ export type ListedSkill = {
 export interface SkillLibrary {
   list(): Promise<readonly ListedSkill[]>;
   /** The skill, if agents may use it as it is now. Rejects with `not_found` or `forbidden`. */
-  open(name: string): Promise<SkillFolder>;
+  open(name: string): Promise<SkillFolder & Pick<ListedSkill, "source">>;
   /**
    * Approves what a person saw. Rejects with `conflict` if the skill is another by now, with
    * `not_found` or `invalid_input`.
@@ -86,8 +86,8 @@ export function createSkillLibrary({ home, project, pins: kept, shipped = ours }
   return {
     list,
     async open(name) {
-      const { state, skill, problem } = await find(name);
-      if (skill !== undefined && isUsable(state)) return skill;
+      const { state, source, skill, problem } = await find(name);
+      if (skill !== undefined && isUsable(state)) return { ...skill, source };
       const why = { new: "nobody has approved it", changed: "it changed after it was approved" }[state as "new"];
       throw new AppError("forbidden", `The skill ${name} cannot be used: ${why ?? problem}.`);
     },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { MoreTools, ToldResult } from "../core/agent.ts";
 import { AppError, unlessMissing } from "../core/errors.ts";
+import { openWeb } from "../core/taken-in.ts";
 import { defineTool } from "../core/tools/define-tool.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import type { Workspace } from "../core/workspace.ts";
@@ -138,13 +139,17 @@ function skillTool(library: SkillLibrary, isChosen: (name: string) => boolean): 
     description: about,
     input,
     effect: "idempotent",
-    // The words of a skill that a person approved, or that is ours; any other is refused.
     brings: [],
     async run({ name }, { workspace }) {
       if (!isChosen(name)) throw new AppError("not_found", `You have no skill ${JSON.stringify(name)}.`);
       const skill = await library.open(name);
       const folder = await place(skill, workspace);
-      return presentSkill(skill, folder);
+      // Ours are as our prompts are. A person who approved another may have overlooked something.
+      return {
+        text: presentSkill(skill, folder),
+        isError: false,
+        takenIn: skill.source === "shipped" ? [] : [openWeb],
+      };
     },
   });
 }

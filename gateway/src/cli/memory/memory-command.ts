@@ -107,7 +107,7 @@ export async function clearMemory(
   });
 }
 
-const inRuns = "Runs that recalled it keep what they read until they are deleted.";
+const inRuns = "Runs that recalled it, and backups, keep it until they are deleted.";
 
 function checkedKind(kind: string) {
   if (isMemoryKind(kind)) return kind;

@@ -1,5 +1,6 @@
 import { AppError } from "manyhands/internal/core/errors";
-import { createProfileStore, type ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
+import type { ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
+import { openProfiles } from "manyhands/internal/server/storage/open-profiles";
 import { openShared } from "manyhands/internal/server/storage/open-shared";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
@@ -42,7 +43,7 @@ async function withProfiles<T>(
 ): Promise<T> {
   const shared = await openShared(await context.configure(file));
   try {
-    return await act(createProfileStore(shared.profiles));
+    return await act(openProfiles(shared.profiles));
   } finally {
     await shared.close();
   }

@@ -109,7 +109,7 @@ function changingRoutes({ open, isOn }: MemoryRoutesDeps): Endpoint[] {
     method: "delete",
     path: "/memory/{id}",
     summary: "Removes an entry, from the disk too",
-    description: "Runs that recalled it keep what they read until they are deleted.",
+    description: "Runs that recalled it, and backups, keep it until they are deleted.",
     request: { params },
     answers: { 204: { description: "Removed." } },
     problems: [404],

@@ -52,10 +52,18 @@ export function openDirectory(addresses: readonly PeerAddress[], peers: Pick<Pee
  * it: the description, with the skills' names where it says little.
  */
 function inWords({ description, skills }: AgentCard): string {
-  const line = sanitizeLine(description, 120);
+  const line = firstSentences(sanitizeLine(description, 500), 120);
   if (line.length > 80 || skills.length === 0) return line;
   return `${line} Skills: ${skills
     .slice(0, 8)
     .map(({ name }) => sanitizeLine(name, 60))
     .join("; ")}.`;
+}
+
+/** As many whole sentences as fit; of a first one that does not, as many whole words. */
+function firstSentences(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const start = text.slice(0, limit);
+  const sentences = /^.*[.!?](?= )/.exec(text.slice(0, limit + 1))?.[0];
+  return sentences ?? `${start.replace(/[\s,;:(]+\S*$/, "")} …`;
 }

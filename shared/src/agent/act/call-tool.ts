@@ -117,7 +117,7 @@ async function makeCall(
   // The effect of a tool that is not listed yet is unknown.
   const unknown = turn.more === undefined ? "pure" : "once";
   const effect = input.ok ? (tool?.effect(input.value) ?? unknown) : "pure";
-  const failed = effect === "once" ? turn.failed.get(tool?.actsOn ?? "") : undefined;
+  const failed = effect === "once" ? failedBefore(call, tool, turn) : undefined;
   try {
     return await run.step(
       stepName(name),
@@ -215,6 +215,13 @@ async function resultOf(
 
 function unknownTool(name: string, known: readonly string[]): ToolResult {
   return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${known.join(", ")}.`);
+}
+
+/** The tool of an earlier call of the turn that did not act on what this one acts on. */
+function failedBefore({ deniedBefore = [] }: PlannedCall, tool: Tool | undefined, turn: TurnOfCalls) {
+  const { actsOn } = tool ?? {};
+  if (actsOn === undefined) return undefined;
+  return turn.failed.get(actsOn) ?? deniedBefore.find((name) => turn.tools.get(name)?.actsOn === actsOn);
 }
 
 function notMade(name: string): string {

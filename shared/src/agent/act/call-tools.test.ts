@@ -251,3 +251,19 @@ test("after a call that failed to act on a thing, later calls of its turn that a
   const results = second?.body.messages.filter(({ role }) => role === "tool").map(({ content }) => content);
   expect(results?.[4]).toContain("Not made: fill, before it in this turn, failed");
 });
+
+test("a call on the page is not made after one of its turn that the configuration denied, an earlier one is", async () => {
+  const made: unknown[] = [];
+  const press: Tool = {
+    ...act({ actsOn: "page" }),
+    call: async (input) => ({ text: `did ${made.push(input)}`, isError: false }),
+  };
+  const calls = [{ n: 1 }, { n: 0 }, { n: 2 }].map((args) => ({ name: "act", args }));
+  await using agent = await agentForTest({
+    script: [{ calls }, { text: "done" }],
+    tools: [press],
+    approval: (call) => (call.arguments.includes("0") ? "deny" : "allow"),
+  });
+  await agent.until(await agent.start("Go."), "completed");
+  expect(made).toEqual([{ n: 1 }]);
+});

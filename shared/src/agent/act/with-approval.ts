@@ -17,19 +17,22 @@ const expiryMs = 24 * 60 * 60 * 1000;
 export function withApproval(act: Act): Act {
   return async (calls, task) => {
     const allowed: PlannedCall[] = [];
+    const denied: string[] = [];
     let refused: { readonly call: PlannedCall; readonly why: string } | undefined;
     for (const call of calls) {
       if (call.approval === "deny") {
         refuse(call, denial(call), task);
+        denied.push(call.name);
         continue;
       }
       const asks = call.approval === "ask" && !isAllowed(call, task);
       const why = asks && refused === undefined ? await refusalOf(call, task) : undefined;
       if (why !== undefined) refused = { call, why };
-      allowed.push(call);
+      allowed.push(denied.length === 0 ? call : { ...call, deniedBefore: [...denied] });
     }
     if (refused !== undefined)
-      for (const call of allowed) refuse(call, call === refused.call ? refused.why : notAlone(refused.call), task);
+      for (const call of allowed)
+        refuse(call, call.id === refused.call.id ? refused.why : notAlone(refused.call), task);
     else if (allowed.length > 0) await act(allowed, task);
   };
 }

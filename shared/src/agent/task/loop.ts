@@ -33,6 +33,8 @@ export type PlannedCall = ToolCall & {
   readonly risk?: string;
   /** What a person may allow for the rest of the task instead of this call alone. */
   readonly forTask?: string;
+  /** The tools of calls before it in its turn that the configuration denied. */
+  readonly deniedBefore?: readonly string[];
   /**
    * `together`: may run in parallel with neighbours of this kind. `waiting`: a durable call, one at
    * a time.

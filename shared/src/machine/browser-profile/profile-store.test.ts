@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openProfiles } from "../../server/storage/open-profiles.ts";
 import { profileFiles } from "./profile-files.ts";
 import { createProfileStore, hasSomethingOf, type ProfileStore } from "./profile-store.ts";
 
@@ -95,4 +96,21 @@ test("a state has something of the sites of its cookies and of its storage, and 
     false,
     false,
   ]);
+});
+
+test("a kill -9 in the middle of a save leaves a whole profile, which another conversation has at once", async () => {
+  const program = join(import.meta.dir, "../../testing/browser/save-profile-process.ts");
+  for (const afterMs of [0, 7]) {
+    const child = Bun.spawn([process.execPath, program, home], { stdout: "pipe", stderr: "inherit" });
+    await child.stdout.getReader().read();
+    expect((await openProfiles(profileFiles(home)).open("ada", "main", "meanwhile")).isKept).toBe(false);
+    await Bun.sleep(afterMs);
+    child.kill("SIGKILL");
+    await child.exited;
+    const next = await openProfiles(profileFiles(home)).open("ada", "main", `after ${afterMs}`);
+    expect(next.isKept).toBe(true);
+    expect(next.state.cookies).toHaveLength(1_000);
+    expect(new Set(next.state.cookies.map(({ value }) => value)).size).toBe(1);
+    await next.release();
+  }
 });

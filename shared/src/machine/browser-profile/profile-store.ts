@@ -13,7 +13,14 @@ const storedProfile = z.looseObject({
   savedAt: z.number().optional(),
   state: storageState,
 });
-const storedLease = z.looseObject({ writer: z.string(), conversation: z.string(), until: z.number() });
+const holder = z.looseObject({ host: z.string(), pid: z.number(), processStart: z.string() });
+const storedLease = z.looseObject({
+  writer: z.string(),
+  conversation: z.string(),
+  until: z.number(),
+  /** The process that has it; left out by earlier versions. */
+  holder: holder.optional(),
+});
 
 /** Cookies and storage of sites, as Playwright takes and gives them. */
 export type StorageState = z.output<typeof storageState>;
@@ -58,6 +65,12 @@ export interface ProfileStore {
 /** Which profile conversations browse with; each principal has its own of this name. */
 export type ProfileSettings = { readonly name: string; readonly store: ProfileStore };
 
+/** The process that opens profiles, and whether another one is certainly gone. */
+type ProfileHolders = {
+  readonly own: z.output<typeof holder>;
+  isGone(other: z.output<typeof holder>): boolean;
+};
+
 /** What a profile may be called. */
 export const profileName = /^[a-z\d](?:[a-z\d-]{0,38}[a-z\d])?$/;
 
@@ -68,10 +81,13 @@ export const renewMs = leaseMs / 3;
 
 const nothing: StorageState = { cookies: [], origins: [] };
 
-/** The profiles in these texts, which are sealed. */
-export function createProfileStore(texts: KeptTexts): ProfileStore {
+/**
+ * The profiles in these texts, which are sealed. With `holders`, a profile whose process was killed
+ * can be had at once; without, when its lease has run out.
+ */
+export function createProfileStore(texts: KeptTexts, holders?: ProfileHolders): ProfileStore {
   const entryOf = async (folder: string, name: string): Promise<ProfileEntry> => {
-    const inUse = isHeld(leaseIn(await texts.text(leaseOf(folder, name)).read()));
+    const inUse = isHeld(leaseIn(await texts.text(leaseOf(folder, name)).read()), holders);
     try {
       const { savedAt, state } = await readProfile(texts.text(profileOf(folder, name)), name);
       return { name, savedAt, sites: sitesOf(state), inUse };
@@ -94,18 +110,28 @@ export function createProfileStore(texts: KeptTexts): ProfileStore {
       await texts.remove(leaseOf(folder, name));
       return wasThere;
     },
-    open: (principal, name, conversation) => openProfile(texts, folderOf(principal), name, conversation),
+    open: (principal, name, conversation) => openProfile(texts, folderOf(principal), { name, conversation, holders }),
   };
 }
 
-async function openProfile(texts: KeptTexts, folder: string, name: string, conversation: string): Promise<OpenProfile> {
+type Opening = {
+  readonly name: string;
+  readonly conversation: string;
+  readonly holders: ProfileHolders | undefined;
+};
+
+async function openProfile(
+  texts: KeptTexts,
+  folder: string,
+  { name, conversation, holders }: Opening,
+): Promise<OpenProfile> {
   const profile = texts.text(profileOf(folder, name));
   const lease = texts.text(leaseOf(folder, name));
   const writer = crypto.randomUUID();
-  const leaseNow = () => JSON.stringify({ writer, conversation, until: Date.now() + leaseMs });
+  const leaseNow = () => JSON.stringify({ writer, conversation, until: Date.now() + leaseMs, holder: holders?.own });
   const isMine = await replaced(lease, (now) => {
     const held = leaseIn(now);
-    return isHeld(held) && held?.conversation !== conversation ? undefined : leaseNow();
+    return isHeld(held, holders) && held?.conversation !== conversation ? undefined : leaseNow();
   });
   if (!isMine) {
     const { state } = (await profile.read()) === undefined ? { state: nothing } : await readProfile(profile, name);
@@ -168,8 +194,9 @@ function leaseIn(text: string | undefined): z.output<typeof storedLease> | undef
   return text === undefined ? undefined : storedLease.safeParse(JSON.parse(text)).data;
 }
 
-function isHeld(lease: z.output<typeof storedLease> | undefined): boolean {
-  return lease !== undefined && lease.until > Date.now();
+function isHeld(lease: z.output<typeof storedLease> | undefined, holders: ProfileHolders | undefined): boolean {
+  if (lease === undefined || lease.until <= Date.now()) return false;
+  return lease.holder === undefined || holders?.isGone(lease.holder) !== true;
 }
 
 /** The hosts that a state has cookies or storage of. */

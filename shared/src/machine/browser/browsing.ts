@@ -6,6 +6,7 @@ import type { StorageState } from "../browser-profile/profile-store.ts";
 import { actOn } from "./act.ts";
 import type { ActOptions, Browsing } from "./browser.ts";
 import { openSurroundings, type Surroundings, type SurroundingsDeps, usesOwnContext } from "./surroundings.ts";
+import type { Tabs } from "./tabs.ts";
 
 /** A conversation's browsing, with what its manager needs. */
 export type KeptBrowsing = Browsing & {
@@ -24,6 +25,14 @@ const closeTabMs = 2_000;
 const tabMs = 10_000;
 const contextMs = 30_000;
 const replaceMs = 8_000;
+
+/** Whether there is a tab, which may still be opening in place of the last one. */
+function hasTab(tabs: Tabs): Promise<boolean | undefined> {
+  return within(
+    replaceMs,
+    tabs.ready().then(() => true),
+  );
+}
 
 /**
  * Opens a conversation's browsing with one empty tab. Rejects with `unavailable` when the browser
@@ -50,7 +59,7 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     const id = tabs.of(page)?.id;
     const closing = id === undefined ? undefined : tabs.close(id).then(() => true);
     if (closing !== undefined && (await within(closeTabMs, closing))) return `Tab ${id} was closed.`;
-    if (page.isClosed()) return "The tab is closed.";
+    if (page.isClosed() && (await hasTab(tabs))) return "The tab is closed.";
     const former = now;
     try {
       const next = await answered(replaceMs, openSurroundings(deps));

@@ -1,5 +1,5 @@
 import { AppError } from "../../core/errors.ts";
-import { descendants, ignoresInterrupt, readProcessTable, sendSignal } from "../kernel/process-table.ts";
+import { descendants, ignoresInterrupt, readProcessesBelow, sendSignal } from "../kernel/process-table.ts";
 import { joinNewSessionKeyring } from "../kernel/this-process.ts";
 import type { ConversationWatch } from "../memory/conversation-watch.ts";
 import { limitFromExitCode } from "../sandbox/limits.ts";
@@ -50,7 +50,7 @@ export async function startProcess(
     settle() {
       const leader = wrapped.leader(child.pid);
       spared.clear();
-      if (leader !== undefined) for (const pid of descendants(readProcessTable(), leader)) spared.add(pid);
+      if (leader !== undefined) for (const pid of descendants(readProcessesBelow(leader), leader)) spared.add(pid);
     },
     rest: () => wrapped.rest?.(),
     resume: async () => (await wrapped.resume?.()) ?? false,
@@ -118,7 +118,7 @@ function spawnWrapped({ argv, env, pipes = 0 }: WrappedCommand) {
  * the background are excluded too.
  */
 function foreground(leader: number, spared: ReadonlySet<number>, spareJobs: boolean): number[] {
-  const table = readProcessTable();
+  const table = readProcessesBelow(leader);
   const all = descendants(table, leader);
   // A shell that ignores SIGINT passes that on to every child, so ignoring it then says nothing
   // about them.

@@ -28,9 +28,15 @@ export function admitUrl(text: string | URL, policy: EgressPolicy): URL {
   if (url.username !== "" || url.password !== "")
     throw new AppError("forbidden", `The URL to ${url.host} has a user or password in it, which is not allowed.`);
   if (policy.deny.some((entry) => covers(entry, url)))
-    throw new AppError("forbidden", `The host ${url.host} is on the deny list.`);
+    throw new AppError(
+      "forbidden",
+      `The host ${url.host} is on the deny list of this system's settings (egress.deny).`,
+    );
   if (policy.only.length > 0 && !policy.only.some((entry) => covers(entry, url)))
-    throw new AppError("forbidden", `The host ${url.host} is not on the list of hosts that may be reached.`);
+    throw new AppError(
+      "forbidden",
+      `The host ${url.host} is not on the list of hosts that this system's settings let it reach (egress.only).`,
+    );
   const literal = bare(url.hostname);
   if (isIP(literal) !== 0) admitAddresses(url, [literal], policy);
   // These names mean this machine by definition (RFC 6761), whatever a resolver or a proxy returns
@@ -48,7 +54,7 @@ export function admitAddresses(url: URL, addresses: readonly string[], policy: E
   if (!addresses.every(isPublicAddress))
     throw new AppError(
       "forbidden",
-      `The host ${url.host} is at an address that is not public (private, loopback, link-local or reserved), so it is not reached.`,
+      `The host ${url.host} is at an address that is not public (private, loopback, link-local or reserved), so this system does not reach it. Who runs the system can name it in the settings: egress.allow = ["${url.host}"].`,
     );
 }
 

@@ -5,6 +5,9 @@ import { publicError } from "../../core/errors.ts";
 /** A response that the proxy itself sends instead of the target's. */
 export type ProxyAnswer = { readonly status: number; readonly text: string };
 
+/** How the proxy names itself in `Proxy-Status`. */
+export const proxyName = "manyhands";
+
 /** The response to clients without credentials. */
 export const needsCredentials: ProxyAnswer = { status: 407, text: "This proxy needs credentials." };
 
@@ -40,6 +43,8 @@ function headersOf(status: number, text: string): Record<string, string> {
     "content-type": "text/plain; charset=utf-8",
     "content-length": String(Buffer.byteLength(pageOf(status, text))),
     "cache-control": "no-store",
+    // RFC 9209
+    "proxy-status": `${proxyName}; error=${status === 403 ? "http_request_denied" : "connection_refused"}`,
     ...(status === needsCredentials.status && { "proxy-authenticate": 'Basic realm="manyhands"' }),
   };
 }

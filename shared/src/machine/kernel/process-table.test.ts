@@ -5,6 +5,7 @@ import {
   innerPid,
   isRunning,
   type ProcessEntry,
+  readProcessesBelow,
   readProcessTable,
   sendSignal,
   startOf,
@@ -44,6 +45,19 @@ function childForTest(...argv: string[]) {
     },
   };
 }
+
+test.skipIf(!linux)("the processes below one are those that the whole table has below it", async () => {
+  await using shell = childForTest("sh", "-c", "sleep 60 & sh -c 'sleep 60; :' & echo begun; wait");
+  await shell.child.stdout.getReader().read();
+  const { pid } = shell.child;
+  const below = () => descendants(readProcessesBelow(pid), pid).toSorted();
+  while (below().length < 3) await Bun.sleep(5);
+  const all = readProcessTable();
+  expect(below()).toEqual(descendants(all, pid).toSorted());
+  expect([...readProcessesBelow(pid)].every(([one, { parent }]) => all.get(one)?.parent === parent)).toBe(true);
+  for (const one of below()) sendSignal(one, "SIGKILL");
+  expect(readProcessesBelow(2 ** 22 + 1).size).toBe(0);
+});
 
 test.skipIf(!linux)("a process is known by its pid and its start, while it runs", async () => {
   await using one = childForTest("sleep", "60");

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { errnoOf } from "../../core/errors.ts";
 
 /** A process of this machine as /proc reports it at one moment. */
@@ -18,6 +18,8 @@ const residentPagesField = 21;
 const pageSizeEntry = 6n;
 const usualPageBytes = 4096;
 const pageBytes = readPageBytes();
+/** Some kernels are built without these lists. */
+const listsChildren = existsSync(`/proc/${process.pid}/task/${process.pid}/children`);
 
 /**
  * Every visible process, by pid. Read synchronously, for a tree that forks while it is being
@@ -31,6 +33,31 @@ export function readProcessTable(): Map<number, ProcessEntry> {
     if (entry !== undefined) table.set(pid, entry);
   }
   return table;
+}
+
+/**
+ * The processes below `root`, by pid, as the kernel lists the children of each. That takes a
+ * moment, where a table of all processes can take longer than a short command lives.
+ */
+export function readProcessesBelow(root: number): Map<number, ProcessEntry> {
+  if (!listsChildren) return readProcessTable();
+  const table = new Map<number, ProcessEntry>();
+  for (const queue = [root]; queue.length > 0; ) {
+    for (const pid of childrenOf(queue.shift() ?? root)) {
+      const entry = entryOf(pid);
+      if (entry === undefined) continue;
+      table.set(pid, entry);
+      queue.push(pid);
+    }
+  }
+  return table;
+}
+
+/** Each thread has the children that it started. */
+function childrenOf(pid: number): number[] {
+  const threads = namesIn(`/proc/${pid}/task`);
+  const lists = threads.map((thread) => readOrNothing(`/proc/${pid}/task/${thread}/children`));
+  return lists.join(" ").split(" ").filter(Boolean).map(Number);
 }
 
 function entryOf(pid: number): ProcessEntry | undefined {
@@ -123,6 +150,14 @@ function readPageBytes(): number {
   const words = new BigUint64Array(bytes.buffer, 0, Math.floor(bytes.length / 8));
   const at = words.findIndex((word, index) => index % 2 === 0 && word === pageSizeEntry);
   return at < 0 ? usualPageBytes : Number(words[at + 1]);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function readOrNothing(path: string): string {

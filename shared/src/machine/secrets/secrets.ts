@@ -33,6 +33,11 @@ export interface Secrets {
   named(name: string): Secret | undefined;
   /** Reads the value. Rejects with an AppError that does not quote it, or the signal's reason. */
   reveal(secret: Secret, signal: AbortSignal): Promise<RevealedSecret>;
+  /**
+   * Reads what is at hand without asking anybody (variables and files), so that a page that shows
+   * what was typed before a restart tells no model. Never rejects.
+   */
+  recollect(signal: AbortSignal): Promise<void>;
   /** Whether any value was read. */
   hasTyped(): boolean;
   /** The text with every value that was read replaced by its name. */
@@ -75,6 +80,13 @@ export function createSecrets(all: readonly Secret[]): Secrets {
       remember(secret, revealed.value);
       return revealed;
     },
+    async recollect(signal) {
+      for (const secret of all) {
+        if (secret.kind === "totp" || !isAtHand(secret.source)) continue;
+        const value = await readSecret(secret.name, secret.source, signal).catch(() => undefined);
+        if (value !== undefined && value.length >= shortest && value.length <= longest) remember(secret, value);
+      }
+    },
     hasTyped: () => known.size > 0,
     redact(text) {
       let shown = text;
@@ -87,6 +99,11 @@ export function createSecrets(all: readonly Secret[]): Secrets {
       return undefined;
     },
   };
+}
+
+/** Programs may ask a person to unlock something, or cost. */
+function isAtHand(source: SecretSource): boolean {
+  return "env" in source || "file" in source;
 }
 
 /** The code now, or the next one where this one ends too soon. */

@@ -14,6 +14,8 @@ export type PostgresProcess = AsyncDisposable & {
   createDatabase(like?: string): Promise<string>;
   /** Removes a database, whoever uses it. */
   dropDatabase(url: string): Promise<void>;
+  /** The process that the others of the server are children of. */
+  pid(): number;
   /**
    * Cuts off whoever uses a database and removes every row that was written since its tables were
    * made. A tenth of what another database costs, whose first connections have to learn its tables.
@@ -56,8 +58,11 @@ const emptyTables = `DO $$
  */
 const cheap = ["full_page_writes=off", "autovacuum=off"];
 
-/** Starts a server on a free port, with its data in a folder of its own. */
-export async function startPostgres(): Promise<PostgresProcess> {
+/**
+ * Starts a server on a free port, with its data in a folder of its own. With `syncs` it brings what
+ * it commits to the disk, as any that is not a test's does.
+ */
+export async function startPostgres({ syncs = false } = {}): Promise<PostgresProcess> {
   const programs = postgresPrograms;
   if (programs === undefined) throw new Error(noPostgres);
   const folder = mkdtempSync(join(tmpdir(), "postgres-"));
@@ -74,28 +79,33 @@ export async function startPostgres(): Promise<PostgresProcess> {
     connection ??= new Bun.SQL({ url, max: 1 });
     await connection.unsafe(statement);
   };
+  // So does a new one for each time that a database is emptied, which has to learn its tables
+  // first.
+  const emptying = new Map<string, Bun.SQL>();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const self: PostgresProcess = {
     url,
     async createDatabase(like) {
       const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
       const template = like === undefined ? "template0" : nameOf(like);
+      if (like !== undefined) await emptying.get(like)?.close({ timeout: 0 });
+      emptying.delete(like ?? "");
       await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
       return url.replace(/[^/]*$/, name);
     },
     dropDatabase: (gone) => administer(`DROP DATABASE ${nameOf(gone)} WITH (FORCE)`),
+    pid: () => server?.pid ?? 0,
     async emptyDatabase(used) {
+      const own = emptying.get(used) ?? new Bun.SQL({ url: used, max: 1 });
+      emptying.set(used, own);
       // Waits up to 30 s for each to be gone.
-      await administer(
-        `SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity WHERE datname = '${nameOf(used)}'`,
-      );
-      const sql = new Bun.SQL({ url: used, max: 1 });
-      await sql.unsafe(emptyTables);
-      await sql.close({ timeout: 0 });
+      await own.unsafe(`SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()`);
+      await own.unsafe(emptyTables);
     },
     async start() {
-      const settings = ["max_connections=200", ...cheap].flatMap((setting) => ["-c", setting]);
-      const options = ["-p", String(port), "-h", "127.0.0.1", "-k", folder, "-F", ...settings];
+      const settings = ["max_connections=200", ...(syncs ? [] : ["fsync=off", ...cheap])];
+      const options = ["-p", String(port), "-h", "127.0.0.1", "-k", folder, ...settings.flatMap((one) => ["-c", one])];
       server = Bun.spawn([...user, join(programs, "postgres"), "-D", data, ...options], {
         cwd: folder,
         env: { PATH: process.env.PATH, LC_ALL: "C.UTF-8" },
@@ -105,8 +115,9 @@ export async function startPostgres(): Promise<PostgresProcess> {
       await answering(url);
     },
     async stop() {
-      await connection?.close({ timeout: 0 });
+      await Promise.all([connection, ...emptying.values()].map((open) => open?.close({ timeout: 0 })));
       connection = undefined;
+      emptying.clear();
       // Immediate shutdown: no checkpoint; the next start recovers from the log.
       server?.kill("SIGQUIT");
       await server?.exited;

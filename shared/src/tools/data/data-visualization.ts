@@ -26,7 +26,7 @@ const input = z.strictObject({
   language: z.enum(["zh", "en"]).default("en").describe("Language of findings and of labels that are not in the data."),
 });
 
-const description = `Draws charts from data files into the folder visualization: the picture, the chart as JSON, and up to three findings computed from
+const description = `Draws charts from data files into the folder visualization: the picture (HTML unless output_type says png or svg), the chart as JSON, and up to three findings computed from
 what is drawn, as Markdown. charts for visualization is [{"csvFilePath": "sales.csv", "chartTitle": "Sales by month (EUR)", "chart": "line", "x": "month",
 "y": "sales", "series": "year", "aggregate": "sum"}]. chart: line, area, bar, stacked, pie, scatter, histogram, box (y by the groups in x), heatmap (x, series down, y as colour),
 sankey (x from, series to, y how much), radar (x the axes), treemap (x names, series groups), wordcloud (x words) or map (x countries; or x longitude, y latitude and, if wanted, a size); x: the column it goes along; y: what is measured, or a list of columns, a line each;

@@ -225,6 +225,6 @@ test("values unlike a normal distribution's lead to a test that does not need on
   const from =
     "SELECT 'a' AS place, exp(i / 5.0) AS value FROM range(25) t(i) UNION ALL SELECT 'b', i FROM range(25) t(i)";
   expect(await said({ test: "t_test", from, y: ["value"], x: ["place"] })).toMatch(
-    /normal values: does not hold in a \(p [=<] [\d.]+, skewness [\d.]+\): prefer mann_whitney\./,
+    /normal values: does not hold in a \(p [=<] [\d.]+, skewness [\d.]+\) by D'Agostino and Pearson's K²: prefer mann_whitney\./,
   );
 });

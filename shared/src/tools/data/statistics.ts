@@ -85,7 +85,7 @@ async function analyse(request: Input, rows: Rows, context: ToolContext): Promis
     case "t_test":
       return { report: compareMeans(request, rows) };
     case "mann_whitney":
-      return { report: mannWhitney(...twoSamples(request, rows)) };
+      return { report: mannWhitney(...twoSamples(request, rows), confidence) };
     case "wilcoxon":
       return { report: wilcoxon(differences(columns())) };
     case "anova":
@@ -249,6 +249,13 @@ function requireShape({ test, y, x, paired }: Input): void {
     throw new AppError("invalid_input", "paired goes with a t_test of two columns in y.");
 }
 
+/** The model did not write the statement that the database quotes. */
+function withoutStatement(error: unknown): never {
+  if (!(error instanceof AppError)) throw error;
+  const message = error.message.replace(/\s*LINE \d+:[\s\S]*$/, "");
+  throw new AppError(error.code, `The columns of y and x could not be read. ${message}`, { cause: error });
+}
+
 /** The needed columns of the rows in which none is missing. */
 async function readRows(databases: Databases, { from, y, x }: Input, context: ToolContext): Promise<Rows> {
   const { workspace, signal } = context;
@@ -259,7 +266,8 @@ async function readRows(databases: Databases, { from, y, x }: Input, context: To
   const table = isQuery ? `(${from.trim().replace(/;$/, "")})` : (await tableOf(workspace, from)).table;
   const cells = wanted.map((name) => quoted(name, '"')).join(", ");
   const bounds = { signal, timeoutMs, maxCharacters: 16 * 1024 * 1024 };
-  const types = await databases.query(workspace, `DESCRIBE SELECT ${cells} FROM ${table}`, bounds);
+  const asked = `DESCRIBE SELECT ${cells} FROM ${table}`;
+  const types = await databases.query(workspace, asked, bounds).catch(withoutStatement);
   const kinds = new Map(types.rows.map(([name, type]) => [String(name), String(type)]));
   const selected = wanted.map((name) => {
     const column = quoted(name, '"');

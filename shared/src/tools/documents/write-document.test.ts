@@ -97,6 +97,13 @@ test("a web page holds its chart and shows HTML as text; a PDF without a browser
   expect([isError, text]).toEqual([true, "There is no browser here that prints a PDF; write .docx or .html."]);
 });
 
+test("a workbook whose formulas depend on themselves is not written, and the cells are named", async () => {
+  const rows = [["EUR"], [1], ["=SUM(A2:A3)"]];
+  const { text, isError } = await write({ path: "circle.xlsx", sheets: [{ name: "Sums", rows }] });
+  expect([isError, text]).toEqual([true, "Formulas depend on themselves: Sums!A3 needs Sums!A3. Nothing was written."]);
+  expect(await file("circle.xlsx").exists()).toBe(false);
+});
+
 test("a workbook has several sheets, formats, dates and formulas; a CSV brings values only", async () => {
   await Bun.write(file("in.csv"), 'code,n\n007,5\n"=HYPERLINK(""https://evil.example"")",1.5\n');
   const sheets = [

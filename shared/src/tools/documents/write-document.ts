@@ -53,7 +53,7 @@ const input = z.strictObject({
 });
 type Input = z.output<typeof input>;
 
-const description = `Writes a document and looks at the result: .docx, .pdf or .html from Markdown, .xlsx from sheets with formulas and number formats.
+const description = `Writes .docx, .pdf or .html from Markdown, .xlsx from sheets with formulas and number formats; reads .docx and .xlsx back, shows pages of .pdf and .html.
 A code block named vega-lite with data.values in its spec becomes a chart.`;
 
 /** What writing documents needs: without a browser there is no PDF. */
@@ -129,7 +129,7 @@ async function word(path: string, composition: Composition, context: ToolContext
   const content = await writeWord({ html, ...(title !== undefined && { title }) }, context.signal);
   const told = await readBackWord(html, content, context.signal);
   await saveFile(context.workspace, path, content);
-  return `Written and read back: ${path}, ${told}.`;
+  return `Written and read back: ${path}, ${told}. Nothing here draws Word files: how its pages look, and how many they are, was not checked.`;
 }
 
 async function printable(

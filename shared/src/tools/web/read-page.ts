@@ -41,7 +41,10 @@ export async function readPage(
     signal,
     timeoutMs,
     maxBytes,
-    admit: (hop) => robots.admit(hop, signal),
+    async admit(hop) {
+      options.onHop?.();
+      await robots.admit(hop, signal);
+    },
   });
   const contentType = answer.headers["content-type"] ?? "";
   const mediaType = contentType.split(";")[0]?.trim() ?? "";

@@ -24,6 +24,8 @@ export type ReadOptions = {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly render?: boolean | undefined;
+  /** Called before each server that is asked, so never when the address itself is refused. */
+  readonly onHop?: (() => void) | undefined;
 };
 
 /**

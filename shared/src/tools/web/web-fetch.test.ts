@@ -108,6 +108,21 @@ test("several addresses are read, and each failure is reported beside the others
   expect((await at.read({})).text).toBe("Nothing to do: give url or urls.");
 });
 
+test("what was refused here or reached nobody taints nothing; what a stranger redirects to does", async () => {
+  const closed = "127.0.0.1:1";
+  await using site = startSite({
+    "/out": () => Response.redirect(`http://${closed}/`),
+    "/in": () => Response.redirect("http://10.0.0.1/"),
+    "/gone": served("gone", "text/html", 410),
+  });
+  await using at = await start(site.host, closed);
+  const taken = async (url: string) => (await at.read({ url })).takenIn;
+  for (const url of ["http://10.0.0.1/", "file:///etc/passwd", `http://${closed}/`])
+    expect(await taken(url)).toEqual([]);
+  for (const path of ["/out", "/in", "/gone"]) expect(await taken(site.url + path)).toBeUndefined();
+  expect((await at.read({ url: "http://10.0.0.1/" })).text).toContain('egress.allow = ["10.0.0.1"]');
+});
+
 test("of long text the beginning and end are returned, and the full text goes to a file", async () => {
   const body = Array.from({ length: 20_000 }, (_, line) => `line ${line} 🐝`).join("\n");
   await using site = startSite({ "/long": served(body, "text/plain; charset=utf-8") });

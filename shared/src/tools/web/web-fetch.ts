@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { errnoOf } from "../../core/errors.ts";
 import { openWeb } from "../../core/taken-in.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import { failure, type Tool, type ToolContext } from "../../core/tools/tool.ts";
@@ -41,18 +42,35 @@ export function webFetch(deps: PageDeps): Tool {
       const share = Math.max(500, Math.floor(room / wanted.size));
       const parts = await Promise.all(
         [...wanted].map(async (one) => {
+          let hops = 0;
+          const onHop = () => void hops++;
           try {
-            const page = await readPage(one, deps, { timeoutMs: timeout * 1000, signal, render });
-            return { ok: true, text: await present(one, page, share, context) };
+            const page = await readPage(one, deps, { timeoutMs: timeout * 1000, signal, render, onHop });
+            return { ok: true, came: true, text: await present(one, page, share, context) };
           } catch (error) {
             signal.throwIfAborted();
-            return { ok: false, text: `${one} could not be read: ${error instanceof Error ? error.message : error}` };
+            const text = `${one} could not be read: ${error instanceof Error ? error.message : error}`;
+            return { ok: false, came: !isFromHere(error, hops), text };
           }
         }),
       );
-      return { text: parts.map(({ text }) => text).join("\n\n"), isError: parts.every(({ ok }) => !ok) };
+      return {
+        text: parts.map(({ text }) => text).join("\n\n"),
+        isError: parts.every(({ ok }) => !ok),
+        // What was refused here, or reached nobody, has told nothing of a stranger's.
+        ...(!parts.some(({ came }) => came) && { takenIn: [] }),
+      };
     },
   });
+}
+
+const unreached: ReadonlySet<string> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND"]);
+
+/** Whether an error says nothing that came from another machine. A redirect's target did. */
+function isFromHere(error: unknown, hops: number): boolean {
+  if (hops === 0) return true;
+  const cause = error instanceof Error ? error.cause : undefined;
+  return hops === 1 && unreached.has(errnoOf(cause) ?? "");
 }
 
 function addressesOf({ url, urls }: Pick<z.output<typeof input>, "url" | "urls">): string[] {

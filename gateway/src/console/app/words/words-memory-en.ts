@@ -18,7 +18,7 @@ export const memoryEnglish = {
   edit: "Edit",
   remove: "Remove",
   removeAsk: "Remove this entry?",
-  removeMore: "It is removed from the disk too. Runs that recalled it keep what they read until they are deleted.",
+  removeMore: "It is removed from the disk too. Runs that recalled it, and backups, keep it until they are deleted.",
   clear: "Remove everything",
   clearAsk: "Remove everything that is remembered for you?",
   removed: "Removed.",

@@ -289,7 +289,7 @@ test("downloads land in the workspace, also of what the browser would show", asy
 test("the page is kept as a picture and as a PDF", async () => {
   await see("/text");
   const { text, images } = await desk.call("screenshot", { full_page: true, path: "page.png" });
-  expect(text).toStartWith("Kept the picture as page.png");
+  expect(text).toContain(" as page.png (");
   expect(images?.[0]?.mediaType).toBe("image/png");
   expect((await desk.call("pdf", { path: "page.pdf" })).text).toStartWith("Kept the page as page.pdf");
   expect(await readdir(desk.workspace.root)).toEqual(expect.arrayContaining(["page.png", "page.pdf"]));

@@ -6,6 +6,7 @@ import { findElement } from "../../observation/elements/find-element.ts";
 import { heldUp } from "../../observation/look.ts";
 import { secretShown } from "../secrets/hide-secrets.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
+import { placeOf } from "./follow-up.ts";
 import { ref } from "./input.ts";
 
 const captureMs = 20_000;
@@ -58,7 +59,9 @@ async function screenshot(call: BrowserCall, { whole, ref, path }: Shot): Promis
     });
   });
   const saved = await saveFile(context.workspace, path ?? `screenshots/${stamp()}.png`, new Uint8Array(bytes));
-  const text = `Kept the picture as ${saved} (${bytes.length} bytes).`;
+  const what = ref !== undefined ? `the element ${ref}` : whole ? "the whole page" : "the window";
+  const size = `${bytes.readUInt32BE(16)} × ${bytes.readUInt32BE(20)} pixels`;
+  const text = `Kept a picture of ${what} at ${placeOf(browsing).url}, ${size}, as ${saved} (${bytes.length} bytes).`;
   if (bytes.length > mostShownBytes) return { text: `${text} It is too large to be shown here.`, isError: false };
   return { text, isError: false, images: [{ type: "image", mediaType: "image/png", data: bytes.toString("base64") }] };
 }

@@ -2,6 +2,7 @@ import type { Page, Response } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
+import { proxyName } from "../../../machine/egress/proxy-page.ts";
 import { sameHosts } from "../../risk/same-kind.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { addressFrom, followUp, placeOf } from "./follow-up.ts";
@@ -83,13 +84,13 @@ async function visit(call: BrowserCall, go: (page: Page) => Promise<Response | n
   const { browsing, looks, context } = call;
   const before = placeOf(browsing);
   looks.restless = true;
-  let status: number | undefined;
+  let failed = "";
   let title = "";
   let downloads = false;
   await browsing.act(
     async (page) => {
       try {
-        status = (await go(page))?.status();
+        failed = failureOf(await go(page));
         title = await page.title();
       } catch (error) {
         if (!isDownload(error)) throw explained(error);
@@ -101,9 +102,19 @@ async function visit(call: BrowserCall, go: (page: Page) => Promise<Response | n
   const now = placeOf(browsing);
   const rest = await followUp(call, now, undefined);
   if (downloads) return ["The address is a file: it is downloaded, and the page stays.", ...rest].join(" ");
-  const failed = status !== undefined && status >= 400 ? ` The server answered ${status}.` : "";
   const called = title === "" ? "" : ` ${JSON.stringify(title.replace(/\s+/g, " ").slice(0, 100))}`;
   return [`The page is now ${addressFrom(before.url, now.url)}${called}.${failed}`, ...rest].join(" ");
+}
+
+/** What an answer without the page is called; ours are not the site's. */
+function failureOf(response: Response | null): string {
+  const status = response?.status() ?? 0;
+  if (status < 400) return "";
+  const isOurs = response?.headers()["proxy-status"]?.startsWith(`${proxyName};`) === true;
+  if (!isOurs) return ` The server answered ${status}.`;
+  return status === 403
+    ? " The site was not asked: this system refused the request."
+    : " The site did not answer: the request failed on the way.";
 }
 
 /** Whether a navigation ended because the address turned out to be a file. */

@@ -235,7 +235,7 @@ test("a picture is of the element, the window or the page, and one too large to 
   const { text, images, isError } = await desk.call("screenshot");
   expect({ images, isError }).toEqual({ images: undefined, isError: false });
   expect(text).toMatch(
-    /^Kept the picture as screenshots\/[\dT-]+\.png \(\d{7} bytes\)\. It is too large to be shown here\.$/,
+    /^Kept a picture of the window at http\S+\/noise, 1280 × 800 pixels, as screenshots\/[\dT-]+\.png \(\d{7} bytes\)\. It is too large to be shown here\.$/,
   );
   expect(await textOf("pdf")).toMatch(/^Kept the page as page-[\dT-]+\.pdf \(\d+ bytes\)\.$/);
 });

@@ -1,8 +1,8 @@
 import { AppError } from "../../../core/errors.ts";
 import { median, ranks, twoSided } from "../insights/statistics.ts";
 import { pairLines, sampleLine, sizeOf } from "./compare-means.ts";
-import { chiSquareUpper } from "./distributions.ts";
-import { chance, figure, type StatisticsReport } from "./report.ts";
+import { chiSquareUpper, normalReach } from "./distributions.ts";
+import { chance, figure, interval, type StatisticsReport } from "./report.ts";
 import { requireEach, type Sample } from "./samples.ts";
 
 const shape =
@@ -55,7 +55,7 @@ function twoTails(ways: Float64Array, edge: number): number {
 }
 
 /** Whether the values of one sample tend to be larger than another's. */
-export function mannWhitney(one: Sample, other: Sample): StatisticsReport {
+export function mannWhitney(one: Sample, other: Sample, confidence: number): StatisticsReport {
   requireEach([one, other]);
   const { u, p, isExact } = mannWhitneyU(one.values, other.values);
   const share = u / (one.values.length * other.values.length);
@@ -66,10 +66,35 @@ export function mannWhitney(one: Sample, other: Sample): StatisticsReport {
       sampleLine(one),
       sampleLine(other),
       `U = ${figure(u)}, ${chance(p)} (${isExact ? "exact" : "normal approximation, corrected for ties"})`,
+      ...shiftLine(one, other, confidence),
       `effect: a value of ${one.name} is the larger in ${figure(share * 100)} % of pairs; rank-biserial r = ${figure(effect)} (${sizeOf(Math.abs(effect), [0.1, 0.3, 0.5])})`,
     ],
     assumptions: [shape, independent],
   };
+}
+
+/** With more pairs their differences are not sorted. */
+const mostPairs = 4_000_000;
+
+/**
+ * By how much values of one sample are larger: the median of all differences, with the interval of
+ * the same name, by the normal approximation.
+ */
+function shiftLine(one: Sample, other: Sample, confidence: number): string[] {
+  const [n, m] = [one.values.length, other.values.length];
+  if (n * m > mostPairs) return [];
+  const differences = new Float64Array(n * m);
+  for (const [at, value] of one.values.entries())
+    for (const [by, second] of other.values.entries()) differences[at * m + by] = value - second;
+  differences.sort();
+  const reach = normalReach(confidence) * Math.sqrt((n * m * (n + m + 1)) / 12);
+  const edge = Math.max(0, Math.floor((n * m) / 2 - reach));
+  const middle = (at: number) => differences[at] ?? Number.NaN;
+  const shift = (middle(Math.floor((n * m - 1) / 2)) + middle(Math.floor((n * m) / 2))) / 2;
+  const range = [middle(edge), middle(n * m - 1 - edge)] as const;
+  return [
+    `difference (${one.name} − ${other.name}, Hodges-Lehmann, if their shape is alike): ${figure(shift)}, ${interval(range, confidence)}`,
+  ];
 }
 
 const mostSigned = 50;

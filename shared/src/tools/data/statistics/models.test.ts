@@ -145,10 +145,10 @@ test("values are tested for a normal shape where there are twenty and they vary"
 
 test.each([
   [[sample("a", 1, 2)], "normal values: too few (below 20) to tell; wilcoxon does not need it."],
-  [[sample("a", ...bell(20))], "normal values: holds where it can be tested."],
+  [[sample("a", ...bell(20))], "normal values: holds where it can be tested (D'Agostino and Pearson's K²)."],
   [
     [sample("a", ...bell(20)), sample("b", 1, 2), sample("c", 1)],
-    "normal values: holds where it can be tested. Too few values to tell in b, c.",
+    "normal values: holds where it can be tested (D'Agostino and Pearson's K²). Too few values to tell in b, c.",
   ],
 ])("a line says how normal values are", (parts, line) => {
   expect(normalityLine(parts, "wilcoxon")).toBe(line);
@@ -157,7 +157,7 @@ test.each([
 test("values that are not normal lead to another test, unless there are many and they are not too skewed", () => {
   const line = (...parts: Parameters<typeof normalityLine>[0]) => normalityLine(parts, "wilcoxon");
   expect(line(sample("a", ...skewed(30)), sample("b", 1))).toMatch(
-    /^normal values: does not hold in a \(p .*, skewness \d.*\): prefer wilcoxon\. Too few values to tell in b\.$/,
+    /^normal values: does not hold in a \(p .*, skewness \d.*\) by D'Agostino and Pearson's K²: prefer wilcoxon\. Too few values to tell in b\.$/,
   );
   const mild = (n: number) => sample("m", ...Array.from({ length: n }, (_, at) => ((at + 0.5) / n) ** 4));
   expect(line(mild(400))).toContain("with so many values the test of means still serves.");

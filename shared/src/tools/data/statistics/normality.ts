@@ -3,6 +3,7 @@ import { chiSquareUpper } from "./distributions.ts";
 import { chance, figure } from "./report.ts";
 
 const fewest = 20;
+const named = "D'Agostino and Pearson's K²";
 
 /**
  * The test for skewness and tails unlike a normal distribution's (D'Agostino and Pearson's K²);
@@ -58,8 +59,8 @@ export function normalityLine(
   if (odd.length === 0)
     return small.length === parts.length
       ? `normal values: too few (below ${fewest}) to tell; ${instead} does not need it.`
-      : `normal values: holds where it can be tested.${untold}`;
+      : `normal values: holds where it can be tested (${named}).${untold}`;
   const matters = odd.some(({ n, skew }) => n < many || Math.abs(skew) > 2);
   const way = matters ? `prefer ${instead}` : "with so many values the test of means still serves";
-  return `normal values: does not hold in ${told}: ${way}.${untold}`;
+  return `normal values: does not hold in ${told} by ${named}: ${way}.${untold}`;
 }

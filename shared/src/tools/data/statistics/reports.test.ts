@@ -64,6 +64,12 @@ test.each([
   expect(text).toContain(Math.min(...counts.flat()) === 5 ? "of 5 and more: holds." : "go by Fisher's test");
 });
 
+test("how far ranks differ is told with an interval", () => {
+  const from = (first: number) => Array.from({ length: 12 }, (_, at) => first + at);
+  const text = told(mannWhitney(sample("a", ...from(1)), sample("b", ...from(4)), 0.95));
+  expect(text).toContain("difference (a − b, Hodges-Lehmann, if their shape is alike): -3, 95 % CI -6 to 0");
+});
+
 test("a table of any size shows each count with what would be expected, and has no Fisher's test", () => {
   const text = association([10, 20, 30], [25, 15, 5], [8, 9, 10]);
   expect(text.split("\n").slice(0, 4)).toEqual([
@@ -120,13 +126,13 @@ test.each([
   [[1, 2, 3, 4], [1, 2, 3, 4], "U = 8, p = 1.000 (normal"],
   [[7, 7], [7, 7], "U = 2, p = 1.000 (normal"],
 ])("the Mann-Whitney test of %j and %j has %s", (one, other, figures) => {
-  expect(told(mannWhitney(sample("a", ...one), sample("b", ...other)))).toContain(figures);
+  expect(told(mannWhitney(sample("a", ...one), sample("b", ...other), 0.95))).toContain(figures);
 });
 
 test("orders are counted out where one sample has eight values or fewer, and the other not very many", () => {
   const from = (first: number, n: number) => Array.from({ length: n }, (_, at) => first + at * 1.37);
   const isExact = (n: number, m: number) =>
-    told(mannWhitney(sample("a", ...from(0.5, n)), sample("b", ...from(3.01, m)))).includes("(exact)");
+    told(mannWhitney(sample("a", ...from(0.5, n)), sample("b", ...from(3.01, m)), 0.95)).includes("(exact)");
   expect([isExact(8, 20), isExact(20, 8), isExact(9, 9), isExact(8, 250), isExact(8, 251)]).toEqual([
     true,
     true,
@@ -137,9 +143,9 @@ test("orders are counted out where one sample has eight values or fewer, and the
 });
 
 test("the effect of ranks is the share of pairs in which the first is larger", () => {
-  const text = told(mannWhitney(sample("a", 5, 6, 1), sample("b", 2, 3)));
+  const text = told(mannWhitney(sample("a", 5, 6, 1), sample("b", 2, 3), 0.95));
   expect(text).toContain("a value of a is the larger in 66.67 % of pairs; rank-biserial r = 0.3333 (medium)");
-  expect(() => mannWhitney(sample("a", 1), sample("b", 1, 2))).toThrow("a has 1 values; at least 2 are needed.");
+  expect(() => mannWhitney(sample("a", 1), sample("b", 1, 2), 0.95)).toThrow("a has 1 values; at least 2 are needed.");
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import { type Cell, type CellValue, readXlsx, writeXlsx } from "hucre/xlsx";
 import { AppError } from "../../../core/errors.ts";
+import { circleIn, columnLetter, type PlacedFormula } from "./circular-formulas.ts";
 import { safeFormula } from "./safe-formula.ts";
 
 /** A value of a cell as a model writes it. */
@@ -20,14 +21,16 @@ const isoDay = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 /**
  * A workbook (.xlsx) of these sheets: the first row bold and kept in view, columns as wide as their
  * content, texts that begin with `=` as formulas, ISO days as dates. Reads it back and returns what
- * it holds. Rejects with `forbidden` for a formula that does more than compute, `too_large`, and
- * `internal` when what was written is not what was asked for.
+ * it holds. Rejects with `forbidden` for a formula that does more than compute, `invalid_input` for
+ * formulas that depend on themselves, `too_large`, and `internal` when what was written is not what
+ * was asked for.
  */
 export async function makeWorkbook(
   sheets: readonly SheetToWrite[],
 ): Promise<{ readonly content: Uint8Array; readonly told: string }> {
   const cells = sheets.reduce((sum, { rows }) => sum + rows.reduce((all, row) => all + row.length, 0), 0);
   if (cells > mostCells) throw new AppError("too_large", `A workbook may have ${mostCells} cells; this has ${cells}.`);
+  refuseCircles(sheets);
   const content = await writeXlsx({ sheets: sheets.map(sheetOf), defaultFont: { name: "Calibri", size: 11 } });
   const { sheets: found } = await readXlsx(content);
   const told = found.map((sheet) => {
@@ -84,7 +87,19 @@ function typed(value: WrittenValue, plain: boolean): CellValue {
   return !plain && value.startsWith("'") ? value.slice(1) : value;
 }
 
-function columnLetter(index: number): string {
-  const rest = Math.floor(index / 26);
-  return `${rest === 0 ? "" : columnLetter(rest - 1)}${String.fromCharCode(65 + (index % 26))}`;
+/** A spreadsheet shows 0 or an error where formulas depend on themselves. */
+function refuseCircles(sheets: readonly SheetToWrite[]): void {
+  const formulas = sheets.flatMap(({ name, rows, plain }) =>
+    plain
+      ? []
+      : rows.flatMap((row, top) =>
+          row.flatMap((value, left): PlacedFormula[] =>
+            isFormula(value) ? [{ sheet: name, column: left + 1, row: top + 1, formula: value.slice(1) }] : [],
+          ),
+        ),
+  );
+  const circle = circleIn(formulas);
+  if (circle === undefined) return;
+  const shown = circle.length > 8 ? [...circle.slice(0, 7), "…", ...circle.slice(-1)] : circle;
+  throw new AppError("invalid_input", `Formulas depend on themselves: ${shown.join(" needs ")}. Nothing was written.`);
 }

@@ -1,4 +1,4 @@
-"""Checks a CSV table: python3 check_table.py FILE.csv [--key A,B] [--delimiter ';']"""
+"""Checks a CSV table: python3 check_table.py FILE.csv [--key A,B] [--delimiter ';'] [--all]"""
 import argparse
 import collections
 import csv
@@ -6,9 +6,12 @@ import datetime
 import math
 import re
 import statistics
+import sys
 
 GAPS = {"", "-", "?", "n/a", "na", "nan", "null", "none"}
 DATES = ["%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]
+# How many lines of a finding are named; --all names them all.
+SHOWN = 8
 NUMBER = re.compile(r"^[+-]?(\d+([.,]\d+)?|\d{1,3}([.,' ]\d{3})+([.,]\d+)?)(\s?%)?$")
 
 
@@ -41,8 +44,8 @@ def number_of(value):
 
 
 def lines(rows):
-    shown = ", ".join(str(row) for row in rows[:8])
-    return shown + (f" and {len(rows) - 8} more" if len(rows) > 8 else "")
+    shown = ", ".join(str(row) for row in rows[:SHOWN])
+    return shown + (f" and {len(rows) - SHOWN} more (--all names them)" if len(rows) > SHOWN else "")
 
 
 def check_column(name, values):
@@ -69,15 +72,23 @@ def check_column(name, values):
     if padded:
         yield f"{name} has blanks around values: lines {lines(padded)}"
     if main == "text":
-        spelled = collections.defaultdict(set)
-        for _, value in filled:
-            spelled[value.strip().casefold()].add(value.strip())
-        for forms in [forms for forms in spelled.values() if len(forms) > 1][:10]:
-            yield f"{name} spells one value in several ways: {', '.join(sorted(forms))}"
+        spelled = collections.defaultdict(lambda: collections.defaultdict(list))
+        for line, value in filled:
+            spelled[value.strip().casefold()][value.strip()].append(line)
+        several = [forms for forms in spelled.values() if len(forms) > 1]
+        for forms in several[: SHOWN + 2]:
+            told = "; ".join(f"{form} (lines {lines(found)})" for form, found in sorted(forms.items()))
+            yield f"{name} spells one value in several ways: {told}"
+        if len(several) > SHOWN + 2:
+            yield f"{name} has {len(several) - SHOWN - 2} more such values (--all names them)"
     if main == "date":
-        forms = collections.Counter(re.sub(r"\d", "9", value.strip()) for _, value in filled if kind_of(value) == "date")
+        forms = collections.defaultdict(list)
+        for line, value in filled:
+            if kind_of(value) == "date":
+                forms[re.sub(r"\d", "9", value.strip())].append(line)
         if len(forms) > 1:
-            yield f"{name} mixes forms of dates: {', '.join(forms)}"
+            told = "; ".join(f"{form} (lines {lines(found)})" for form, found in forms.items())
+            yield f"{name} mixes forms of dates: {told}"
     if main == "number" and len(numbers) >= 8:
         low, _, high = statistics.quantiles([number for _, number in numbers], n=4)
         reach = 3 * (high - low)
@@ -91,7 +102,11 @@ def main():
     parser.add_argument("file")
     parser.add_argument("--key", default="")
     parser.add_argument("--delimiter")
+    parser.add_argument("--all", action="store_true", help="name every line")
     asked = parser.parse_args()
+    if asked.all:
+        global SHOWN
+        SHOWN = sys.maxsize
     with open(asked.file, encoding="utf-8-sig", errors="replace", newline="") as file:
         sample = file.read(65536)
         file.seek(0)
