@@ -58,7 +58,9 @@ export async function writePackage(root: string, folder: string, version: string
       ["./package.json", "./package.json"],
     ]),
     dependencies: Object.fromEntries(wanted.filter(([name]) => !onRequest.includes(name))),
-    peerDependencies: Object.fromEntries(wanted.filter(([name]) => onRequest.includes(name))),
+    peerDependencies: Object.fromEntries(
+      onRequest.map((name) => [name, `^${wanted.find(([one]) => one === name)?.[1]}`]),
+    ),
     peerDependenciesMeta: Object.fromEntries(onRequest.map((name) => [name, { optional: true }])),
   };
   await Bun.write(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);

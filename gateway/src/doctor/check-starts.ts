@@ -11,11 +11,11 @@ import type { Check } from "./checks.ts";
 export function checkStarts(
   { schedules, triggers }: Pick<TriggersConfig, "schedules" | "triggers">,
   gatewayUrl: string,
-  now: number,
+  now: Date,
 ): Check[] {
   const due = schedules.map(({ name, cron, timeZone, start }): Check => {
     try {
-      const next = timetable(cron, timeZone).next(now);
+      const next = timetable(cron, timeZone).next(now.getTime());
       const when = next === undefined ? "never again" : `next at ${new Date(next).toISOString()}`;
       return { name: "schedule", state: "ok", text: `${name} starts ${start}, ${when}` };
     } catch (error) {

@@ -49,7 +49,7 @@ test("the doctor tells what starts by itself: when it is due next, and where web
       triggers: [{ ...common, ...hook, name: "issues", events: ["issue"] }],
     },
     "http://gateway:1/",
-    Date.UTC(2026, 0, 1, 8),
+    new Date(Date.UTC(2026, 0, 1, 8)),
   );
   expect(found.map(({ state }) => state)).toEqual(["ok", "fail", "ok"]);
   expect(found.map(({ text }) => text)).toMatchObject([

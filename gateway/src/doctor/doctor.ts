@@ -34,7 +34,7 @@ export async function doctorCommand(
     ...(await checkPorts(config, context.root)),
     await checkHome(config.home),
     await checkLocalUsers(config.server),
-    ...checkStarts(config.triggers, urlOf(gatewayEntry(context.root), config), Date.now()),
+    ...checkStarts(config.triggers, urlOf(gatewayEntry(context.root), config), new Date()),
     ...config.notes.map((text): Check => ({ name: "settings", state: "warn", text })),
   ];
   const { out, style } = context.terminal;
