@@ -52,14 +52,14 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "ManyhandsRunsPaused",
-    expr: 'manyhands_runs{status="paused"} > 0',
+    expr: 'max by (agent) (manyhands_runs{status="paused"}) > 0',
     lasts: "1m",
     severity: "warning",
     summary: "{{ $value }} runs of {{ $labels.agent }} are paused until somebody looks at them.",
   },
   {
     name: "ManyhandsRunsQueued",
-    expr: 'manyhands_runs{status="queued"} > 0',
+    expr: 'max by (agent) (manyhands_runs{status="queued"}) > 0',
     lasts: "15m",
     severity: "warning",
     summary: "{{ $value }} runs of {{ $labels.agent }} wait to be executed.",
@@ -101,7 +101,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "ManyhandsReceiversGivenUp",
-    expr: 'delta(manyhands_receivers{status="failed"}[1h]) > 0',
+    expr: 'max by (agent) (delta(manyhands_receivers{status="failed"}[1h])) > 0',
     lasts: "0m",
     severity: "warning",
     summary: "{{ $labels.agent }} gave up notifying {{ $value }} receivers.",

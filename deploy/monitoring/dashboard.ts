@@ -26,17 +26,31 @@ function number(title: string, about: string, unit: string, expr: string, good?:
   return { title, about, type: "stat", unit, queries: [{ expr, legend: "" }], width: 4, ...(good && { good }) };
 }
 
+/** Runs in this status: replicas that share a store all say the same of it. */
+const runsNow = (status: string) => `sum(max by (agent) (manyhands_runs{${own},status="${status}"}))`;
+
 /** The rows of the dashboard. */
 const rows: readonly { readonly title: string; readonly panels: readonly Panel[] }[] = [
   {
     title: "Now",
     panels: [
       number("Stores", "1 while every server can write its store.", "none", `min(manyhands_store_writable{${own}})`, 1),
-      number("Agents up", "Agents that answered the gateway's last check.", "none", "sum(manyhands_agent_up)", 1),
-      number("Held back", "Agents whose calls are held back.", "none", "sum(manyhands_agent_breaker_open)"),
-      number("Running", "Runs being executed.", "none", `sum(manyhands_runs{${own},status="running"})`),
-      number("Waiting", "Runs that wait for a person.", "none", `sum(manyhands_runs{${own},status="waiting"})`),
-      number("Paused", "Runs that somebody has to look at.", "none", `sum(manyhands_runs{${own},status="paused"})`),
+      number(
+        "Agents up",
+        "Agents that answered the gateway's last check.",
+        "none",
+        "sum(max by (name) (manyhands_agent_up))",
+        1,
+      ),
+      number(
+        "Held back",
+        "Agents whose calls are held back.",
+        "none",
+        "sum(max by (name) (manyhands_agent_breaker_open))",
+      ),
+      number("Running", "Runs being executed.", "none", runsNow("running")),
+      number("Waiting", "Runs that wait for a person.", "none", runsNow("waiting")),
+      number("Paused", "Runs that somebody has to look at.", "none", runsNow("paused")),
     ],
   },
   {
@@ -48,7 +62,7 @@ const rows: readonly { readonly title: string; readonly panels: readonly Panel[]
         "none",
         [
           {
-            expr: `sum by (status) (manyhands_runs{${own},status=~"queued|running|waiting|paused"})`,
+            expr: `sum by (status) (max by (agent, status) (manyhands_runs{${own},status=~"queued|running|waiting|paused"}))`,
             legend: "{{status}}",
           },
         ],
@@ -139,7 +153,7 @@ const rows: readonly { readonly title: string; readonly panels: readonly Panel[]
         },
       ]),
       lines("Receivers of notifications", "By status; one that was given up has failed.", "none", [
-        { expr: `sum by (status) (manyhands_receivers{${own}})`, legend: "{{status}}" },
+        { expr: `sum by (status) (max by (agent, status) (manyhands_receivers{${own}}))`, legend: "{{status}}" },
       ]),
     ],
   },

@@ -88,6 +88,16 @@ test("every metric of the dashboard, the alerts and the guide is exposed, with t
   expect(grouped.filter((label) => !known.has(label))).toEqual([]);
 });
 
+test("what every replica says of a shared store, or every gateway of an agent, is counted once", () => {
+  const shared = /manyhands_(?:runs|receivers|agent_up|agent_breaker_open)(?![a-z_])/;
+  const once = new RegExp(
+    `max(?: by \\((?:agent|agent, status|name)\\))? \\((?:delta\\()?${shared.source}|^${shared.source} ==`,
+  );
+  const exprs = [...queries, ...alerts.map(({ expr }) => expr)].filter((expr) => shared.test(expr));
+  expect(exprs.length).toBeGreaterThan(8);
+  expect(exprs.filter((expr) => !once.test(expr) && !expr.startsWith("max(manyhands_agent_up)"))).toEqual([]);
+});
+
 test("the guide explains every exposed metric, and for every alert what it means and what to do, step by step", () => {
   const families = [...exposed.keys()];
   expect(families.filter((name) => !guide.includes(`\`${name}`))).toEqual([]);

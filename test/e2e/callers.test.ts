@@ -57,6 +57,12 @@ test("servers take tokens that come and go while they run, and JWTs, and keep ca
     const agentSays = async (headers: Record<string, string>) =>
       (await fetch(`${manus.url}/tasks`, { headers: { "A2A-Version": "1.0", ...headers } })).status;
     expect([await agentSays(alice), await agentSays(bob), await agentSays({})]).toEqual([200, 200, 401]);
+    const asOf = { cron: "0 8 * * *", start: "sequential", task: "Report", agents: ["manus"] };
+    for (const [name, headers] of Object.entries({ alices: alice, bobs: bob, ours: asAlice }))
+      expect((await gateway.call("/schedules", { ...asOf, name }, headers)).status).toBe(201);
+    // Only what was added with a token needs one later.
+    const { schedules } = await Bun.file(join(state, "schedules.json")).json();
+    expect(schedules.map(({ byToken }: { byToken?: boolean }) => byToken)).toEqual([true, undefined, undefined]);
     await tokens("revoke", "laptop");
     expect([(await gateway.call(path, undefined, alice)).status, await agentSays(alice)]).toEqual([401, 401]);
     expect((await gateway.call(path, undefined, reader)).status).toBe(200);

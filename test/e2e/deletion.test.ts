@@ -1,11 +1,13 @@
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
+import { noPostgres, postgresPrograms, startPostgres } from "manyhands/internal/testing/durable/postgres-process";
 import { s3Credentials, startS3 } from "manyhands/internal/testing/machine/s3-server";
 import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
+import { wordsInDatabase } from "../../shared/src/testing/durable/words-in-database.ts";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 import { type AgentServer, startManus } from "../servers/manus-server.ts";
 
@@ -129,17 +131,7 @@ test("a run that is deleted is nowhere in the home any more: not in rows, logs, 
 test("files in an object store are served from there, and go with their runs", async () => {
   const s3 = startS3();
   cleanUp.push(async () => s3[Symbol.asyncDispose]());
-  const { bucket, region, accessKeyId, secretAccessKey } = s3Credentials;
-  const system = await start(
-    { gateway: ".", manus: "." },
-    {
-      MANYHANDS_ARTIFACTS_BUCKET: bucket,
-      AWS_ENDPOINT_URL_S3: s3.endpoint,
-      AWS_REGION: region,
-      AWS_ACCESS_KEY_ID: accessKeyId,
-      AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    },
-  );
+  const system = await start({ gateway: ".", manus: "." }, inBucket(s3.endpoint));
   const id = await run(system, word, "secret");
   const holding = () => [...s3.objects.values()].filter((content) => Buffer.from(content).includes(word));
   expect(holding()).not.toEqual([]);
@@ -150,6 +142,52 @@ test("files in an object store are served from there, and go with their runs", a
   expect((await remove(system, `/runs/${id}`)).status).toBe(200);
   expect([holding(), filesWith(system.folder, word)]).toEqual([[], []]);
 }, 120_000);
+
+/** The settings with which files are kept in this store. */
+const inBucket = (endpoint: string) => ({
+  MANYHANDS_ARTIFACTS_BUCKET: s3Credentials.bucket,
+  AWS_ENDPOINT_URL_S3: endpoint,
+  AWS_REGION: s3Credentials.region,
+  AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey,
+});
+
+if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+else
+  test("machines that share a database and a bucket keep nothing of a deleted run: not in tables or indexes, not as an object, not in their homes", async () => {
+    await using database = await startPostgres();
+    const s3 = startS3();
+    cleanUp.push(async () => s3[Symbol.asyncDispose]());
+    const url = await database.createDatabase();
+    const engine = { MANYHANDS_ENGINE_KIND: "postgres", MANYHANDS_ENGINE_URL: url };
+    const system = await start(
+      { gateway: "gateway", manus: "manus" },
+      { ...engine, ...inBucket(s3.endpoint), MANYHANDS_RETENTION_EVERY: "2s" },
+    );
+    await run(system, kept, "other");
+    const ofOther = new Set(s3.objects.keys());
+    const id = await run(system, word, "secret");
+    await using sql = new Bun.SQL({ url, max: 1 });
+    // Its file, and its workspace in a form in which no words are found.
+    await until(async () => s3.objects.size >= 2 * ofOther.size);
+    expect(ofOther.size).toBeGreaterThanOrEqual(2);
+    expect(await wordsInDatabase(sql, word)).toBeGreaterThan(0);
+    expect(filesWith(system.folder, word)).not.toEqual([]);
+    const { status, body } = await remove(system, `/runs/${id}`);
+    expect([status, body.elsewhere]).toEqual([200, []]);
+    expect(await wordsInDatabase(sql, word)).toBe(0);
+    expect(new Set(s3.objects.keys())).toEqual(ofOther);
+    expect(filesWith(join(system.folder, "gateway"), word)).toEqual([]);
+    // The machine where the agent worked looks what is gone with its next sweep.
+    const workspace = (path: string) => path.includes("/workspaces/");
+    await until(async () => !filesWith(system.folder, word).some(workspace));
+    // A copy may be of a file that is on its way to the bucket, for some minutes.
+    const minutesAgo = Date.now() / 1000 - 600;
+    for (const path of filesWith(system.folder, word)) await utimes(path, minutesAgo, minutesAgo);
+    await until(async () => filesWith(system.folder, word).length === 0);
+    expect(await wordsInDatabase(sql, kept)).toBeGreaterThan(0);
+    expect(filesWith(system.folder, kept)).not.toEqual([]);
+  }, 120_000);
 
 test("what a deleted run gave to an agent with another home is deleted there, also when it was away", async () => {
   const system = await start({ gateway: "gateway", manus: "manus" });

@@ -19,6 +19,7 @@ test("a token is shown once, listed without its secret, counts at once and no lo
   expect(await cli.run("tokens", "add", "laptop")).not.toBe(0);
   expect(cli.said()).toContain("already");
   expect(await cli.run("tokens", "revoke", "laptop")).toBe(0);
+  expect(cli.said()).toContain("alice has no token left that may start runs: neither do its schedules.");
   expect(await server.find(secret)).toBeUndefined();
   expect(await cli.run("tokens", "revoke", "laptop")).not.toBe(0);
   await server.close();

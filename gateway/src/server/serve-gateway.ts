@@ -182,7 +182,7 @@ async function open({
     ...{ artifacts, runnables, quotas, publicUrl },
     projections: createProjectionCache(engine),
   });
-  const starts = startsOf(config, { engine: guarded, runs, runnables, publicUrl, log: logger, kept: shared.schedules });
+  const starts = startsOf({ engine: guarded, runs, runnables }, { config, publicUrl, logger, shared, authentication });
   const settings = settingsOf({ config, flows, registry, shared, log: logger });
   const memory = openGatewayMemory(config, shared);
   const app = gatewayApp({
@@ -223,8 +223,24 @@ function factsOf({ name, provider }: Model) {
   return { name, provider };
 }
 
-function startsOf(config: Config, deps: Omit<StartsDeps, "webhooks">) {
-  return openStarts(config.triggers, { ...deps, webhooks: (hosts) => openWebhooks(config, hosts) });
+function startsOf(
+  deps: Pick<StartsDeps, "engine" | "runs" | "runnables">,
+  {
+    config,
+    publicUrl,
+    logger,
+    shared,
+    authentication,
+  }: Pick<Parts, "config" | "publicUrl" | "logger" | "shared" | "authentication">,
+) {
+  return openStarts(config.triggers, {
+    ...deps,
+    publicUrl,
+    kept: shared.schedules,
+    tokens: authentication.store,
+    webhooks: (hosts) => openWebhooks(config, hosts),
+    log: logger,
+  });
 }
 
 function settingsOf(deps: Omit<Parameters<typeof openSettings>[0], "cwd" | "env">) {

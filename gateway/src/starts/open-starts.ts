@@ -1,4 +1,5 @@
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
+import type { AuthStore } from "manyhands/internal/auth/auth-store";
 import type { NotifyTarget, TriggersConfig } from "manyhands/internal/config/triggers/trigger-config";
 import type { Engine, Log } from "manyhands/internal/core/runs/engine";
 import type { KeptText } from "manyhands/internal/core/text/kept-text";
@@ -21,13 +22,15 @@ export type Starts = {
 /** What `openStarts` needs. */
 export type StartsDeps = {
   readonly engine: Engine;
-  readonly runs: Pick<Runs, "start" | "view">;
+  readonly runs: Pick<Runs, "start" | "started" | "view">;
   readonly runnables: Runnables;
   /** What all gateways of the system share of it. */
   readonly kept: KeptText;
   /** Reaches these hosts, as `host:port`, whatever their addresses. */
   readonly webhooks: (hosts: readonly string[]) => Pick<Webhooks, "post">;
   readonly publicUrl: string;
+  /** The tokens of the system; undefined if it answers everybody. */
+  readonly tokens: Pick<AuthStore, "list"> | undefined;
   readonly log: Log;
   /** The machine's clock, which may be set. */
   readonly now?: () => number;
@@ -44,10 +47,19 @@ export function openStarts(config: TriggersConfig, deps: StartsDeps): Starts & {
   const notifications = openNotifications(sent);
   const book = openStartBook(kept);
   const starting = { ...deps, notifications, book };
-  const schedules = openSchedules({ ...starting, configured: config.schedules });
+  const schedules = openSchedules({ ...starting, configured: config.schedules, hasToken: hasTokenIn(deps) });
   const triggers = openTriggers({ ...starting, configured: config.triggers });
   engine.work([notifyRun(sent)], { concurrency, dedicatedPool: true });
   return { schedules, triggers, notifications, start: () => startScheduler(schedules, log) };
+}
+
+function hasTokenIn({ tokens }: StartsDeps) {
+  return async (principal: string, at: number): Promise<boolean> =>
+    tokens === undefined ||
+    (await tokens.list()).some(
+      ({ expiresAt = Number.POSITIVE_INFINITY, scopes, ...token }) =>
+        token.principal === principal && expiresAt > at && scopes.some((scope) => scope !== "read"),
+    );
 }
 
 /** The hosts that the settings name to be notified: who writes them may reach these. */

@@ -24,6 +24,8 @@ const schedule = z.strictObject({
   budget: budget.exactOptional(),
   notify: z.array(z.string()),
   createdAt: z.number(),
+  /** Added with a token of the system: it starts nothing once its principal has none. */
+  byToken: z.boolean().exactOptional(),
 });
 
 /**
@@ -48,6 +50,8 @@ const state = z.strictObject({
   paused: z.boolean().exactOptional(),
   /** Everything up to here has been decided. */
   until: z.number().exactOptional(),
+  /** The time whose run is being started: whether it was, the store knows under its messageId. */
+  starting: z.strictObject({ due: z.number(), at: z.number(), kind: z.string() }).exactOptional(),
   firings: z.array(firing),
 });
 
@@ -93,13 +97,16 @@ export function withState(book: StartBook, id: string, next: (now: StartState) =
   return { ...book, states: { ...book.states, [id]: next(stateOf(book, id)) } };
 }
 
-/** With a firing, unless it is there: by its run, or by its time if it started none. */
+/**
+ * With a firing, unless it is there. Where several say what became of a time, the one that started
+ * a run counts.
+ */
 export function withFiring(state: StartState, firing: Firing): StartState {
-  const isSame = (one: Firing) =>
-    one.runId === firing.runId &&
-    (firing.runId !== undefined || (one.due === firing.due && one.delivery === firing.delivery));
-  if (state.firings.some(isSame)) return state;
-  return { ...state, firings: [...state.firings, firing].slice(-mostFirings) };
+  const isOfItsTime = (one: Firing) => one.due === firing.due && one.delivery === firing.delivery;
+  if (state.firings.some((one) => (firing.runId === undefined ? isOfItsTime(one) : one.runId === firing.runId)))
+    return state;
+  const others = state.firings.filter((one) => one.runId !== undefined || !isOfItsTime(one));
+  return { ...state, firings: [...others, firing].slice(-mostFirings) };
 }
 
 function bookIn(text: string | undefined): StartBook {

@@ -182,7 +182,7 @@ function startsForTest(
 ) {
   const kept = keptFile(join(home, "schedules.json"));
   const webhooks = (allow: readonly string[]) => createWebhooks({ allow, deny: [], only: [] });
-  return openStarts(triggers, { ...deps, kept, webhooks, log: silentLog });
+  return openStarts(triggers, { ...deps, kept, webhooks, tokens: undefined, log: silentLog });
 }
 
 /** Everything after the token is the principal's name. */

@@ -11,7 +11,7 @@ import { createArtifactStore } from "manyhands/internal/machine/workspace/artifa
 import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { createQuotas } from "manyhands/internal/runs/quotas";
-import { openRuns } from "manyhands/internal/runs/runs";
+import { openRuns, type Runs } from "manyhands/internal/runs/runs";
 import { openStarts, type Starts, type StartsDeps } from "../starts/open-starts.ts";
 import { echo, echoRun } from "./gateway.ts";
 
@@ -22,6 +22,8 @@ export type Clock = { now: number };
 export type TestStarts = AsyncDisposable &
   Starts & {
     readonly engine: Engine;
+    readonly runs: Runs;
+    readonly kept: KeptText;
     readonly clock: Clock;
     readonly warned: readonly string[];
     /** The same for another gateway over the same store. */
@@ -37,11 +39,12 @@ export async function startsForTest(
     readonly at: string;
     readonly quotas?: QuotaConfig;
     readonly toml?: string;
+    readonly tokens?: StartsDeps["tokens"];
     /** The store of several machines, instead of files. */
     readonly over?: { readonly engine: Engine; readonly kept: KeptText };
   },
 ): Promise<TestStarts> {
-  const { at, quotas, toml, over } = options;
+  const { at, quotas, toml, tokens, over } = options;
   const home = await mkdtemp(join(tmpdir(), "starts-"));
   const engine = over?.engine ?? createEmbeddedEngine({ path: join(home, "runs.db") });
   if (toml !== undefined) await Bun.write(join(home, "manyhands.toml"), toml);
@@ -54,17 +57,18 @@ export async function startsForTest(
   engine.work([{ kind: echo.kind, execute: echoRun }]);
   const clock = { now: Date.parse(at) };
   const warned: string[] = [];
+  const kept = over?.kept ?? keptFile(join(home, "schedules.json"));
   const log = { ...silentLog, warn: (_: object, message: string) => void warned.push(message) };
   const another = async (replace: Partial<StartsDeps> = {}) =>
     openStarts(triggers, {
-      ...{ engine, runs, runnables, publicUrl, log, now: () => clock.now },
-      kept: over?.kept ?? keptFile(join(home, "schedules.json")),
+      ...{ engine, runs, runnables, publicUrl, log, now: () => clock.now, tokens },
+      kept,
       webhooks: (allow) => createWebhooks({ allow, deny: [], only: [] }),
       ...replace,
     });
   return {
     ...(await another()),
-    ...{ engine, clock, warned, another },
+    ...{ engine, runs, kept, clock, warned, another },
     async told() {
       const { runs: found } = await engine.list({ kind: echo.kind, limit: 100 });
       return Promise.all(found.map(async (run) => (await runs.view(run)).input));

@@ -46,8 +46,8 @@ test("with a token only that token admits, its scheme in any case", async () => 
 test("a token of the table lets its principal in, as a bearer token or as an API key", async () => {
   const identify = identifyBy({ token: "the-token", store });
   const alice = callerNamed("alice", ["read"]);
-  expect(await identify(bearer("Bearer alices-token"))).toEqual(alice);
-  expect(await identify(asked({ "X-API-Key": "alices-token" }))).toEqual(alice);
+  expect(await identify(bearer("Bearer alices-token"))).toEqual({ ...alice, byToken: true });
+  expect(await identify(asked({ "X-API-Key": "alices-token" }))).toEqual({ ...alice, byToken: true });
   expect(await identify(asked({ "X-API-Key": "the-token" }))).toBe(localCaller);
   await expect(identify(asked({ "X-API-Key": "alices-token", authorization: "Bearer wrong" }))).rejects.toThrow(
     AppError,

@@ -63,7 +63,7 @@ async function callerOf(headers: Headers, operator: string, sources: AuthSources
     return localCaller;
   }
   const found = await finding;
-  if (found !== undefined) return found;
+  if (found !== undefined) return { ...found, byToken: true };
   if (sources.jwt !== undefined && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret)) return sources.jwt(secret);
   throw refusal("unknown or expired credentials");
 }

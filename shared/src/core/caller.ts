@@ -15,6 +15,8 @@ export type Caller = {
   readonly scopes: ReadonlySet<Scope>;
   /** One of our servers asks for the principal, in a run of the principal's. */
   readonly relayed?: boolean;
+  /** Known by a token of the system, which may be revoked. */
+  readonly byToken?: boolean;
 };
 
 /** Decides the caller of a request. Throws `unauthorized` if it is unknown. */

@@ -79,6 +79,15 @@ export async function startRun(
   return run;
 }
 
+/** The run that a message started, if it has; whatever the message said. */
+export async function findRunOfMessage(
+  { engine, kind }: Pick<Intake, "engine" | "kind">,
+  messageId: string,
+  principal: string,
+): Promise<RunRecord | undefined> {
+  return engine.byKey(principal, messageKey(kind, principal, messageId));
+}
+
 /**
  * The run that a message started. If the message has not arrived, creates a canceled run in its
  * place, which the sender gets if the message arrives later. Ids are per principal: the same id

@@ -4,7 +4,7 @@ import type { Engine, RunRecord } from "../core/runs/engine.ts";
 import type { AgentInput } from "../core/runs/task.ts";
 import { isAnswerSchema } from "../core/tools/tool-input.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
-import { continueRun, startRun } from "./accept-message.ts";
+import { continueRun, findRunOfMessage, startRun } from "./accept-message.ts";
 import { listRuns, type RunFilter, type RunPage } from "./list-runs.ts";
 import { ownRun } from "./own-run.ts";
 import type { ProjectionCache } from "./projection-cache.ts";
@@ -43,6 +43,8 @@ export interface Runs {
    * `quota_exceeded` if the principal has reached a limit.
    */
   start(runnable: Runnable, request: NewRun, principal: string): Promise<RunRecord>;
+  /** The run of this kind that `start` has stored for a messageId, if it has. */
+  started(kind: string, messageId: string, principal: string): Promise<RunRecord | undefined>;
   own(id: string, principal: string): Promise<RunRecord>;
   /**
    * Leaves out runs that another run of this gateway asked for, since they are part of that run.
@@ -90,6 +92,7 @@ export function openRuns(deps: RunsDeps): Runs {
         { contextId, principal, quota },
       );
     },
+    started: (kind, messageId, principal) => findRunOfMessage({ engine, kind }, messageId, principal),
     list: (filter, principal) => listRuns(deps, filter, principal),
     view: async (run) =>
       runView(run, await projections.current(run), runnables.ofKind(run.kind)?.name ?? run.kind, publicUrl),

@@ -5,7 +5,7 @@ import { type Timetable, timetable } from "./timetable.ts";
 
 /** A schedule of the settings, or one that was added. */
 export type KnownSchedule = Omit<ScheduleConfig, "budget"> &
-  Pick<AddedSchedule, "budget"> & { readonly isConfigured: boolean; readonly createdAt?: number };
+  Pick<AddedSchedule, "budget" | "byToken"> & { readonly isConfigured: boolean; readonly createdAt?: number };
 
 /** The schedules there are, and their times. */
 export type KnownSchedules = {

@@ -96,11 +96,14 @@ function addSchedule({ schedules, notifications, runnables }: ScheduleRoutesDeps
     problems: [404, 409],
   } as const;
   return endpoint(about, async ({ body: { agents, options, ...schedule } }, c) => {
-    const { principal } = c.get("caller");
+    const { principal, byToken } = c.get("caller");
     findRunnable(runnables, schedule.start);
     notifications.check(schedule.notify, principal);
     const settings = { ...(agents && { agents }), ...(options && { options }) };
-    return c.json(scheduleView(await schedules.add({ ...schedule, settings }, principal)), 201);
+    return c.json(
+      scheduleView(await schedules.add({ ...schedule, settings, ...(byToken && { byToken }) }, principal)),
+      201,
+    );
   });
 }
 

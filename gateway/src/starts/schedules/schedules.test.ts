@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import type { ListedToken } from "manyhands/internal/auth/auth-store";
 import { AppError } from "manyhands/internal/core/errors";
 import type { KeptText } from "manyhands/internal/core/text/kept-text";
 import { startsForTest } from "../../testing/starts.ts";
+import { notifyKind } from "../notify/notify-run.ts";
 import type { NewSchedule } from "./schedules.ts";
 
 const daily: NewSchedule = {
@@ -36,29 +38,106 @@ test("a schedule that is due starts one run, however many gateways look at it an
   expect(next).toBe(at("2026-11-04T08:00:00Z"));
 });
 
-test("a gateway that dies between the start and its record starts nothing twice", async () => {
-  await using one = await startsForTest({}, noon);
-  await one.schedules.add(daily, "local");
-  one.clock.now = at("2026-11-03T08:00:01Z");
-  let text: string | undefined;
-  const kept: KeptText = {
-    read: async () => text,
-    version: async () => "",
-    alone: (_, work) => work(),
-    async change(next) {
-      const made = next(text);
+/** A book that refuses to hold a run: its gateway is killed between a start and its record. */
+function killedBook(kept: KeptText): KeptText {
+  const change: KeptText["change"] = (next) =>
+    kept.change((now) => {
+      const made = next(now);
       if (made.includes('"runId"')) throw new AppError("storage_unavailable", "killed");
-      text = made;
-    },
+      return made;
+    });
+  return { ...kept, change };
+}
+
+const eighth = at("2026-11-03T08:00:00Z");
+
+test("a gateway that dies between the start and its record starts nothing twice: its run counts for the time, whoever looks when", async () => {
+  for (const [missed, later, told] of [
+    ["once", "2026-11-03T08:00:10Z", 1],
+    ["once", "2026-11-03T09:00:00Z", 1],
+    ["skip", "2026-11-03T09:00:00Z", 1],
+    // The next time has come meanwhile.
+    ["skip", "2026-11-04T08:00:00Z", 2],
+    ["once", "2026-11-05T09:00:00Z", 2],
+  ] as const) {
+    await using one = await startsForTest({}, noon);
+    await one.schedules.add({ ...daily, missed }, "local");
+    one.clock.now = eighth + 1_000;
+    const dying = await one.another({ kept: killedBook(one.kept) });
+    await dying.schedules.tick();
+    const [run] = (await one.engine.list({ limit: 1 })).runs;
+    expect((await one.schedules.get("report", "local")).firings).toEqual([]);
+    one.clock.now = at(later);
+    await one.schedules.tick();
+    await one.schedules.tick();
+    expect(await one.told()).toHaveLength(told);
+    const { firings } = await one.schedules.get("report", "local");
+    expect(firings.at(-1)).toMatchObject({ due: eighth, outcome: "started", runId: run?.id ?? "" });
+    expect(firings.map(({ due }) => due)).toEqual([...new Set(firings.map(({ due }) => due))]);
+  }
+});
+
+test("a gateway that dies before the start leaves the time to the schedule's rule", async () => {
+  for (const [missed, outcome] of [
+    ["once", "made-up"],
+    ["skip", "missed"],
+  ] as const) {
+    await using one = await startsForTest({}, noon);
+    await one.schedules.add({ ...daily, missed }, "local");
+    one.clock.now = eighth + 1_000;
+    const start = () => Promise.reject(new Error("killed"));
+    await (await one.another({ runs: { ...one.runs, start } })).schedules.tick();
+    one.clock.now = eighth + 3_600_000;
+    await one.schedules.tick();
+    expect((await one.schedules.get("report", "local")).firings).toMatchObject([{ due: eighth, outcome }]);
+  }
+});
+
+test("the run of a gateway that died is waited for, and its targets are told", async () => {
+  const toml = '[notify.me]\ntype = "webhook"\nurl = "http://127.0.0.1:1/in"\n';
+  await using one = await startsForTest({}, { ...noon, toml });
+  await one.schedules.add({ ...daily, cron: "*/5 * * * *", task: "sleep", notify: ["me"] }, "local");
+  one.clock.now = at("2026-11-02T12:05:01Z");
+  // Killed before it could ask for the notification.
+  const start = async (...request: Parameters<typeof one.runs.start>) => {
+    await one.runs.start(...request);
+    throw new Error("killed");
   };
-  const dying = await one.another({ kept });
-  await dying.schedules.add(daily, "local");
-  one.clock.now = at("2026-11-04T08:00:01Z");
-  await dying.schedules.tick();
-  expect(await one.told()).toEqual(["Report"]);
-  one.clock.now += 5_000;
-  await dying.schedules.tick();
-  expect(await one.told()).toEqual(["Report"]);
+  await (await one.another({ runs: { ...one.runs, start } })).schedules.tick();
+  one.clock.now = at("2026-11-02T12:10:01Z");
+  await one.schedules.tick();
+  expect(await one.told()).toEqual(["sleep"]);
+  const { firings } = await one.schedules.get("report", "local");
+  expect(firings.map(({ outcome }) => outcome)).toEqual(["skipped", "started"]);
+  expect((await one.engine.list({ kind: notifyKind, limit: 9 })).total).toBe(1);
+});
+
+test("what a caller with a token scheduled starts while its principal has a token that may start runs", async () => {
+  const tokens: ListedToken[] = [];
+  const token = (name: string, scope: "read" | "run", more: Partial<ListedToken> = {}): ListedToken => ({
+    ...{ name, principal: "alice", scopes: [scope], createdAt: 0 },
+    ...more,
+  });
+  await using one = await startsForTest({}, { ...noon, tokens: { list: async () => tokens } });
+  await one.schedules.add({ ...daily, byToken: true }, "alice");
+  await one.schedules.add({ ...daily, name: "ours", task: "The operator's" }, "alice");
+  const outcomes: (string | undefined)[] = [];
+  for (const [day, now] of Object.entries({
+    "03": [token("old", "run"), token("new", "run")],
+    "04": [token("new", "run", { expiresAt: at("2027-01-01T00:00:00Z") })],
+    "05": [token("dashboard", "read"), token("bobs", "run", { principal: "bob" })],
+    "06": [token("new", "run", { expiresAt: at("2026-11-06T07:00:00Z") })],
+    "07": [token("newest", "run")],
+  })) {
+    tokens.splice(0, tokens.length, ...now);
+    one.clock.now = at(`2026-11-${day}T08:00:01Z`);
+    await one.schedules.tick();
+    await one.schedules.tick();
+    outcomes.push((await one.schedules.get("report", "alice")).firings[0]?.outcome);
+  }
+  expect(outcomes).toEqual(["started", "started", "refused", "refused", "started"]);
+  const refused = (await one.schedules.get("report", "alice")).firings[1];
+  expect(refused?.reason).toBe("alice has no token any more that lets it start runs");
 });
 
 test("what an outage made it miss is said, and made up for once or skipped, by the schedule's rule", async () => {

@@ -193,6 +193,8 @@ export interface Engine extends Housekeeping {
    * more time, than one that never existed.
    */
   get(runId: string, principal?: string): Promise<RunRecord | undefined>;
+  /** The run that a principal's `dedupe` key stands for, whatever its hash and its age. */
+  byKey(principal: string, key: string): Promise<RunRecord | undefined>;
   /** Newest `updatedAt` first. */
   list(
     filter: ListFilter,

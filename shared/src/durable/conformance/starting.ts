@@ -15,6 +15,8 @@ export function startingCases(cases: Cases): void {
       await until(engine, id, "completed");
       expect(await engine.start(keyed)).toMatchObject({ created: false, run: { id, status: "completed" } });
       expect(await codeOf(engine.start({ ...keyed, dedupe: { key: "k", hash: "other" } }))).toBe("conflict");
+      expect((await engine.byKey(request.principal, "k"))?.id).toBe(id);
+      expect(await engine.byKey("bob", "k")).toBeUndefined();
       expect((await engine.start({ ...keyed, principal: "bob" })).created).toBe(true);
     });
 

@@ -11,13 +11,20 @@ import { indexWords } from "./word-index.ts";
  */
 export function reading(
   database: Database,
-): Pick<Engine, "get" | "list" | "search" | "indexWords" | "spend" | "usage" | "hasFile" | "events"> {
+): Pick<Engine, "get" | "byKey" | "list" | "search" | "indexWords" | "spend" | "usage" | "hasFile" | "events"> {
   return {
     async get(runId, principal) {
       const rows =
         principal === undefined
           ? await database.query<RunRow>("SELECT * FROM run_rows WHERE id = $1", [runId])
           : await database.query<RunRow>("SELECT * FROM run_rows WHERE id = $1 AND principal = $2", [runId, principal]);
+      return rows[0] === undefined ? undefined : recordOf(rows[0]);
+    },
+    async byKey(principal, key) {
+      const rows = await database.query<RunRow>(
+        "SELECT r.* FROM run_rows r JOIN runs USING (n) WHERE runs.principal = $1 AND runs.dedupe_key = $2",
+        [principal, key],
+      );
       return rows[0] === undefined ? undefined : recordOf(rows[0]);
     },
     list: (filter) => list(database, filter),

@@ -1,26 +1,8 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
+import { wordsInDatabase } from "../../testing/durable/words-in-database.ts";
 import { request } from "../conformance/cases.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
-
-/**
- * How often the word occurs in the files of tables and indexes. The log of changes is not theirs.
- */
-async function occurrences(sql: Bun.SQL, word: string): Promise<number> {
-  await sql.unsafe("CHECKPOINT");
-  const [{ data_directory: folder }] = await sql.unsafe("SHOW data_directory");
-  const files = readdirSync(join(folder, "base"), { recursive: true, withFileTypes: true });
-  return files
-    .filter((file) => file.isFile())
-    .reduce((sum, { parentPath, name }) => {
-      const bytes = readFileSync(join(parentPath, name));
-      let found = 0;
-      for (let at = bytes.indexOf(word); at >= 0; at = bytes.indexOf(word, at + 1)) found++;
-      return sum + found;
-    }, 0);
-}
 
 if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
 else
@@ -47,10 +29,10 @@ else
       await say("PLAINWORD", n);
     }
     while ((await engine.indexWords()) > 0);
-    expect(await occurrences(sql, "SECRETWORD")).toBeGreaterThan(30);
+    expect(await wordsInDatabase(sql, "SECRETWORD")).toBeGreaterThan(30);
     await engine.delete({ runIds: ids, thorough: true });
     expect(await engine.scrub()).toBe(true);
-    expect(await occurrences(sql, "SECRETWORD")).toBe(0);
-    expect(await occurrences(sql, "PLAINWORD")).toBeGreaterThan(30);
+    expect(await wordsInDatabase(sql, "SECRETWORD")).toBe(0);
+    expect(await wordsInDatabase(sql, "PLAINWORD")).toBeGreaterThan(30);
     await engine.close({ graceMs: 0 });
   }, 120_000);

@@ -88,6 +88,10 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
       );
       return row === null ? undefined : recordOf(row);
     },
+    byKey: async (principal, key) => {
+      const row = await writer.read(({ runs }) => runs.byKey(principal, key));
+      return row === null ? undefined : recordOf(row);
+    },
     list: async (filter) => {
       const { rows, ...page } = await writer.read((tables) => {
         const among = filter.words && tables.search.candidates(filter.words);

@@ -14,6 +14,8 @@ export type PostgresProcess = AsyncDisposable & {
   createDatabase(like?: string): Promise<string>;
   /** Removes a database, whoever uses it. */
   dropDatabase(url: string): Promise<void>;
+  /** The process that the others of the server are children of. */
+  pid(): number;
   /**
    * Cuts off whoever uses a database and removes every row that was written since its tables were
    * made. A tenth of what another database costs, whose first connections have to learn its tables.
@@ -56,8 +58,11 @@ const emptyTables = `DO $$
  */
 const cheap = ["full_page_writes=off", "autovacuum=off"];
 
-/** Starts a server on a free port, with its data in a folder of its own. */
-export async function startPostgres(): Promise<PostgresProcess> {
+/**
+ * Starts a server on a free port, with its data in a folder of its own. With `syncs` it brings what
+ * it commits to the disk, as any that is not a test's does.
+ */
+export async function startPostgres({ syncs = false } = {}): Promise<PostgresProcess> {
   const programs = postgresPrograms;
   if (programs === undefined) throw new Error(noPostgres);
   const folder = mkdtempSync(join(tmpdir(), "postgres-"));
@@ -89,6 +94,7 @@ export async function startPostgres(): Promise<PostgresProcess> {
       return url.replace(/[^/]*$/, name);
     },
     dropDatabase: (gone) => administer(`DROP DATABASE ${nameOf(gone)} WITH (FORCE)`),
+    pid: () => server?.pid ?? 0,
     async emptyDatabase(used) {
       const own = emptying.get(used) ?? new Bun.SQL({ url: used, max: 1 });
       emptying.set(used, own);
@@ -98,8 +104,8 @@ export async function startPostgres(): Promise<PostgresProcess> {
       await own.unsafe(emptyTables);
     },
     async start() {
-      const settings = ["max_connections=200", ...cheap].flatMap((setting) => ["-c", setting]);
-      const options = ["-p", String(port), "-h", "127.0.0.1", "-k", folder, "-F", ...settings];
+      const settings = ["max_connections=200", ...(syncs ? [] : ["fsync=off", ...cheap])];
+      const options = ["-p", String(port), "-h", "127.0.0.1", "-k", folder, ...settings.flatMap((one) => ["-c", one])];
       server = Bun.spawn([...user, join(programs, "postgres"), "-D", data, ...options], {
         cwd: folder,
         env: { PATH: process.env.PATH, LC_ALL: "C.UTF-8" },

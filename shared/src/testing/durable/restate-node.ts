@@ -13,6 +13,8 @@ export const noRestate =
 export type RestateNode = {
   readonly ingress: string;
   readonly admin: string;
+  /** Its process; 0 while there is none. */
+  pid(): number;
   /** Starts it, again after `stop` with what it had stored. Resolves once it answers. */
   start(): Promise<void>;
   /** Ends it as a power cut does. */
@@ -48,6 +50,7 @@ function nodeOf(command: readonly string[], cwd: string, ports: Ports): RestateN
   return {
     ingress,
     admin,
+    pid: () => server?.pid ?? 0,
     async start() {
       server = Bun.spawn([...command], {
         cwd,

@@ -179,3 +179,16 @@ test("a machine drops its copies of yesterday; what is in use and only here is i
   expect(await (await machine("b").get(used.sha256))?.text()).toBe("from before");
   expect(await a.get(unused.sha256)).toBeUndefined();
 });
+
+test("a copy of what another machine deleted goes soon; one that may be arriving or that a run refers to stays", async () => {
+  const [a, b] = [machine("a"), machine("b")];
+  const stored = await Promise.all(["deleted", "kept", "used"].map((text) => b.put(bytes(text), { name: text })));
+  const arriving = await cacheOf("b").put(bytes("arriving"), { name: "arriving" });
+  const [deleted, , used] = stored;
+  for (const one of [deleted, used]) await a.remove(one?.sha256 ?? "", Date.now() + 1_000);
+  const minutesAgo = Date.now() / 1000 - 600;
+  for (const { sha256 } of stored) await utimes(join(folder, "b", sha256.slice(0, 2), sha256), minutesAgo, minutesAgo);
+  await b.dropCopies?.(async () => new Set([used?.sha256 ?? ""]));
+  const here = await Promise.all([...stored, arriving].map(({ sha256 }) => cacheOf("b").get(sha256)));
+  expect(here.map((file) => file !== undefined)).toEqual([false, true, true, true]);
+});

@@ -14,6 +14,8 @@ export type SharedArtifactsOptions = {
 
 /** How long this machine keeps its copies. */
 const copyMs = 24 * 60 * 60 * 1000;
+/** Within this time from its storing here a file is in the bucket. */
+const arrivingMs = 5 * 60 * 1000;
 
 /**
  * A store that several machines share: content is in a bucket before `put` resolves, and is copied
@@ -41,7 +43,7 @@ export function createSharedArtifacts({ bucket, prefix, cache }: SharedArtifacts
 
   /** Puts a copy that was made before the bucket was set into it. */
   async function share(sha256: string): Promise<void> {
-    for await (const keys of bucket.list(`${folder}${sha256}/`, 1)) if (keys.length > 0) return;
+    if (await isIn(bucket, `${folder}${sha256}/`)) return;
     const file = await cache.get(sha256);
     if (file !== undefined) await bucket.upload(keyOf(sha256), file);
   }
@@ -89,6 +91,7 @@ export function createSharedArtifacts({ bucket, prefix, cache }: SharedArtifacts
       return (await cache.remove(sha256, notAfter)) && isGone;
     },
     async dropCopies(inUse) {
+      await dropDeleted({ bucket, folder, cache }, inUse);
       const before = Date.now() - copyMs;
       for await (const copies of cache.old(before)) {
         const used = await inUse(copies);
@@ -99,6 +102,27 @@ export function createSharedArtifacts({ bucket, prefix, cache }: SharedArtifacts
       }
     },
   };
+}
+
+type Place = Pick<SharedArtifactsOptions, "bucket" | "cache"> & { readonly folder: string };
+
+/** Removes the copies of what another machine has deleted. */
+async function dropDeleted(
+  { bucket, cache, folder }: Place,
+  inUse: (hashes: readonly string[]) => Promise<ReadonlySet<string>>,
+): Promise<void> {
+  const before = Date.now() - arrivingMs;
+  for await (const copies of cache.old(before)) {
+    const used = await inUse(copies);
+    for (const sha256 of copies)
+      if (!used.has(sha256) && !(await isIn(bucket, `${folder}${sha256}/`))) await cache.remove(sha256, before);
+  }
+}
+
+/** Whether there is anything below a prefix. */
+async function isIn(bucket: Bucket, prefix: string): Promise<boolean> {
+  for await (const keys of bucket.list(prefix, 1)) if (keys.length > 0) return true;
+  return false;
 }
 
 /** What a key below the prefix says; nothing for an object that is not ours. */
