@@ -28,8 +28,7 @@ beforeAll(async () => {
       ? { calls: [{ name: "ask_human", args: { inquire: "Shall I go on?" } }] }
       : { text: "It is written." };
   });
-  manus = startManus({ MANYHANDS_HOME: home, PORT: `${freePort()}`, SANDBOX: "off", ...scripted() });
-  await manus.ready;
+  await startAgent();
   browser = await startChromium();
 }, 60_000);
 
@@ -39,6 +38,14 @@ afterAll(async () => {
   await model.close();
   await rm(home, { recursive: true });
 });
+
+const agentPort = freePort();
+
+/** The agent, as a supervisor would start it anew. */
+async function startAgent(): Promise<void> {
+  manus = startManus({ MANYHANDS_HOME: home, PORT: `${agentPort}`, SANDBOX: "off", ...scripted() });
+  await manus.ready;
+}
 
 const scripted = () => ({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted" });
 
@@ -65,7 +72,7 @@ async function open(gateway: GatewayServer, place: string): Promise<Page> {
 
 const row = (page: Page, name: string) => page.getByRole("treeitem", { name: new RegExp(name) });
 
-test("a flow's tree leads to an agent's tool result; a reload and a kill -9 of the gateway in mid-run lose nothing on screen", async () => {
+test("a flow's tree leads to an agent's tool result; a reload and a kill -9 of the gateway and of the agent in mid-run lose nothing on screen", async () => {
   const port = freePort();
   let gateway = await startGateway(home, port);
   const id = await startRun(gateway);
@@ -87,6 +94,9 @@ test("a flow's tree leads to an agent's tool result; a reload and a kill -9 of t
   expect(await page.getByRole("treeitem").count()).toBe(before);
   gateway = await startGateway(home, port);
   await page.getByText("Connection lost. The task keeps running.").waitFor({ state: "hidden" });
+  await manus.stop("SIGKILL");
+  await startAgent();
+  expect(await page.getByRole("treeitem").count()).toBe(before);
   expect((await gateway.call(`/runs/${id}/answer`, { input: "yes" })).status).toBe(202);
   await page.locator('[data-state="completed"]').waitFor();
   expect(await page.getByRole("treeitem").count()).toBeGreaterThanOrEqual(before);

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { safeText } from "../../app/format.ts";
 import { singleKeys } from "../../app/keys.ts";
 import { address } from "../../app/router.ts";
@@ -31,13 +31,16 @@ const sections = [
 export function SettingsPage({ section }: { section: string }) {
   const text = words();
   const shown = sections.find((name) => name === section) ?? "model";
+  const list = useRef<HTMLElement>(null);
+  // On a phone they stand in a row that is wider than the screen.
+  useEffect(() => list.current?.querySelector("[aria-current]")?.scrollIntoView({ inline: "center" }), [shown]);
   return (
     <>
       <header class="head">
         <h1>{text.settings}</h1>
       </header>
       <div class="set">
-        <nav class="sub" aria-label={text.settings}>
+        <nav class="sub" ref={list} aria-label={text.settings}>
           {sections.map((name) => (
             <a
               key={name}
