@@ -44,6 +44,7 @@ export async function writePackage(root: string, folder: string, version: string
   await cp(join(root, "gateway/pack/manyhands.js"), join(folder, "bin/manyhands.js"));
   await chmod(join(folder, "bin/manyhands.js"), 0o755);
   for (const name of ["README.md", "LICENSE"]) await cp(join(root, name), join(folder, name));
+  const wanted = Object.entries(await dependenciesOf(root));
   const manifest = {
     name: "manyhands",
     version,
@@ -56,10 +57,17 @@ export async function writePackage(root: string, folder: string, version: string
       ...published.map(([name, path]) => [name, entryOf(join("shared", path))]),
       ["./package.json", "./package.json"],
     ]),
-    dependencies: await dependenciesOf(root),
+    dependencies: Object.fromEntries(wanted.filter(([name]) => !onRequest.includes(name))),
+    peerDependencies: Object.fromEntries(
+      onRequest.map((name) => [name, `^${wanted.find(([one]) => one === name)?.[1]}`]),
+    ),
+    peerDependenciesMeta: Object.fromEntries(onRequest.map((name) => [name, { optional: true }])),
   };
   await Bun.write(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
+
+/** Large libraries for a few, which say so when they are missing. */
+const onRequest: readonly string[] = ["@azure/identity"];
 
 /** The console as browsers get it, so that the first page needs no build. */
 async function writeConsole(folder: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
 import { cliForTest } from "../testing/cli.ts";
+import { checkStarts } from "./check-starts.ts";
 
 const checks = z.array(z.object({ name: z.string(), state: z.string(), text: z.string() }));
 
@@ -33,4 +34,27 @@ test("the doctor says whether other users of the machine are kept out", async ()
     state: "ok",
     text: "every request needs the token",
   });
+});
+
+test("the doctor tells what starts by itself: when it is due next, and where webhooks are to go", () => {
+  const common = { start: "swe", task: "Look", settings: {}, notify: [], principal: "local" };
+  const timing = { cron: "0 7 * * *", timeZone: "UTC", missed: "once", overlap: "skip" } as const;
+  const hook = { type: "gitlab", secret: "hidden", signatureHeader: "x", timestampHeader: undefined } as const;
+  const found = checkStarts(
+    {
+      schedules: [
+        { ...common, ...timing, name: "early" },
+        { ...common, ...timing, name: "never", cron: "0 0 30 2 *" },
+      ],
+      triggers: [{ ...common, ...hook, name: "issues", events: ["issue"] }],
+    },
+    "http://gateway:1/",
+    new Date(Date.UTC(2026, 0, 1, 8)),
+  );
+  expect(found.map(({ state }) => state)).toEqual(["ok", "fail", "ok"]);
+  expect(found.map(({ text }) => text)).toMatchObject([
+    "early starts swe, next at 2026-01-02T07:00:00.000Z",
+    expect.stringContaining("never: "),
+    "issues starts swe for issue of gitlab at http://gateway:1/hooks/issues",
+  ]);
 });

@@ -11,6 +11,7 @@ import { isPortFree } from "../supervisor/port.ts";
 import { agentEntries, gatewayEntry, portOf, urlOf } from "../supervisor/server-table.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 import { paint } from "../terminal/style.ts";
+import { checkStarts } from "./check-starts.ts";
 import type { Check } from "./checks.ts";
 import { checkBrowser, checkEngine, checkModel, checkSandbox } from "./checks.ts";
 
@@ -33,6 +34,7 @@ export async function doctorCommand(
     ...(await checkPorts(config, context.root)),
     await checkHome(config.home),
     await checkLocalUsers(config.server),
+    ...checkStarts(config.triggers, urlOf(gatewayEntry(context.root), config), new Date()),
     ...config.notes.map((text): Check => ({ name: "settings", state: "warn", text })),
   ];
   const { out, style } = context.terminal;

@@ -4,7 +4,7 @@ import { startProvider } from "../testing/models/provider-server.ts";
 import { providerWires } from "../testing/models/provider-wires.ts";
 import { reply } from "../testing/models/reply.ts";
 import { createModel } from "./create-model.ts";
-import { bedrockKey, isAzure, probeIdentity } from "./identity.ts";
+import { bedrockKey, entraLibrary, isAzure, probeIdentity } from "./identity.ts";
 
 const token = "eyJ0-a-token-of-the-machine";
 const asked: string[] = [];
@@ -100,4 +100,15 @@ test("Azure's clouds are known by their hosts", () => {
   expect(
     ["https://a.openai.azure.com/x", "https://a.openai.azure.us", "https://azure.com.evil.example"].map(isAzure),
   ).toEqual([true, true, false]);
+});
+
+test("where Azure's library is not installed, the failure says how to add it", async () => {
+  const missing = () => import("@azure/identity").then(() => import(`${"@azure/identity"}-is-not-here`));
+  expect(await entraLibrary(missing).catch((error) => error)).toMatchObject({
+    kind: "rejected",
+    message: expect.stringContaining("@azure/identity, which is not installed"),
+    advice: expect.stringContaining("npm install @azure/identity"),
+  });
+  const broken = () => Promise.reject(new Error("disk"));
+  expect(await entraLibrary(broken).catch((error) => error.message)).toBe("disk");
 });

@@ -35,12 +35,25 @@ function entraToken(baseUrl: string): () => Promise<string> {
   const [, audience] = clouds.find(([host]) => host.test(hostname)) ?? clouds[0] ?? [];
   let provider: Promise<() => Promise<string>> | undefined;
   return async () => {
-    provider ??= import("@azure/identity").then(({ DefaultAzureCredential, getBearerTokenProvider }) =>
+    provider ??= entraLibrary().then(({ DefaultAzureCredential, getBearerTokenProvider }) =>
       getBearerTokenProvider(new DefaultAzureCredential(), `${audience}/.default`),
     );
     const token = await provider;
     return token().catch((error: unknown) => refused("Microsoft Entra ID gave no token", error, byEntra));
   };
+}
+
+/**
+ * Azure's library, which the package leaves to those who need it: it is larger than all else.
+ * Rejects with a ModelFailure that says how to add it.
+ */
+export async function entraLibrary(load = () => import("@azure/identity")): ReturnType<typeof load> {
+  return await load().catch((error: unknown) => {
+    if (!/cannot find (?:package|module)/i.test(String(error))) throw error;
+    throw new ModelFailure("rejected", "Microsoft Entra ID needs the package @azure/identity, which is not installed", {
+      advice: "Install it beside manyhands: `npm install @azure/identity`. Or set `llm.api_key`.",
+    });
+  });
 }
 
 const byEntra =

@@ -39,7 +39,7 @@ export function toPrompt(
   const marks = style.cacheMarks ? marksIn(messages, stableMessages) : new Set<number>();
   const prompt: LanguageModelV4Message[] = [];
   for (const [at, message] of messages.entries()) {
-    const written = messageFor(message, style);
+    const written = writtenOnce(message, style);
     const last = prompt.at(-1);
     // Providers want the results of one turn in one message.
     const joined =
@@ -61,6 +61,21 @@ function marksIn(messages: readonly ModelMessage[], stable: number | undefined):
   const instructions = messages.findLastIndex(({ role }, at) => role === "system" && at < stable);
   const shared = messages.slice(0, stable).findLastIndex(({ role }) => role === "assistant") - 1;
   return new Set([instructions, shared, stable - 1].filter((at) => at >= 0));
+}
+
+type Written = { readonly style: string; readonly message: LanguageModelV4Message };
+
+/** What was written last of each message: those of earlier turns are the same objects again. */
+const lastWritten = new WeakMap<ModelMessage, Written>();
+
+/** The message as it was written in an earlier turn, if it was, and in the same style. */
+function writtenOnce(message: ModelMessage, style: PromptStyle): LanguageModelV4Message {
+  const key = `${style.of} ${style.vision} ${style.imageDetail}`;
+  const known = lastWritten.get(message);
+  if (known?.style === key) return known.message;
+  const written = { style: key, message: messageFor(message, style) };
+  lastWritten.set(message, written);
+  return written.message;
 }
 
 function messageFor(message: ModelMessage, style: PromptStyle): LanguageModelV4Message {
