@@ -8867,4 +8867,20 @@ export const faults: readonly Fault[] = [
     harm: "A task is given to the servers of another home, with its model, its limits and its memory.",
     tests: ["gateway/src/session/is-up"],
   },
+  {
+    id: "lfs-content-unchecked",
+    file: "shared/src/tools/code/git/lfs-content.ts",
+    find: "const isIt = body.length === size && new Bun",
+    becomes: "const isIt = body.length === size || new Bun",
+    harm: "A server of Git LFS gives out other content of the same length, and it is taken for the committed file.",
+    tests: ["shared/src/tools/code/clone-repository"],
+  },
+  {
+    id: "lfs-content-committed",
+    file: "shared/src/tools/code/git/lfs-content.ts",
+    find: "git update-index -z --skip-worktree --stdin",
+    becomes: "git update-index -z --no-skip-worktree --stdin",
+    harm: "The content of a large file is committed and pushed in place of its pointer.",
+    tests: ["shared/src/tools/code/clone-repository"],
+  },
 ];

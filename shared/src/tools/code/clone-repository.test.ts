@@ -43,7 +43,30 @@ mkdir -p bin; printf '#!/bin/sh\\n' > bin/run; chmod +x bin/run; ln -s main.py l
 git checkout -qb feat/x && echo 'print(3)' > main.py && git commit -qam three && git checkout -q main
 echo 'print(4)' > main.py; git commit -qam four`;
 
-function answer({ pathname }: URL): Response | undefined {
+/** What the server keeps by Git LFS, by hash, and what was asked for. */
+const large = new Map<string, { readonly content: string; readonly href?: string }>();
+const asked: { readonly path: string; readonly authorization: string | null; readonly marked: string | null }[] = [];
+
+async function lfsAnswer({ pathname }: URL, request: Request): Promise<Response | undefined> {
+  const { headers } = request;
+  asked.push({ path: pathname, authorization: headers.get("authorization"), marked: headers.get("x-object") });
+  if (pathname.startsWith("/lfs/")) return new Response(large.get(pathname.slice(5))?.content ?? "");
+  if (request.method !== "POST") return undefined;
+  const { objects } = (await request.json()) as { objects: readonly { oid: string; size: number }[] };
+  return Response.json({
+    transfer: "basic",
+    objects: objects.map(({ oid, size }) => {
+      const known = large.get(oid);
+      if (known === undefined) return { oid, size, error: { code: 404, message: "Object does not exist" } };
+      const href = known.href ?? `${host}/lfs/${oid}`;
+      return { oid, size, actions: { download: { href, header: { "X-Object": oid, Host: "evil.example" } } } };
+    }),
+  });
+}
+
+function answer(url: URL, request: Request): Response | undefined | Promise<Response | undefined> {
+  const { pathname } = url;
+  if (pathname.startsWith("/lfs/") || pathname.endsWith("/info/lfs/objects/batch")) return lfsAnswer(url, request);
   if (["/ann/app.tar.gz", "/ann/app/tar.gz/HEAD"].includes(pathname)) return new Response(archive);
   if (pathname === "/ann/moved.tar.gz") return Response.redirect("/ann/app.tar.gz", 302);
   if (pathname === "/ann/inside.tar.gz") return Response.redirect("https://169.254.169.254/latest", 302);
@@ -188,6 +211,50 @@ git add .gitmodules .gitattributes big.bin && git commit -qm parts`,
   },
 );
 
+test.if(hasGit)(
+  "files of Git LFS come with the content that their pointers name, and git takes no notice of it",
+  async () => {
+    const oidOf = (content: string) => new Bun.CryptoHasher("sha256").update(content).digest("hex");
+    const [model, wrong, inside_, gone] = ["weights ".repeat(1_000), "as it should be", "secrets", "gone"];
+    large.set(oidOf(model), { content: model });
+    large.set(oidOf(wrong), { content: "something else!" });
+    large.set(oidOf(inside_), { content: inside_, href: "https://169.254.169.254/latest" });
+    const pointerTo = (name: string, content: string) =>
+      `printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:${oidOf(content)}\\nsize ${content.length}\\n' > ${name}`;
+    await git.make(
+      "ann/assets",
+      `echo '*.bin filter=lfs diff=lfs merge=lfs -text' > .gitattributes; mkdir deep
+${pointerTo("deep/model.bin", model)}; ${pointerTo("wrong.bin", wrong)}; ${pointerTo("inside.bin", inside_)}; ${pointerTo("gone.bin", gone)}
+echo 'print(1)' > main.py; git add . && git commit -qm large`,
+    );
+    asked.length = 0;
+    const { workspace, text, isError } = await clone({ url: `${host}/ann/assets` });
+    expect({ text, isError }).toMatchObject({ isError: false });
+    expect(await inside(workspace, "cd assets; sha256sum < deep/model.bin; wc -c < wrong.bin")).toStartWith(
+      oidOf(model),
+    );
+    expect(text).toContain("git takes no notice of them, and they cannot be committed: deep/model.bin");
+    expect(text).toMatch(/hold a pointer instead of their content.*gone\.bin \(Object does not exist\)/);
+    expect(text).toMatch(/wrong\.bin \(what came is not what the pointer says\)/);
+    expect(text).toMatch(/inside\.bin \([^)]*169\.254\.169\.254/);
+    // Neither by a commit nor by a look is the content taken for a change.
+    const said = await inside(
+      workspace,
+      "cd assets; git status --short; git -c user.name=a -c user.email=a@example.com commit -am all; git log --format=%s",
+    );
+    expect(said).toMatch(/^On branch main[\s\S]*nothing to commit[\s\S]*\nlarge$/);
+    expect(await inside(workspace, "cd assets; git show HEAD:deep/model.bin | head -1")).toBe(
+      "version https://git-lfs.github.com/spec/v1",
+    );
+    expect(await changesPatches(workspace)).toEqual([]);
+    expect(asked.find(({ path }) => path === `/lfs/${oidOf(model)}`)).toEqual({
+      path: `/lfs/${oidOf(model)}`,
+      authorization: null,
+      marked: oidOf(model),
+    });
+  },
+);
+
 test.if(hasGit)("a malicious repository is refused before it is written, and nothing is left of it", async () => {
   for (const [name, commands] of Object.entries(bombs)) {
     await git.make(`bad/${name}`, commands);
@@ -250,7 +317,7 @@ test("an address that redirects elsewhere, is missing or is not an archive is re
     [`${host}/ann/gone`]: "no public repository",
     [`${host}/ann/gone.tar.gz`]: "no such repository or ref",
     [`${host}/ann/page`]: "no public repository",
-    [`${host}/ann/page.tar.gz`]: "no archive",
+    [`${host}/ann/page.tar.gz`]: "not an archive",
     "https://10.0.0.1/app.tar.gz": "not public",
     "https://localhost/app.zip": "not public",
     "https://localhost/ann/app": "not public",

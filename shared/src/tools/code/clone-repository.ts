@@ -14,6 +14,7 @@ import { forgeFamily } from "./forge/push-branch.ts";
 import { unnamedRepository } from "./forge/unnamed-repository.ts";
 import { checkOut } from "./git/check-out.ts";
 import { leftOutText } from "./git/left-out.ts";
+import { hideFromGit, lfsCloneOf } from "./git/lfs-content.ts";
 import { chooseRef, remoteRepository } from "./git/upload-pack.ts";
 import { repositoryNotes } from "./repository-notes.ts";
 
@@ -92,17 +93,20 @@ async function cloned(
   const ref = chooseRef(refs, wanted);
   const pack = await remote.fetch(ref.oid, depth);
   const author = hosts.find(url)?.host.author;
+  const inside = { workspace: workspace.root, sandbox, signal };
   const entries = checkOut({ url, ref, pack, author, workspace: workspace.root }, { sandbox, signal });
+  const lfs = lfsCloneOf(entries, url, { egress, hosts, signal });
   const placed = await placeEntries({
     workspace,
-    entries,
-    packedBytes: pack.bytes,
+    entries: lfs.entries,
+    packedBytes: () => pack.bytes + lfs.bytes(),
     into,
     otherwise: into,
     signal,
     // A repository is not made for this machine, so a link to outside is not an attack.
     linksOutside: "leave out",
   });
+  const isHidden = lfs.fetched.size === 0 || (await hideFromGit(placed.folder, lfs.fetched.keys(), inside));
   const defaultBranch = refs.find(({ name }) => name === "HEAD")?.branch;
   await recordClone(workspace, placed.folder, {
     url,
@@ -115,7 +119,7 @@ async function cloned(
     pack.shallow.length === 0
       ? "its whole history"
       : `the last ${depth === 1 ? "commit" : `${depth} commits`} of its history`;
-  const leftOut = await leftOutText(placed.folder, { workspace: workspace.root, sandbox, signal });
+  const leftOut = await leftOutText(placed.folder, { ...inside, lfs, isHidden });
   const notes = `${leftOut}${await repositoryNotes(workspace, placed)}`;
   return `${unpackedText(placed)}\nIt is ${url} at ${at}${ref.oid.slice(0, 12)}, with ${history}. git works in it.${notes}`;
 }

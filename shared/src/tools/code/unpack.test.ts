@@ -197,7 +197,7 @@ test.each([20_000, 20_001])("an archive of %i entries is within the usual bounds
       yield { path: "top/", kind: "folder", executable: false, content: nothing } as const;
   };
   const signal = AbortSignal.timeout(60_000);
-  const placing = placeEntries({ workspace, entries: folders(), packedBytes: count, otherwise: "other", signal });
+  const placing = placeEntries({ workspace, entries: folders(), packedBytes: () => count, otherwise: "other", signal });
   if (count === 20_000) expect(await placing).toMatchObject({ folder: "top", files: [] });
   else await expect(placing).rejects.toMatchObject({ code: "too_large" });
 });
@@ -238,7 +238,7 @@ z = zipfile.ZipFile("link.zip", "w"); z.writestr(link, "t" * 4097); z.close()`,
     "link.zip": [await bytesOf("link.zip"), "A symbolic link in it is too long"],
     "cut.zip": [whole.slice(0, -30), "damaged or made up"],
     "cut.tgz": [zeros(5000).slice(0, 20), "unexpected end of file"],
-    "text.txt": [Buffer.from("hello"), "no archive"],
+    "text.txt": [Buffer.from("hello"), "not an archive"],
   };
   for (const [name, [bytes, why]] of Object.entries(files)) {
     const workspace = await place.project({ [name]: bytes });

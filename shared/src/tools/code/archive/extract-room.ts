@@ -21,9 +21,9 @@ export interface Room {
   takeBytes(count: number): void;
 }
 
-/** The limits for the content of an archive of `packedBytes`. */
+/** The limits for the content of an archive of `packedBytes`, which more may be added to. */
 export function createRoom(options: {
-  readonly packedBytes: number;
+  readonly packedBytes: () => number;
   readonly limits: ExtractLimits;
   readonly signal: AbortSignal;
 }): Room {
@@ -38,7 +38,7 @@ export function createRoom(options: {
       signal.throwIfAborted();
       bytes += count;
       if (bytes > limits.bytes) throw tooLarge(`Unpacked it is larger than ${bytesInWords(limits.bytes)}.`);
-      if (bytes > limits.unremarkableBytes && bytes > packedBytes * limits.ratio)
+      if (bytes > limits.unremarkableBytes && bytes > packedBytes() * limits.ratio)
         throw tooLarge(
           `It unpacks to more than ${limits.ratio} times its size, as archives do that are made to fill disks.`,
         );

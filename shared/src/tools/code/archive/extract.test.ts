@@ -31,7 +31,7 @@ async function extracted(entries: readonly Entry[], options: Partial<Parameters<
   };
   const { signal } = new AbortController();
   try {
-    const { files, leftOut } = await extract(all(), folder, { packedBytes: 1000, limits, signal, ...options });
+    const { files, leftOut } = await extract(all(), folder, { packedBytes: () => 1000, limits, signal, ...options });
     return { files, leftOut, folder, paths: files.map(({ path }) => path) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
@@ -132,7 +132,7 @@ test.each([
   [1, 101, true],
 ])("of %d packed bytes at ten times as many %d unpacked ones are refused above 100: %p", (packed, bytes, refused) => {
   const room = createRoom({
-    packedBytes: packed,
+    packedBytes: () => packed,
     limits: { entries: 1, bytes: 1000, ratio: 10, unremarkableBytes: 100 },
     signal: new AbortController().signal,
   });
@@ -142,7 +142,7 @@ test.each([
 });
 
 test("what is cancelled stops at the next entry and at the next bytes", () => {
-  const room = createRoom({ packedBytes: 1, limits, signal: AbortSignal.abort("stopped") });
+  const room = createRoom({ packedBytes: () => 1, limits, signal: AbortSignal.abort("stopped") });
   for (const take of [() => room.takeEntry(), () => room.takeBytes(1)]) {
     let reason: unknown;
     try {

@@ -23,7 +23,7 @@ export async function extract(
   entries: AsyncIterable<ArchiveEntry>,
   folder: string,
   options: {
-    readonly packedBytes: number;
+    readonly packedBytes: () => number;
     readonly limits: ExtractLimits;
     readonly signal: AbortSignal;
     /** Rejected by default. */

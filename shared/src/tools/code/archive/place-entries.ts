@@ -20,11 +20,11 @@ const defaultExtractLimits: ExtractLimits = {
   unremarkableBytes: 20 * 1024 ** 2,
 };
 
-/** Entries that will become a folder of a workspace, and their packed size in bytes. */
+/** Entries that will become a folder of a workspace, and their packed size in bytes so far. */
 export type Placing = {
   readonly workspace: Workspace;
   readonly entries: AsyncIterable<ArchiveEntry>;
-  readonly packedBytes: number;
+  readonly packedBytes: () => number;
   /**
    * The new folder; by default, the one folder that contains everything in the archive, or else
    * `otherwise`.

@@ -18,7 +18,7 @@ export type Unpacking = Omit<Placing, "entries" | "packedBytes"> & {
  * `unsupported` when it is not an archive that can be read here.
  */
 export async function unpackArchive({ archive, sandbox, ...placing }: Unpacking): Promise<Unpacked> {
-  return await placeEntries({ ...placing, entries: entriesOf(), packedBytes: archive.size });
+  return await placeEntries({ ...placing, entries: entriesOf(), packedBytes: () => archive.size });
   async function* entriesOf(): AsyncGenerator<ArchiveEntry> {
     yield* await openArchive(archive, { sandbox, signal: placing.signal });
   }

@@ -1,5 +1,6 @@
 import { sanitizeLine } from "../../../core/text/sanitize.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
+import type { LfsClone } from "./lfs-content.ts";
 import { runGit } from "./run-git.ts";
 
 /** What a clone names but does not hold. */
@@ -34,23 +35,42 @@ export async function leftOutText(
     workspace,
     sandbox,
     signal,
-  }: { readonly workspace: string; readonly sandbox: Sandbox; readonly signal: AbortSignal },
+    lfs,
+    isHidden,
+  }: {
+    readonly workspace: string;
+    readonly sandbox: Sandbox;
+    readonly signal: AbortSignal;
+    readonly lfs: Pick<LfsClone, "fetched" | "missing">;
+    /** Whether git takes no notice of the files of LFS that are here. */
+    readonly isHidden: boolean;
+  },
 ): Promise<string> {
   const bounds = { workspace, timeoutMs: 20_000, maxBytes: 1024 ** 2 };
   const { exitCode, output } = await runGit({ ...bounds, script, args: [folder] }, { sandbox, signal });
   if (exitCode !== 0) return "";
-  const { submodules, pointers } = read(output);
+  const { submodules, pointers: all } = read(output);
+  const pointers = all.filter((path) => !lfs.fetched.has(path));
   const named = submodules.slice(0, shown).map(({ path, commit, url }) => {
     const from = url === undefined ? "an address that .gitmodules does not name" : sanitizeLine(url, 200);
     return `- ${sanitizeLine(path, 120)} is commit ${commit} of ${from}`;
   });
-  const files = pointers.slice(0, shown).map((path) => sanitizeLine(path, 120));
+  const files = pointers.slice(0, shown).map((path) => {
+    const why = lfs.missing.get(path);
+    return `${sanitizeLine(path, 120)}${why === undefined ? "" : ` (${why})`}`;
+  });
+  const here = [...lfs.fetched.keys()].slice(0, shown).map((path) => sanitizeLine(path, 120));
   return [
     ...(submodules.length > 0
       ? [
           `Submodules were not fetched; clone what the task needs with the commit as ref, and its path in this clone as into:`,
           ...named,
           ...(submodules.length > shown ? [`- and ${submodules.length - shown} more`] : []),
+        ]
+      : []),
+    ...(here.length > 0
+      ? [
+          `Files of Git LFS are here with their content; ${isHidden ? "git takes no notice of them, and they cannot be committed" : "git takes them for changed: do not commit them"}: ${here.join(", ")}${lfs.fetched.size > shown ? ` and ${lfs.fetched.size - shown} more` : ""}`,
         ]
       : []),
     ...(pointers.length > 0
