@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readXlsx } from "hucre/xlsx";
+import { AppError } from "../../core/errors.ts";
+import type { BrowserHost } from "../../machine/browser/browser.ts";
 import type { BrowsersForTest } from "../../testing/browser/browsers.ts";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
@@ -19,11 +21,30 @@ afterAll(async () => {
 });
 
 const file = (path: string) => Bun.file(`${place.workspace.root}/${path}`);
-const write = (asked: object, browser: BrowsersForTest["browsers"] | undefined = undefined) =>
+const write = (asked: object, browser: Pick<BrowserHost, "print"> | undefined = undefined, vision = true) =>
   writeDocument({ browser }).call(
     { title: null, markdown: null, sheets: null, language: null, ...asked },
-    contextForTest(place.workspace),
+    contextForTest(place.workspace, { vision }),
   );
+/** The requests that were let through: the browser tries some of its own, which are refused. */
+const passed = () => browsers.requests.filter(({ refused }) => refused === undefined);
+/** The browser, and the text of the pages that it printed, with how many pictures they have. */
+function printerForTest() {
+  const printed: { html: string; text: string; pictures: number }[] = [];
+  const browser: Pick<BrowserHost, "print"> = {
+    async print(html, options) {
+      const pdf = await browsers.browsers.print(html, options);
+      await Bun.write(file("printed-here.pdf"), pdf);
+      const pictures =
+        Buffer.from(pdf)
+          .toString("latin1")
+          .match(/\/Subtype ?\/Image/g)?.length ?? 0;
+      printed.push({ html, text: (await read("printed-here.pdf")).text, pictures });
+      return pdf;
+    },
+  };
+  return { browser, printed };
+}
 const read = (path: string) =>
   readDocument.call({ path, part: null, from: null, max_characters: null }, contextForTest(place.workspace));
 
@@ -82,8 +103,70 @@ test("a PDF is printed from Markdown, seen by the model, and loads nothing", asy
   expect(images?.map(({ mediaType }) => mediaType)).toEqual(["image/jpeg"]);
   const back = (await read("report.pdf")).text;
   for (const piece of ["# Report", "bold words", "Lamp"]) expect(back).toContain(piece);
-  // The browser tries requests of its own, which are refused.
-  expect(browsers.requests.filter(({ refused }) => refused === undefined)).toEqual([]);
+  expect(passed()).toEqual([]);
+});
+
+const hostile = '<img src="http://evil.example/a.png"><script>fetch("http://evil.example/")</script>';
+
+test("a Word document is seen as read back, with its chart; what is hostile in it is text and loads nothing", async () => {
+  const { browser, printed } = printerForTest();
+  const asked = { path: "seen.docx", title: "Report", markdown: `${markdown}\n\n${hostile}` };
+  const { text, images } = await write(asked, browser);
+  expect(text).toMatch(
+    /^Written and read back: seen\.docx, 2 headings, 1 tables, 1 pictures, \d+ characters; printed here: PDF, (?:1 page\. You see the first page|2 pages\. You see the first 2 pages) of its content as read back and printed here; styles, fonts, sizes and pages as Word makes them may differ\.$/,
+  );
+  expect(images?.[0]?.mediaType).toBe("image/jpeg");
+  for (const piece of ["# Report", "Lamp", "<script>", "evil.example/a.png"]) expect(printed[0]?.text).toContain(piece);
+  expect(printed[0]?.html).toMatch(/<th>(?:(?!<t[dh]>).)*Item.*<td>(?:(?!<t[dh]>).)*Lamp/);
+  expect(printed[0]?.pictures).toBe(1);
+  expect(passed()).toEqual([]);
+});
+
+test("of a workbook the first cells are seen in their formats, with formulas; what is hostile in it loads nothing", async () => {
+  const { browser, printed } = printerForTest();
+  await Bun.write(file("long.csv"), `n,text\n${Array.from({ length: 40 }, (_, at) => `${at},row ${at}\n`).join("")}`);
+  const rows = [
+    ["Item", "EUR"],
+    ["Lamp", 1234.5],
+    [hostile, null],
+    ["Sum", "=SUM(B2:B2)"],
+  ];
+  const sheets = [
+    { name: "Sums & <b>", rows, formats: { B: "#,##0.00" } },
+    ...["Long", "C", "Unseen"].map((name) => ({ name, csv: "long.csv" })),
+  ];
+  const { text, images, takenIn } = await write({ path: "seen.xlsx", sheets }, browser);
+  expect(text).toContain(
+    "You see the first page of its cells as read back, as tables (at most 20 rows and 8 columns of the first 3 sheets; long cells are cut, formulas not computed)",
+  );
+  expect(images).toHaveLength(1);
+  const shown = printed[0]?.text ?? "";
+  for (const piece of ["Sums & <b>", "1,234.50", "(=SUM(B2:B2))", "<img src=", "row 18"])
+    expect(shown).toContain(piece);
+  for (const piece of ["row 19", "Unseen"]) expect(shown).not.toContain(piece);
+  expect(passed()).toEqual([]);
+  // The cells of a CSV file may be anybody's.
+  expect(takenIn).toEqual(["file"]);
+});
+
+test.each([
+  ["no.docx", { markdown: "a" }, "printed"],
+  ["no.html", { markdown: "a" }, "HTML,"],
+  ["no.xlsx", { sheets: [{ name: "S", rows: [["a"]] }] }, "printed"],
+])("what nobody could look at is written, and says why: %s", async (path, content, not) => {
+  const without = await write({ path, ...content });
+  expect(without.text).toEndWith("How it looks was not checked: there is no browser here that draws it.");
+  const blind = await write({ path, ...content }, browsers.browsers, false);
+  expect(blind.text).toEndWith("How it looks was not checked: you do not see pictures.");
+  const failing = await write(
+    { path, ...content },
+    { print: () => Promise.reject(new AppError("timeout", "Too late.")) },
+  );
+  expect(failing.text).toEndWith("How it looks was not checked: it could not be drawn (Too late).");
+  for (const { text, isError, images } of [without, blind, failing]) {
+    expect([isError, images]).toEqual([false, undefined]);
+    expect(text).not.toContain(not);
+  }
 });
 
 test("a web page holds its chart and shows HTML as text; a PDF without a browser says what else there is", async () => {
@@ -122,7 +205,7 @@ test("a workbook has several sheets, formats, dates and formulas; a CSV brings v
   const { text, isError } = await write({ path: "book.xlsx", sheets });
   expect([isError, text]).toEqual([
     false,
-    'Written and read back: book.xlsx, "Sums" (4 rows, 1 formulas), "Data" (3 rows, 0 formulas). Formulas are computed when it is opened: check them by computing yourself.',
+    'Written and read back: book.xlsx, "Sums" (4 rows, 1 formulas), "Data" (3 rows, 0 formulas). Formulas are computed when it is opened: check them by computing yourself. How it looks was not checked: there is no browser here that draws it.',
   ]);
   const book = await readXlsx(await file("book.xlsx").bytes(), { readStyles: true });
   const [sums, data] = book.sheets;

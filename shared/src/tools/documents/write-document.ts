@@ -2,24 +2,20 @@ import { extname } from "node:path";
 import { parseCsv } from "hucre/csv";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { ImagePart } from "../../core/model.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import type { BrowserHost } from "../../machine/browser/browser.ts";
 import { saveFile } from "../../machine/workspace/save-file.ts";
 import { openFile } from "../../machine/workspace/workspace-file.ts";
 import { asksForDocuments } from "./asks-for-documents.ts";
-import { extractDocument } from "./extract-document.ts";
 import { embeddedBody, embeddedPage } from "./write/embedded-page.ts";
+import { type Look, lookAtPage, lookAtPdf, type Printer, printPage } from "./write/look-at.ts";
 import { makeWorkbook, type SheetToWrite } from "./write/make-workbook.ts";
 import { readBackWord } from "./write/read-back-word.ts";
+import { sheetPage, sheetPageShows } from "./write/sheet-page.ts";
 import { writeWord } from "./write/write-word.ts";
 
-const printMs = 60_000;
 const mostCsvBytes = 50 * 2 ** 20;
-/** Pages of what was written that the model is shown. */
-const shownPages = 2;
 
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
@@ -53,11 +49,11 @@ const input = z.strictObject({
 });
 type Input = z.output<typeof input>;
 
-const description = `Writes .docx, .pdf or .html from Markdown, .xlsx from sheets with formulas and number formats; reads .docx and .xlsx back, shows pages of .pdf and .html.
+const description = `Writes .docx, .pdf or .html from Markdown, .xlsx from sheets with formulas and number formats; reads .docx and .xlsx back, shows pages of what it wrote.
 A code block named vega-lite with data.values in its spec becomes a chart.`;
 
 /** What writing documents needs: without a browser there is no PDF. */
-export type WriteDocumentDeps = { readonly browser: Pick<BrowserHost, "print"> | undefined };
+export type WriteDocumentDeps = { readonly browser: Printer };
 
 /**
  * The `write_document` tool. What it writes loads and runs nothing when it is opened; what it wrote
@@ -75,19 +71,23 @@ export function writeDocument(deps: WriteDocumentDeps): Tool {
     neededFor: asksForDocuments,
     async run(asked, context) {
       const kind = extname(asked.path).toLowerCase();
-      if (kind === ".xlsx") return await workbook(asked, context);
+      if (kind === ".xlsx") return await workbook(asked, deps, context);
       const { markdown, title, language } = asked;
       if (markdown === undefined || asked.sheets !== undefined)
         throw new AppError("invalid_input", `For ${kind} give markdown; sheets are for .xlsx.`);
       const composition = { title, markdown, language };
-      if (kind === ".docx") return await word(asked.path, composition, context);
+      if (kind === ".docx") return await word(asked.path, composition, deps, context);
       const page = await embeddedPage(composition, context);
       return await printable(asked.path, page, deps, context);
     },
   });
 }
 
-async function workbook({ path, sheets, markdown }: Input, { workspace }: ToolContext): Promise<string> {
+async function workbook(
+  { path, sheets, markdown }: Input,
+  { browser }: WriteDocumentDeps,
+  context: ToolContext,
+): Promise<ToolResult> {
   if (sheets === undefined || markdown !== undefined)
     throw new AppError("invalid_input", "For .xlsx give sheets; markdown is for the other formats.");
   const names = new Set(sheets.map(({ name }) => name.toLowerCase()));
@@ -96,14 +96,18 @@ async function workbook({ path, sheets, markdown }: Input, { workspace }: ToolCo
   for (const { name, rows, csv, formats } of sheets) {
     if ((rows === undefined) === (csv === undefined))
       throw new AppError("invalid_input", `The sheet ${JSON.stringify(name)} needs either rows or csv.`);
-    const content = csv === undefined ? (rows ?? []) : await csvRows(workspace, csv);
+    const content = csv === undefined ? (rows ?? []) : await csvRows(context.workspace, csv);
     toWrite.push({ name, rows: content, plain: csv !== undefined, formats });
   }
   const { content, told } = await makeWorkbook(toWrite);
-  await saveFile(workspace, path, content);
+  await saveFile(context.workspace, path, content);
+  const look = await lookAtPage(() => sheetPage(content), sheetPageShows, browser, context);
   const formulas = toWrite.some(({ plain, rows }) => !plain && JSON.stringify(rows).includes('"='));
   const note = formulas ? " Formulas are computed when it is opened: check them by computing yourself." : "";
-  return `Written and read back: ${path}, ${told}.${note}`;
+  const text = `Written and read back: ${path}, ${told}.${note}`;
+  // The cells of a CSV file may be anybody's.
+  const isOwn = toWrite.every(({ plain }) => !plain) || look.images.length === 0;
+  return { ...withLook(text, look), ...(!isOwn && { takenIn: ["file"] }) };
 }
 
 /** The rows of a CSV file: numbers as numbers, everything else as text, formulas too. */
@@ -123,40 +127,45 @@ function numberOr(text: string | null): string | number | null {
 
 type Composition = Parameters<typeof embeddedBody>[0];
 
-async function word(path: string, composition: Composition, context: ToolContext): Promise<string> {
+async function word(
+  path: string,
+  composition: Composition,
+  { browser }: WriteDocumentDeps,
+  context: ToolContext,
+): Promise<ToolResult> {
   const { title } = composition;
   const html = await embeddedBody(composition, context, "png");
   const content = await writeWord({ html, ...(title !== undefined && { title }) }, context.signal);
-  const told = await readBackWord(html, content, context.signal);
+  const { told, page } = await readBackWord(html, content, context.signal);
   await saveFile(context.workspace, path, content);
-  return `Written and read back: ${path}, ${told}. Nothing here draws Word files: how its pages look, and how many they are, was not checked.`;
+  const look = await lookAtPage(() => page, wordPageShows, browser, context);
+  const printed = look.about === undefined ? "" : `; printed here: ${look.about}`;
+  return withLook(`Written and read back: ${path}, ${told}${printed}.`, look);
 }
+
+const wordPageShows =
+  "of its content as read back and printed here; styles, fonts, sizes and pages as Word makes them may differ";
 
 async function printable(
   path: string,
   page: string,
   { browser }: WriteDocumentDeps,
-  { workspace, signal, vision }: ToolContext,
+  context: ToolContext,
 ): Promise<ToolResult> {
-  const isPdf = path.toLowerCase().endsWith(".pdf");
-  if (isPdf && browser === undefined)
+  const { workspace, signal } = context;
+  if (!path.toLowerCase().endsWith(".pdf")) {
+    await saveFile(workspace, path, Buffer.from(page));
+    const look = await lookAtPage(() => page, "as printed", browser, context);
+    return withLook(`Written: ${path} (HTML${look.about === undefined ? "" : `, printed ${look.about}`}).`, look);
+  }
+  if (browser === undefined)
     throw new AppError("unavailable", "There is no browser here that prints a PDF; write .docx or .html.");
-  const printed = await browser?.print(page, { signal, timeoutMs: printMs }).catch((error: unknown) => {
-    signal.throwIfAborted();
-    if (isPdf) throw error;
-    return undefined;
-  });
-  await saveFile(workspace, path, isPdf && printed !== undefined ? printed : Buffer.from(page));
-  if (printed === undefined)
-    return { text: `Written: ${path}. There is no browser here to look at it.`, isError: false };
-  const scans = vision === false ? "name" : "draw";
-  const request = { name: "printed.pdf", part: `1-${shownPages}`, from: 0, characters: 100_000, scans } as const;
-  const { about, pictures } = await extractDocument(new Blob([printed as Uint8Array<ArrayBuffer>]), request, signal);
-  const images = pictures.map((one): ImagePart => ({ type: "image", ...one }));
-  const drawn =
-    images.length === 0
-      ? ""
-      : ` You see the first ${images.length === 1 ? "page" : `${images.length} pages`} as printed.`;
-  const what = isPdf ? about : `HTML, printed ${about}`;
-  return { text: `Written: ${path} (${what}).${drawn}`, isError: false, ...(images.length > 0 && { images }) };
+  const printed = await printPage(page, browser, signal);
+  await saveFile(workspace, path, printed);
+  const look = await lookAtPdf(printed, "as printed", context);
+  return withLook(`Written: ${path} (${look.about ?? "PDF"}).`, look);
+}
+
+function withLook(text: string, { told, images }: Look): ToolResult {
+  return { text: `${text} ${told}`, isError: false, ...(images.length > 0 && { images }) };
 }

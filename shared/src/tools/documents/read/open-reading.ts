@@ -9,7 +9,7 @@ type Reader = (bytes: Uint8Array, options: ReadOptions) => Promise<Reading>;
 /** The reader of each kind; its libraries are loaded when it is used. */
 const readers: Readonly<Record<Exclude<DocumentKind, "unknown">, Reader>> = {
   pdf: async (bytes, { part, scans }) => (await import("./pdf/read-pdf.ts")).readPdf(bytes, part, scans),
-  docx: async (bytes) => (await import("./office/read-word.ts")).readWord(await officeFile(bytes)),
+  docx: async (bytes, { scans }) => (await import("./office/read-word.ts")).readWord(await officeFile(bytes), scans),
   pptx: async (bytes, { part }) => (await import("./office/read-slides.ts")).readSlides(await officeFile(bytes), part),
   xlsx: async (bytes, { part }) => (await import("./office/read-workbook.ts")).readWorkbook("xlsx", bytes, part),
   xlsb: async (bytes, { part }) => (await import("./office/read-workbook.ts")).readWorkbook("xlsb", bytes, part),

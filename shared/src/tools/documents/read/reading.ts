@@ -15,6 +15,8 @@ export type Reading = {
   /** What it is, in our words only: `PDF, 300 pages`. */
   readonly about: string;
   readonly pieces: AsyncIterable<Piece> | Iterable<Piece>;
+  /** All of it as a body of HTML that can be drawn. */
+  readonly html?: string;
 };
 
 /**

@@ -128,7 +128,8 @@ function tableOf(node: HtmlNode): Table {
   const rows = elements(node, "TR").map(
     (row, at) =>
       new TableRow({
-        tableHeader: at === 0,
+        // Some readers take a row that says it is no head for one.
+        ...(at === 0 && { tableHeader: true }),
         children: [...row.childNodes]
           .filter(({ nodeName }) => nodeName === "TH" || nodeName === "TD")
           .map((cell) => tableCell(cell)),

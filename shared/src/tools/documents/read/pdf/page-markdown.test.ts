@@ -34,6 +34,23 @@ test("lines with aligned gaps are a table, also with a cell missing; numbers may
   );
 });
 
+test("a header that is centred over its columns belongs to the table, also with a column that is empty", () => {
+  const pieces = [
+    ...[at(60, 680, "Item"), at(140, 680, "Amount"), at(250, 680, "Note")],
+    ...[at(50, 666, "Lamp"), at(152, 666, "12")],
+    ...[at(50, 652, "Arm chair"), at(158, 652, "7")],
+  ];
+  expect(pageMarkdown(pieces)).toBe(
+    "| Item | Amount | Note |\n| --- | --- | --- |\n| Lamp | 12 |  |\n| Arm chair | 7 |  |",
+  );
+  const apart = [
+    ...[at(50, 680, "Left"), at(200, 680, "Centre"), at(350, 680, "Right")],
+    ...[at(50, 666, "Key"), at(280, 666, "value")],
+    ...[at(50, 652, "Other"), at(280, 652, "one")],
+  ];
+  expect(pageMarkdown(apart)).toBe("Left  Centre  Right\n\n| Key | value |\n| --- | --- |\n| Other | one |");
+});
+
 test("one line with a gap is text, as are columns that were written one after the other", () => {
   expect(pageMarkdown([at(50, 700, "Page"), at(300, 700, "12")])).toBe("Page  12");
   const columns = [

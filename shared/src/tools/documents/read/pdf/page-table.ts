@@ -8,7 +8,8 @@ const mostApart = 3.5;
 
 /**
  * The table that begins with this line, and how many lines it takes; undefined if there is none:
- * consecutive lines with several cells, most of them with as many as the widest.
+ * consecutive lines with several cells, half of them with as many as the widest, or the first with
+ * more than the others, each of whose cells is under one of its own.
  */
 export function tableAt(
   lines: readonly Line[],
@@ -23,15 +24,23 @@ export function tableAt(
   const rows = lines.slice(start, end);
   const widest = rows.toSorted((one, other) => other.cells.length - one.cells.length)[0];
   if (rows.length < fewestRows || widest === undefined) return undefined;
-  const full = rows.filter(({ cells }) => cells.length === widest.cells.length).length;
-  if (full * 2 < rows.length) return undefined;
-  const columns = columnsOf(rows.filter(({ cells }) => cells.length === widest.cells.length));
+  const full = rows.filter(({ cells }) => cells.length === widest.cells.length);
+  const columns = columnsOf(full);
+  const others = rows.slice(1);
+  const isHeaded = full.length === 1 && widest === rows[0] && others.every((row) => isUnder(row, columns));
+  if (full.length * 2 < rows.length && !isHeaded) return undefined;
   return { markdown: markdownTable(rows.map((row) => inColumns(row, columns))), lines: rows.length };
 }
 
 function follows(before: Line, line: Line): boolean {
   const apart = before.y - line.y;
   return apart > 0 && apart < mostApart * Math.max(before.height, line.height);
+}
+
+/** Whether each cell of a row is under one column, no two under the same. */
+function isUnder({ cells }: Line, columns: readonly Column[]): boolean {
+  const above = cells.map((cell) => columns.filter((column) => overlap(cell, column) > 0));
+  return above.every(({ length }) => length === 1) && new Set(above.flat()).size === cells.length;
 }
 
 type Column = { left: number; right: number };

@@ -1,0 +1,54 @@
+import { formatValue } from "hucre";
+import { type Cell, type CellValue, readXlsx } from "hucre/xlsx";
+import { escapeHtml, htmlPage } from "../../data/charts/html-page.ts";
+import { cellText } from "../read/office/cell-text.ts";
+import { columnLetter } from "./circular-formulas.ts";
+
+const mostSheets = 3;
+const mostRows = 20;
+const mostColumns = 8;
+/** Of a cell; the page cuts what is too wide. */
+const mostCharacters = 100;
+/** Pixels that all columns share on a printed page. */
+const pageWidth = 560;
+
+/** What the page of a workbook shows, in words. */
+export const sheetPageShows = `of its cells as read back, as tables (at most ${mostRows} rows and ${mostColumns} columns of the first ${mostSheets} sheets; long cells are cut, formulas not computed); a spreadsheet program draws them in its own way`;
+
+/** The first cells of a workbook's first sheets as a page of tables, read from what was written. */
+export async function sheetPage(content: Uint8Array): Promise<string> {
+  const { sheets } = await readXlsx(content, {
+    sheets: Array.from({ length: mostSheets }, (_, at) => at),
+    range: `A1:${columnLetter(mostColumns - 1)}${mostRows}`,
+    readStyles: true,
+  });
+  const tables = sheets.map(({ name, rows, cells }) => {
+    const shown = rows.slice(0, mostRows);
+    const width = Math.min(mostColumns, Math.max(1, ...shown.map(({ length }) => length)));
+    const columns = Array.from({ length: width }, (_, left) => left);
+    const head = columns.map((left) => `<th>${columnLetter(left)}</th>`).join("");
+    const lines = shown.map((row, top) => {
+      const inRow = columns.map((left) => cellHtml(row[left] ?? null, cells?.get(`${top},${left}`), width));
+      return `<tr><th>${top + 1}</th>${inRow.join("")}</tr>`;
+    });
+    return `<h3>${escapeHtml(name)}</h3>\n<table><tr><th></th>${head}</tr>${lines.join("\n")}</table>`;
+  });
+  return htmlPage("Workbook", "en", `${look}\n${tables.join("\n")}`);
+}
+
+const look = `<style>
+body { font-size: 11px; margin: 0; padding: 0; }
+h3 { margin: 0.8em 0 0.3em; }
+table { margin: 0; }
+th, td { overflow: hidden; padding: 1px 4px; text-overflow: ellipsis; white-space: nowrap; }
+</style>`;
+
+function cellHtml(value: CellValue, cell: Cell | undefined, columns: number): string {
+  const format = cell?.style?.numFmt;
+  const isFormatted = format !== undefined && cell?.formula === undefined && value !== null;
+  const text = isFormatted ? formatValue(value, format) : cellText(value, cell);
+  const isNumber = typeof value === "number";
+  const style = `max-width: ${Math.floor(pageWidth / columns)}px${cell?.style?.font?.bold === true ? "; font-weight: bold" : ""}`;
+  const shown = escapeHtml(text.slice(0, mostCharacters).toWellFormed());
+  return `<td${isNumber ? ' class="number"' : ""} style="${style}">${shown}</td>`;
+}
