@@ -415,7 +415,7 @@ export const faults: readonly Fault[] = [
   {
     id: "bomb-of-ratio",
     file: "shared/src/tools/code/archive/extract-room.ts",
-    find: "bytes > limits.unremarkableBytes && bytes > packedBytes * limits.ratio",
+    find: "bytes > limits.unremarkableBytes && bytes > packedBytes() * limits.ratio",
     becomes: "bytes > limits.unremarkableBytes && bytes > limits.bytes * limits.ratio",
     harm: "An archive made to fill disks is unpacked up to the total limit.",
     tests: code,

@@ -18,7 +18,9 @@ const extract = z.strictObject({
   about: z.string(),
   text: z.string(),
   pictures: z.array(picture),
-  /** All of it as a body of HTML with its pictures, where `draw` was asked for and its kind has one. */
+  /**
+   * All of it as a body of HTML with its pictures, where `draw` was asked for and its kind has one.
+   */
   html: z.string().optional(),
   /** The first and last piece of `text`: `page 3`. */
   shown: z.strictObject({ first: z.string(), last: z.string() }).optional(),

@@ -13,10 +13,11 @@ test("a ref may stand in the brackets it is shown in, and nothing else is one", 
     expect(ref.safeParse(written).success).toBe(false);
 });
 
-test("an address without a scheme is opened over https, and only http and https are opened", () => {
+test("an address without a scheme is opened over https, over http on the machine itself, and only these are opened", () => {
   const cases = [
     ["example.com/a?b=c:d", "https://example.com/a?b=c:d"],
-    ["localhost:3000/x", "https://localhost:3000/x"],
+    ["localhost:3000/x", "http://localhost:3000/x"],
+    ["localhost.example.com/x", "https://localhost.example.com/x"],
     [" http://example.com ", "http://example.com"],
     ["HTTPS://example.com", "HTTPS://example.com"],
   ] as const;
