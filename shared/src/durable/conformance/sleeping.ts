@@ -54,8 +54,9 @@ export function sleepingCases(cases: Cases): void {
     test("a sleep ends when it is woken, once, and elsewhere when its time is over", async () => {
       const waker = new AbortController();
       let executions = 0;
+      const both = Promise.withResolvers<void>();
       const sleeper = (until: AbortSignal) => async (run: Run) => {
-        executions++;
+        if (++executions === 2) both.resolve();
         await run.sleep(60_000, { until });
         await run.signal("go");
         return "woken";
@@ -63,6 +64,8 @@ export function sleepingCases(cases: Cases): void {
       const engine = cases.working(sleeper(waker.signal));
       const [run, left] = [await start(engine), await start(engine)];
       await until(engine, run.id, "running");
+      // An engine may begin the other one later.
+      await both.promise;
       await Bun.sleep(50);
       expect((await engine.get(run.id))?.status).toBe("running");
       await engine.cancel(left.id);
