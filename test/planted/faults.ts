@@ -1781,8 +1781,8 @@ export const faults: readonly Fault[] = [
   {
     id: "number-used-again",
     file: "shared/src/machine/kernel/process-table.ts",
-    find: "return startOf(pid) === startedAt;",
-    becomes: "return startOf(pid) > 0;",
+    find: "startOf(pid) === startedAt :",
+    becomes: "startOf(pid) > 0 :",
     harm: "What a killed process left is kept for another that has its number by now.",
     tests: ["shared/src/machine/kernel", "shared/src/machine/process"],
   },

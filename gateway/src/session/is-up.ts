@@ -56,8 +56,8 @@ export async function whoAnswers(url: string, config: Pick<Config, "server" | "h
 
 /**
  * Whether a server of this system can be used at a server's configured address. At the port that it
- * has here by the settings, somebody else's is none, which the person is told; an address that was
- * set leads to whoever is there.
+ * has here by the settings, somebody else's server is not used, and the person is told; an address
+ * that was set leads to whoever is there.
  */
 export async function isUsable(name: string, config: Config, terminal?: { say(text: string): void }): Promise<boolean> {
   const url = urlOf({ name }, config);
@@ -66,7 +66,7 @@ export async function isUsable(name: string, config: Config, terminal?: { say(te
   if (found === "another home")
     terminal?.say(`${url} belongs to another home. This command uses servers of its own, for ${config.home}.`);
   if (found === "no Manyhands")
-    terminal?.say(`What answers at ${url} is no Manyhands. This command uses servers of its own, for ${config.home}.`);
+    terminal?.say(`What answers at ${url} is not Manyhands. This command uses servers of its own, for ${config.home}.`);
   return found === "ours";
 }
 

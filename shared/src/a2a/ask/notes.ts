@@ -12,6 +12,9 @@ import { type SeenCall, seenCall } from "./peer-calls.ts";
 const mostLines = 100;
 const gatherMs = 2_000;
 
+/** Characters of the name of a call. */
+const longestName = 100;
+
 /** Most characters of live output shown at once, and per ask in one step. */
 const longestOutput = 400;
 const mostOutput = 200_000;
@@ -63,7 +66,7 @@ type ProgressFacts = Pick<EventOf<"agent-progressed">, "call" | "notice">;
 
 /** What a view may want to know of a progress line beside its words. */
 function factsOf(event: ReadEvent): ProgressFacts {
-  if (event.type === "tool-started") return { call: event.name };
+  if (event.type === "tool-started") return { call: sanitizeLine(event.name, longestName) };
   return event.type === "notice-given" ? { notice: event.kind } : {};
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { BrowserContext } from "playwright";
 import { AppError, unlessMissing } from "../../core/errors.ts";
 import type { ProxyUser, TellRequest } from "../egress/proxy-access.ts";
+import { isThere } from "../kernel/process-table.ts";
 import { type SandboxUser, unprivilegedUser } from "../process/step-down.ts";
 
 /** The context of the user's own browser, with its log-ins, which conversations share by tabs. */
@@ -51,15 +52,6 @@ async function isHeld(lock: string): Promise<boolean> {
   if ((await lstat(lock).catch(unlessMissing)) === undefined) return false;
   const [, machine, pid] = /^(.*)-(\d+)$/.exec(await readlink(lock).catch(() => "")) ?? [];
   return machine === hostname() && isThere(Number(pid));
-}
-
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 /** Playwright closes dialogs that nobody listens to, which would answer for the user. */

@@ -80,7 +80,11 @@ export function startOf(pid: number): number {
 
 /** Whether the process with that pid is the one that was started then, and still runs. */
 export function isRunning(pid: number, startedAt: number): boolean {
-  if (process.platform === "linux") return startOf(pid) === startedAt;
+  return process.platform === "linux" ? startOf(pid) === startedAt : isThere(pid);
+}
+
+/** Whether any process has that pid, whoever it belongs to. */
+export function isThere(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

@@ -7,8 +7,9 @@ import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { TextField } from "../../parts/text-field.tsx";
-import { complain, toast } from "../../parts/toast.tsx";
+import { toast } from "../../parts/toast.tsx";
 import { OperatorOnly } from "./operator-only.tsx";
+import { useActs } from "./use-acts.ts";
 import { useLoaded } from "./use-loaded.ts";
 
 type Sourced = { readonly value: string; readonly source: string };
@@ -79,7 +80,7 @@ function ModelForm({ settings, saved }: { settings: ModelSettings; saved: (now: 
   const [baseUrl, setBaseUrl] = useState(settings.baseUrl.value);
   const [apiKey, setApiKey] = useState("");
   const [noKey, setNoKey] = useState(false);
-  const [busy, setBusy] = useState<"save" | "test" | undefined>(undefined);
+  const { busy, act } = useActs<"save" | "test">();
   const [trial, setTrial] = useState<Trial | undefined>(undefined);
   useEffect(() => setTrial(undefined), [model, baseUrl, apiKey, noKey]);
   const change = () => ({
@@ -88,11 +89,6 @@ function ModelForm({ settings, saved }: { settings: ModelSettings; saved: (now: 
     ...(baseUrl.trim() !== settings.baseUrl.value && { baseUrl: baseUrl.trim() }),
     ...(noKey ? { apiKey: null } : apiKey.trim() !== "" && { apiKey: apiKey.trim() }),
   });
-  const act = async (what: "save" | "test", work: () => Promise<void>) => {
-    setBusy(what);
-    await work().catch(complain);
-    setBusy(undefined);
-  };
   const save = () =>
     act("save", async () => {
       saved(await post<ModelSettings>("/settings/model", change()));

@@ -6,8 +6,9 @@ import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
-import { complain, toast } from "../../parts/toast.tsx";
+import { toast } from "../../parts/toast.tsx";
 import { OperatorOnly } from "./operator-only.tsx";
+import { useActs } from "./use-acts.ts";
 import { useLoaded } from "./use-loaded.ts";
 
 const path = "/settings/sandbox";
@@ -65,13 +66,8 @@ function TierForm({ settings, saved }: { settings: SandboxSettings; saved: (now:
   const text = words().sandboxSettings;
   const system = words().system;
   const [tier, setTier] = useState(settings.tier.value);
-  const [busy, setBusy] = useState<"save" | "test" | undefined>(undefined);
+  const { busy, act } = useActs<"save" | "test">();
   const [trial, setTrial] = useState<Trial | undefined>(undefined);
-  const act = async (what: "save" | "test", work: () => Promise<void>) => {
-    setBusy(what);
-    await work().catch(complain);
-    setBusy(undefined);
-  };
   const save = () =>
     act("save", async () => {
       saved(await post<SandboxSettings>(path, { tier }));

@@ -1,3 +1,6 @@
+import { letterToCol } from "hucre";
+import { colToLetter } from "hucre/xlsx";
+
 /**
  * The formulas of a workbook: by sheet in small letters and cell (`a1` is `A1`), without their `=`.
  */
@@ -70,7 +73,7 @@ function rangesIn({ sheet, formula }: PlacedFormula): Range[] {
       // A name without a number is a column only in a range of columns.
       if ((top === undefined) !== (bottom === undefined) ? last !== undefined : top === undefined && last === undefined)
         return [];
-      const [left, right] = ordered(columnOf(first), columnOf(last ?? first));
+      const [left, right] = ordered(letterToCol(first) + 1, letterToCol(last ?? first) + 1);
       const [from, to] = top === undefined ? [1, Infinity] : ordered(Number(top), Number(bottom ?? top));
       return [{ sheet: quoted?.replaceAll("''", "'") ?? plain ?? sheet, left, right, top: from, bottom: to }];
     },
@@ -90,15 +93,5 @@ function keyOf(sheet: string, column: number, row: number): string {
 }
 
 function nameOf({ sheet, column, row }: PlacedFormula): string {
-  return `${sheet}!${columnLetter(column - 1)}${row}`;
-}
-
-function columnOf(letters: string): number {
-  return [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
-}
-
-/** The letters of a column, counted from 0. */
-export function columnLetter(index: number): string {
-  const rest = Math.floor(index / 26);
-  return `${rest === 0 ? "" : columnLetter(rest - 1)}${String.fromCharCode(65 + (index % 26))}`;
+  return `${sheet}!${colToLetter(column - 1)}${row}`;
 }

@@ -1,6 +1,6 @@
-import { type Cell, type CellValue, readXlsx, writeXlsx } from "hucre/xlsx";
+import { type Cell, type CellValue, colToLetter, readXlsx, writeXlsx } from "hucre/xlsx";
 import { AppError } from "../../../core/errors.ts";
-import { circleIn, columnLetter, type PlacedFormula } from "./circular-formulas.ts";
+import { circleIn, type PlacedFormula } from "./circular-formulas.ts";
 import { safeFormula } from "./safe-formula.ts";
 
 /** A value of a cell as a model writes it. */
@@ -49,7 +49,7 @@ function sheetOf({ name, rows, plain, formats }: SheetToWrite): Parameters<typeo
   const marked = new Map<string, Partial<Cell>>();
   const values = rows.map((row, top) =>
     row.map((value, left): CellValue => {
-      const letter = columnLetter(left);
+      const letter = colToLetter(left);
       const style = {
         ...(top === 0 && { font: { bold: true } }),
         ...(top > 0 && formats[letter] !== undefined && { numFmt: formats[letter] }),

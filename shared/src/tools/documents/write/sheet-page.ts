@@ -1,8 +1,7 @@
 import { formatValue } from "hucre";
-import { type Cell, type CellValue, readXlsx } from "hucre/xlsx";
+import { type Cell, type CellValue, colToLetter, readXlsx } from "hucre/xlsx";
 import { escapeHtml, htmlPage } from "../../data/charts/html-page.ts";
 import { cellText } from "../read/office/cell-text.ts";
-import { columnLetter } from "./circular-formulas.ts";
 
 const mostSheets = 3;
 const mostRows = 20;
@@ -19,14 +18,14 @@ export const sheetPageShows = `of its cells as read back, as tables (at most ${m
 export async function sheetPage(content: Uint8Array): Promise<string> {
   const { sheets } = await readXlsx(content, {
     sheets: Array.from({ length: mostSheets }, (_, at) => at),
-    range: `A1:${columnLetter(mostColumns - 1)}${mostRows}`,
+    range: `A1:${colToLetter(mostColumns - 1)}${mostRows}`,
     readStyles: true,
   });
   const tables = sheets.map(({ name, rows, cells }) => {
     const shown = rows.slice(0, mostRows);
     const width = Math.min(mostColumns, Math.max(1, ...shown.map(({ length }) => length)));
     const columns = Array.from({ length: width }, (_, left) => left);
-    const head = columns.map((left) => `<th>${columnLetter(left)}</th>`).join("");
+    const head = columns.map((left) => `<th>${colToLetter(left)}</th>`).join("");
     const lines = shown.map((row, top) => {
       const inRow = columns.map((left) => cellHtml(row[left] ?? null, cells?.get(`${top},${left}`), width));
       return `<tr><th>${top + 1}</th>${inRow.join("")}</tr>`;
