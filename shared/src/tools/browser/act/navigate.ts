@@ -164,7 +164,6 @@ export function isDownload(error: unknown): boolean {
 const networkErrors: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/ERR_NAME_NOT_RESOLVED/, "There is no such host. Check the address, or search for it."],
   [/ERR_CONNECTION_REFUSED|ERR_ADDRESS_UNREACHABLE/, "The host does not answer at this address."],
-  [/ERR_UNSAFE_PORT/, "The browser opens nothing at this port."],
   [/ERR_CONNECTION_TIMED_OUT|ERR_TIMED_OUT/, "The host did not answer in time."],
   [/ERR_CERT|ERR_SSL/, "The host's certificate is not valid."],
   [/ERR_TOO_MANY_REDIRECTS/, "The address redirects without end."],
