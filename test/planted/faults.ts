@@ -6589,15 +6589,15 @@ export const faults: readonly Fault[] = [
   {
     id: "busiest-stranger-forgotten",
     file: "gateway/src/registry/strangers.ts",
-    find: "      met.delete(url);\n      met.set",
-    becomes: "      met.set",
+    find: "      known.delete(url);\n      known.set",
+    becomes: "      known.set",
     harm: "The agent that is asked most by its address is the first to be forgotten, with its breaker.",
     tests: ["gateway/src/registry/strangers.test"],
   },
   {
     id: "strangers-without-end",
     file: "gateway/src/registry/strangers.ts",
-    find: "      if (met.size > mostRemembered && oldest !== undefined) met.delete(oldest);",
+    find: "      if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest);",
     becomes: "",
     harm: "Each address that a task names is kept in memory for ever.",
     tests: ["gateway/src/registry/strangers.test"],
