@@ -276,12 +276,12 @@ test.each([
       ...{ takenIn: new Set(), outcome: undefined },
     } as unknown as AgentState;
     const read: number[] = [];
-    const turn = receiveMessages(async (now) => {
+    const receive = receiveMessages(async (now) => {
       read.push(now.messages.length);
       Object.assign(now, { outcome });
       return end;
     }, deps);
-    expect(await turn(task)).toBe(result);
+    expect(await receive(task)).toBe(result);
     expect(read).toEqual([1]);
     if (end === "done") expect(task.outcome).toEqual((result === "done" ? outcome : undefined) as typeof task.outcome);
   },
