@@ -9,20 +9,33 @@ test("changes wait for each other, and not for a process that was killed in the 
   try {
     const file = join(folder, "kept");
     await mkdir(`${file}.lock`);
-    const order: string[] = [];
-    const change = (name: string) =>
+    await Bun.write(join(`${file}.lock`, "killed"), "");
+    let inside = 0;
+    const together: number[] = [];
+    const change = () =>
       underLock(file, async () => {
-        order.push(`${name} begins`);
+        together.push(++inside);
         await Bun.sleep(1);
-        order.push(`${name} ends`);
+        inside--;
       });
-    await Promise.all([change("one"), change("two")]);
-    const [first] = order[0]?.split(" ") ?? [];
-    const second = first === "one" ? "two" : "one";
-    expect(order).toEqual([`${first} begins`, `${first} ends`, `${second} begins`, `${second} ends`]);
+    // All see at once that the lock is stale, and each other's lock right after it.
+    await Promise.all(Array.from({ length: 300 }, change));
+    expect(together).toEqual(Array(300).fill(1));
     await expect(underLock(file, () => Promise.reject(new Error("no room")))).rejects.toThrow("no room");
     expect(await readdir(folder)).toEqual([]);
   } finally {
     await rm(folder, { recursive: true });
   }
 }, 60_000);
+
+test("a lock of the former version, an empty folder, is in nobody's way", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "file-lock-"));
+  try {
+    await mkdir(join(folder, "kept.lock"));
+    let changes = 0;
+    await underLock(join(folder, "kept"), async () => void changes++);
+    expect([changes, await readdir(folder)]).toEqual([1, []]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
