@@ -6829,9 +6829,17 @@ export const faults: readonly Fault[] = [
   {
     id: "killed-holder-keeps-lock",
     file: "shared/src/machine/workspace/own-files/file-lock.ts",
-    find: "    if (held !== undefined && performance.now() - seen.at > staleMs) await rm(lock, { recursive: true, force: true });\n    else await Bun.sleep(5);",
-    becomes: "    await Bun.sleep(5);",
+    find: '      if (held !== "" && performance.now() - seen.at > staleMs)',
+    becomes: "      if (performance.now() - seen.at > Number.POSITIVE_INFINITY)",
     harm: "After a process was killed while it wrote the registered agents, nobody can change them.",
+    tests: ["shared/src/machine/workspace/own-files/file-lock.test"],
+  },
+  {
+    id: "stale-lock-broken-blindly",
+    file: "shared/src/machine/workspace/own-files/file-lock.ts",
+    find: "await unlink(join(lock, held)).catch(unlessMissing);",
+    becomes: "await rm(lock, { recursive: true, force: true });",
+    harm: "Of two that wait for a killed process, one takes the other's lock away: both write the file at once.",
     tests: ["shared/src/machine/workspace/own-files/file-lock.test"],
   },
   {
