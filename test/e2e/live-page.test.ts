@@ -86,7 +86,7 @@ test("on a phone, dark and in Chinese, the page can be taken and typed into, and
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
   const [panel, steps] = await Promise.all(
-    ["[data-live]", ".live-steps"].map((one) => page.locator(one).boundingBox()),
+    ["[data-live]", ".live-calls"].map((one) => page.locator(one).boundingBox()),
   );
   expect(steps?.y ?? 0).toBeGreaterThanOrEqual((panel?.y ?? 0) + (panel?.height ?? 0));
   await gateway.call(`/runs/${run.id}/cancel`, {});

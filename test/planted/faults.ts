@@ -6589,15 +6589,15 @@ export const faults: readonly Fault[] = [
   {
     id: "busiest-stranger-forgotten",
     file: "gateway/src/registry/strangers.ts",
-    find: "      met.delete(url);\n      met.set",
-    becomes: "      met.set",
+    find: "      known.delete(url);\n      known.set",
+    becomes: "      known.set",
     harm: "The agent that is asked most by its address is the first to be forgotten, with its breaker.",
     tests: ["gateway/src/registry/strangers.test"],
   },
   {
     id: "strangers-without-end",
     file: "gateway/src/registry/strangers.ts",
-    find: "      if (met.size > mostRemembered && oldest !== undefined) met.delete(oldest);",
+    find: "      if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest);",
     becomes: "",
     harm: "Each address that a task names is kept in memory for ever.",
     tests: ["gateway/src/registry/strangers.test"],
@@ -6829,9 +6829,17 @@ export const faults: readonly Fault[] = [
   {
     id: "killed-holder-keeps-lock",
     file: "shared/src/machine/workspace/own-files/file-lock.ts",
-    find: "    if (held !== undefined && performance.now() - seen.at > staleMs) await rm(lock, { recursive: true, force: true });\n    else await Bun.sleep(5);",
-    becomes: "    await Bun.sleep(5);",
+    find: '      if (held !== "" && performance.now() - seen.at > staleMs)',
+    becomes: "      if (performance.now() - seen.at > Number.POSITIVE_INFINITY)",
     harm: "After a process was killed while it wrote the registered agents, nobody can change them.",
+    tests: ["shared/src/machine/workspace/own-files/file-lock.test"],
+  },
+  {
+    id: "stale-lock-broken-blindly",
+    file: "shared/src/machine/workspace/own-files/file-lock.ts",
+    find: "await unlink(join(lock, held)).catch(unlessMissing);",
+    becomes: "await rm(lock, { recursive: true, force: true });",
+    harm: "Of two that wait for a killed process, one takes the other's lock away: both write the file at once.",
     tests: ["shared/src/machine/workspace/own-files/file-lock.test"],
   },
   {

@@ -41,7 +41,7 @@ export function addOperation(
 function addHome({ program, context, done, options: { config, json } }: Group): void {
   program
     .command("prune")
-    .description("delete what [retention] lets go, now")
+    .description("delete now what [retention] no longer keeps")
     .addOption(config())
     .addOption(json())
     .option("--dry-run", "say what would be deleted, and delete nothing")
@@ -75,7 +75,7 @@ function addTokens({ program, context, done, options: { config, json } }: Group)
     .option("--scopes <list>", "what it allows, separated by commas: read, run, admin", grantable, ["read", "run"])
     .option("--expires <time>", "how long it lasts, such as 12h or 30d (default: until it is revoked)", life)
     .action(async (name: string, options) => done(await addToken(name, options, context)));
-  leaf("revoke", "make a token useless, at once")
+  leaf("revoke", "revoke a token, at once")
     .argument("<name>", "the token's name")
     .action(async (name: string, options) => done(await revokeToken(name, options, context)));
 }
@@ -91,8 +91,8 @@ function addKeys({ program, context, done, options: { config, json } }: Group): 
     .addOption(new Option("--algorithm <name>", "algorithm of the new key (default: as before)").choices(keyAlgorithms))
     .option("--drop-former", "end all earlier keys at once, if one became known")
     .action(async (options) => done(await rotateKeys(options, context)));
-  leaf("reseal", "seal what several machines share with engine.secret_key").action(async (options: KeysOptions) =>
-    done(await resealKeys(options, context)),
+  leaf("reseal", "encrypt what several machines share with the new engine.secret_key").action(
+    async (options: KeysOptions) => done(await resealKeys(options, context)),
   );
 }
 
@@ -101,10 +101,10 @@ function addDeliveries({ program, context, done, options: { config, json } }: Gr
   const leaf = (name: string, description: string, isDefault = false) =>
     group.command(name, { isDefault }).description(description).addOption(config()).addOption(json());
   const id = () => new Argument("<id>", "the delivery's id");
-  leaf("list", "those given up in the last 30 days", true)
+  leaf("list", "the deliveries given up in the last 30 days", true)
     .option("--all", "also those that were delivered, removed or are still sent")
     .action(async (options) => done(await listDeliveries(options, context)));
-  leaf("show", "one of them")
+  leaf("show", "show one delivery")
     .addArgument(id())
     .action(async (one: string, options: DeliveriesOptions) => done(await showDelivery(one, options, context)));
   leaf("retry", "send again what its receiver has missed")

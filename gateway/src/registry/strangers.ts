@@ -16,19 +16,19 @@ const cardAgeMs = 60_000;
 const mostRemembered = 200;
 
 /**
- * Nobody is remembered yet. `meet` makes what is known of an address, before anything was asked
- * there.
+ * Nobody is remembered yet. `resolveAgent` makes what is known of an address, before anything was
+ * asked there.
  */
 export function createStrangers(resolveAgent: (url: string) => KnownAgent): Strangers {
-  const met = new Map<string, KnownAgent>();
+  const known = new Map<string, KnownAgent>();
   return {
-    get: (url) => met.get(url),
+    get: (url) => known.get(url),
     async connect(url, signal) {
-      const agent = met.get(url) ?? resolveAgent(url);
-      met.delete(url);
-      met.set(url, agent);
-      const oldest = met.keys().next().value;
-      if (met.size > mostRemembered && oldest !== undefined) met.delete(oldest);
+      const agent = known.get(url) ?? resolveAgent(url);
+      known.delete(url);
+      known.set(url, agent);
+      const oldest = known.keys().next().value;
+      if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest);
       if (agent.unseenMs() > cardAgeMs) await agent.look(signal);
       return agent.connect(signal);
     },

@@ -26,7 +26,7 @@ type Parts = {
   readonly url: string;
   readonly publicUrl: string;
   /** What notifications to the gateway are known by. */
-  readonly doorbellKey: KeptText;
+  readonly pushCallbackKey: KeptText;
 };
 
 /**
@@ -40,7 +40,7 @@ export async function openGatewayPeers({ config, flows, registry, url, publicUrl
   const outside = publicUrl === url ? server.publicUrl : publicUrl;
   return createPeers({
     ...parts,
-    pushCallbacks: await openPushCallbacks(parts.doorbellKey, outside, openKeySets(config, parts.inside)),
+    pushCallbacks: await openPushCallbacks(parts.pushCallbackKey, outside, openKeySets(config, parts.inside)),
     fetch: (address) => (isFlow(address.url) ? own : registry.fetch(address.url)),
     isOwn: (address) => isFlow(address.url) || registry.isOwn(address.url),
     connect: (address, signal) =>

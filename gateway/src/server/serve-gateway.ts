@@ -153,7 +153,7 @@ async function open({
   const keys = await openHomeKeys(shared.signing);
   const registry = await openGatewayRegistry(config, flows, { kept: shared.agents, keys, inside, report });
   const reached = { config, flows, engine, artifacts, registry, inside, url, publicUrl };
-  const peers = await openGatewayPeers({ ...reached, doorbellKey: shared.doorbellKey });
+  const peers = await openGatewayPeers({ ...reached, pushCallbackKey: shared.pushCallbackKey });
   const flowDeps = {
     model,
     peers,

@@ -43,7 +43,7 @@ export function settingsFile({ cwd, file, env }: SettingsPlace): SettingsFile {
           const before = (await readFile(target, "utf8").catch(unlessMissing)) ?? "";
           const text = await change(before);
           if (text === before) return;
-          await tried(target, text, path, async (staged) => {
+          await withStaged(target, text, path, async (staged) => {
             const settings = await readAt(staged);
             await checkNamedFiles(toConfig(settings, cwd));
           });
@@ -57,7 +57,7 @@ export function settingsFile({ cwd, file, env }: SettingsPlace): SettingsFile {
 }
 
 /** Lets `check` read a text as a file beside the one it is for; its errors name that one. */
-async function tried(
+async function withStaged(
   target: string,
   text: string,
   path: string,

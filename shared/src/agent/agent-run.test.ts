@@ -256,12 +256,12 @@ test("each hint appears once at the end of the prompt and leaves the text before
   await using agent = await agentForTest({
     script: () => (n++ < 3 ? call("echo", { text: String(n) }) : { text: "end" }),
     tools: [echo],
-    agent: { stepHint: ({ step }) => `This is step ${step}.` },
+    agent: { turnHint: ({ turn }) => `This is turn ${turn}.` },
   });
   await agent.run("Count.");
   const prompts = agent.model.requests.map(({ body }) => body.messages);
   prompts.forEach((messages, index) => {
-    expect(JSON.stringify(messages.at(-1))).toContain(`This is step ${index + 1}.`);
+    expect(JSON.stringify(messages.at(-1))).toContain(`This is turn ${index + 1}.`);
     const before = prompts[index - 1];
     if (before !== undefined) expect(messages.slice(0, before.length - 1)).toEqual(before.slice(0, -1));
   });

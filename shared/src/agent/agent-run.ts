@@ -118,7 +118,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     called: calledIn(earlier.messages),
     pendingMessages: [],
     received,
-    step: 0,
+    turn: 0,
     hints: [],
     measured: { tokens: begun.fixedTokens, messages: 0 },
     tailTokens: 0,

@@ -67,7 +67,7 @@ export type AgentDefinition<Listed = Tool> = {
   /** The system prompt. Stable during a run, so that provider caches hit. */
   readonly instructions: string;
   /** Appended to the end of one model call; never stored. */
-  readonly stepHint?: (state: { readonly step: number; readonly maxSteps: number }) => string | undefined;
+  readonly turnHint?: (state: { readonly turn: number; readonly maxTurns: number }) => string | undefined;
   /**
    * What the model sees of something that changes, such as an open page: looked at before each
    * model call, added to the conversation after the newest results, and kept there. Undefined when

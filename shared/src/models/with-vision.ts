@@ -6,16 +6,16 @@ import type { Model, ModelMessage, ModelRequest } from "../core/model.ts";
  * image stays in the conversation, for the first to read. A model that can see is returned as it
  * is.
  */
-export function withVision(model: Model, eyes: Model | undefined): Model {
-  if (eyes === undefined || model.capabilities.vision || !eyes.capabilities.vision) return model;
+export function withVision(model: Model, visionModel: Model | undefined): Model {
+  if (visionModel === undefined || model.capabilities.vision || !visionModel.capabilities.vision) return model;
   const { capabilities } = model;
-  const contextWindow = Math.min(capabilities.contextWindow, eyes.capabilities.contextWindow);
-  const maxOutputTokens = Math.min(capabilities.maxOutputTokens, eyes.capabilities.maxOutputTokens);
+  const contextWindow = Math.min(capabilities.contextWindow, visionModel.capabilities.contextWindow);
+  const maxOutputTokens = Math.min(capabilities.maxOutputTokens, visionModel.capabilities.maxOutputTokens);
   return {
     ...model,
     capabilities: { ...capabilities, vision: true, contextWindow, maxOutputTokens },
-    imageRule: eyes.imageRule,
-    ask: (request, options) => (showsImages(request) ? eyes : model).ask(request, options),
+    imageRule: visionModel.imageRule,
+    ask: (request, options) => (showsImages(request) ? visionModel : model).ask(request, options),
   };
 }
 

@@ -19,10 +19,10 @@ export function addMemoryCommands(
       .option("--principal <name>", "whose memory", "local");
   const id = () => new Argument("<id>", "the entry, as `memory list` shows it");
   const kind = () => new Option("--kind <kind>", "what it is").choices([...memoryKinds]);
-  const publicText = "anybody may know it: recalling it makes no task private";
+  const publicText = "not private: recalling it does not make a task private";
   leaf("list", "what is remembered, the last changed first", true)
     .addOption(shared.json())
-    .option("--find <words>", "only what has some of these words")
+    .option("--find <words>", "only entries with some of these words")
     .action(async (options) => done(await listMemory(options, context)));
   leaf("show", "one entry, and what it was written from")
     .addArgument(id())
@@ -47,6 +47,6 @@ export function addMemoryCommands(
     .addArgument(id())
     .action(async (entry: string, options) => done(await removeMemory(entry, options, context)));
   leaf("clear", "remove everything that is remembered")
-    .option("--yes", "without it nothing is removed")
+    .option("--yes", "confirm; without it nothing is removed")
     .action(async (options) => done(await clearMemory(options, context)));
 }

@@ -33,24 +33,24 @@ export function addStarts(
   const one = (what: string) => new Argument("<name>", `the ${what}'s name`);
   addSchedules(program, context, done, leafOf);
   const triggers = leafOf(program.command("triggers").description("webhooks that start a flow or an agent"));
-  triggers("list", "your triggers, and the URLs their senders post to", true).action(async (options: StartsOptions) =>
+  triggers("list", "your triggers and the URLs their senders post to", true).action(async (options: StartsOptions) =>
     done(await listTriggers(options, context)),
   );
-  triggers("show", "one of them, with what its last webhooks started")
+  triggers("show", "show a trigger and what its last webhooks started")
     .addArgument(one("trigger"))
     .action(async (name: string, options: StartsOptions) => done(await showTrigger(name, options, context)));
   for (const act of ["pause", "resume"] as const)
-    triggers(act, act === "pause" ? "let its webhooks start nothing" : "let them start runs again")
+    triggers(act, act === "pause" ? "pause a trigger: its webhooks start nothing" : "resume a paused trigger")
       .addArgument(one("trigger"))
       .action(async (name: string, options: StartsOptions) => done(await pauseTrigger(name, act, options, context)));
-  const notify = leafOf(program.command("notify").description("who is told when a run asks or has ended"));
-  notify("list", "whom the settings name", true).action(async (options: StartsOptions) =>
+  const notify = leafOf(program.command("notify").description("tell people when a run asks or ends"));
+  notify("list", "the targets in the settings", true).action(async (options: StartsOptions) =>
     done(await listTargets(options, context)),
   );
-  notify("test", "send one message, to see whether it arrives")
+  notify("test", "send a target one message, to see whether it arrives")
     .addArgument(one("target"))
     .action(async (name: string, options: StartsOptions) => done(await testTarget(name, options, context)));
-  notify("run", "tell them of a run")
+  notify("run", "tell targets about a run")
     .argument("<id>", "the run's id")
     .argument("<names...>", "the targets' names")
     .action(async (id: string, names: string[], options: StartsOptions) =>
@@ -66,7 +66,7 @@ function addSchedules(
 ): void {
   const leaf = leafOf(program.command("schedules").description("start a flow or an agent at certain times"));
   const name = () => new Argument("<name>", "the schedule's name");
-  leaf("list", "your schedules, and when they are due next", true).action(async (options: StartsOptions) =>
+  leaf("list", "your schedules and when each is due next", true).action(async (options: StartsOptions) =>
     done(await listSchedules(options, context)),
   );
   leaf("add", "add a schedule")
@@ -76,28 +76,28 @@ function addSchedules(
     .requiredOption("--start <name>", "the flow or agent")
     .option("--time-zone <zone>", "such as Europe/Berlin (default: this machine's)")
     .option("--agents <list>", "the flow's agents, separated by commas", listOf)
-    .addOption(new Option("--missed <rule>", "what becomes of missed times").choices(["once", "skip"]).default("once"))
+    .addOption(new Option("--missed <rule>", "what to do about missed times").choices(["once", "skip"]).default("once"))
     .addOption(
-      new Option("--overlap <rule>", "whether it starts while its last run works")
+      new Option("--overlap <rule>", "whether to start while its last run is still at work")
         .choices(["skip", "allow"])
         .default("skip"),
     )
     .option("--notify <list>", "who is told, separated by commas", listOf)
     .option("--budget-usd <amount>", "what each run may cost", amount)
     .action(async (one: string, task: string, options) => done(await addSchedule(one, task, options, context)));
-  leaf("show", "one of them, with what became of its last times")
+  leaf("show", "show a schedule and the outcome of its last runs")
     .addArgument(name())
     .action(async (one: string, options: StartsOptions) => done(await showSchedule(one, options, context)));
-  leaf("pause", "let nothing be due, and nothing be missed")
+  leaf("pause", "pause a schedule: nothing starts, nothing counts as missed")
     .addArgument(name())
     .action(async (one: string, options: StartsOptions) => done(await pauseSchedule(one, "pause", options, context)));
-  leaf("resume", "let it be due again")
+  leaf("resume", "resume a paused schedule")
     .addArgument(name())
     .action(async (one: string, options: StartsOptions) => done(await pauseSchedule(one, "resume", options, context)));
-  leaf("remove", "remove one that was added")
+  leaf("remove", "remove a schedule that was added")
     .addArgument(name())
     .action(async (one: string, options: StartsOptions) => done(await removeSchedule(one, options, context)));
-  leaf("run-now", "start its run now")
+  leaf("run-now", "start a schedule's run now")
     .addArgument(name())
     .action(async (one: string, options: StartsOptions) => done(await runScheduleNow(one, options, context)));
 }

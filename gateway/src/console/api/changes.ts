@@ -18,22 +18,22 @@ export type Change = {
   readonly agents?: true;
 };
 
-/** What listening yields: changes, and whether the connection holds. */
-export type Heard = { readonly change: Change } | { readonly connected: boolean };
+/** What listeners are told: changes, and whether the connection holds. */
+export type ConnectionNotice = { readonly change: Change } | { readonly connected: boolean };
 
 /**
- * Hears what changes from now on. Tabs of one person share one connection, since browsers allow
+ * Tells what changes from now on. Tabs of one person share one connection, since browsers allow
  * only six to a server: the first tab has it and tells the others, and when it closes, the next
  * one takes its place.
  */
-export function listenToChanges(hear: (heard: Heard) => void): void {
+export function listenToChanges(tell: (notice: ConnectionNotice) => void): void {
   const name = `manyhands-changes-${tokenMark()}`;
   const others = new BroadcastChannel(name);
-  others.onmessage = ({ data }) => hear(data);
+  others.onmessage = ({ data }) => tell(data);
   const lead = () =>
-    follow((heard) => {
-      hear(heard);
-      others.postMessage(heard);
+    follow((notice) => {
+      tell(notice);
+      others.postMessage(notice);
     });
   // Pages that came by plain HTTP from another machine have no locks: each has its own connection.
   if (navigator.locks === undefined) void lead();
@@ -41,7 +41,7 @@ export function listenToChanges(hear: (heard: Heard) => void): void {
 }
 
 /** Follows the stream of changes for as long as the page is there. */
-async function follow(hear: (heard: Heard) => void): Promise<void> {
+async function follow(tell: (notice: ConnectionNotice) => void): Promise<void> {
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
     try {
       const response = await request("/changes");
@@ -49,8 +49,8 @@ async function follow(hear: (heard: Heard) => void): Promise<void> {
       for await (const frame of eventFrames(response.body, silenceMs)) {
         if (frame.event === "error") break;
         const change: Change = JSON.parse(frame.data);
-        if (isFirst) hear({ connected: true });
-        hear({ change: isFirst ? { ...change, all: true } : change });
+        if (isFirst) tell({ connected: true });
+        tell({ change: isFirst ? { ...change, all: true } : change });
         isFirst = false;
         waitMs = firstWaitMs;
       }
@@ -58,7 +58,7 @@ async function follow(hear: (heard: Heard) => void): Promise<void> {
       // A gateway that refuses is there.
       if (error instanceof ProblemError && error.status < 500) waitMs = longestWaitMs;
     }
-    hear({ connected: false });
+    tell({ connected: false });
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }

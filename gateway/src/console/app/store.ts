@@ -90,12 +90,12 @@ export function startStore(report: (error: unknown) => void): void {
 function listen(): void {
   const runs = oneAtATime(refreshRuns);
   const known = oneAtATime(() => refreshAgents().catch(() => undefined));
-  listenToChanges((heard) => {
-    if ("connected" in heard) {
-      connected.value = heard.connected;
+  listenToChanges((notice) => {
+    if ("connected" in notice) {
+      connected.value = notice.connected;
       return;
     }
-    const { change } = heard;
+    const { change } = notice;
     if (concernsLists(change)) runs();
     if (change.all || change.agents) known();
     lastChange.value = change;

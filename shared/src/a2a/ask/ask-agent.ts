@@ -48,7 +48,7 @@ async function converse(run: Run, request: AskRequest, peers: Peers): Promise<{ 
   const { ask, ...begun } = await beginAsk(run, request, peers);
   if (begun.refused !== undefined) return answered(run, ask, failed(ask, begun.refused));
   const exchanges: Exchange[] = [];
-  const ending = await withinSpan([ask.askId], () => attend(run, ask, begun.met, exchanges, peers));
+  const ending = await withinSpan([ask.askId], () => attend(run, ask, begun.resolved, exchanges, peers));
   const { open } = ending;
   const outcome = { ...ending.outcome, ...(exchanges.length > 0 && { exchanges }) };
   if (open === undefined) return answered(run, ask, outcome);
@@ -66,15 +66,15 @@ async function attend(
 ): Promise<Ending> {
   let child: RemoteTask | undefined;
   try {
-    const met = first !== undefined && "value" in first ? first : await resolveAgain(run, ask, peers);
-    if ("fault" in met) return { outcome: given(ask, met) };
-    const sent = await sendAsk(run, ask, met.value, peers);
+    const resolved = first !== undefined && "value" in first ? first : await resolveAgain(run, ask, peers);
+    if ("fault" in resolved) return { outcome: given(ask, resolved) };
+    const sent = await sendAsk(run, ask, resolved.value, peers);
     // A message whose answer was lost may have been delivered.
     if ("fault" in sent) return { outcome: given(ask, sent), ...(mayPass(sent.fault) && { open: openAsk(ask) }) };
     const { reply, ...ids } = sent.value;
     if (reply !== undefined)
-      return { outcome: { agent: ask.agent.name, ...ids, ...reply, ...memory(met.value, reply) } };
-    child = { ...met.value, ...ids, ask };
+      return { outcome: { agent: ask.agent.name, ...ids, ...reply, ...memory(resolved.value, reply) } };
+    child = { ...resolved.value, ...ids, ask };
     return await seeThrough(run, child, exchanges, peers);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

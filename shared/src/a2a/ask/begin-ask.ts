@@ -10,7 +10,7 @@ import type { PeerAddress, Peers } from "./peers.ts";
  * An ask that has begun: refused before anything was sent, or with the attempt to resolve the
  * agent.
  */
-export type Begun = { readonly ask: Ask; readonly refused?: Fault; readonly met?: Attempt<ResolvedAgent> };
+export type Begun = { readonly ask: Ask; readonly refused?: Fault; readonly resolved?: Attempt<ResolvedAgent> };
 
 /**
  * Begins an ask. Its intent is recorded as `agent-asked` before anything is sent, with everything
@@ -27,11 +27,12 @@ export async function beginAsk(run: Run, request: AskRequest, peers: Peers): Pro
     return { ...facts, refused, met };
   };
   const begun = await run.step("ask", begin, { effect: "pure" });
-  const { askId, url, patienceMs, startedAt, refused, met } = begun;
+  // Journals keep the attempt as `met`.
+  const { askId, url, patienceMs, startedAt, refused, met: resolved } = begun;
   const { deadlineMs, agent } = request;
   const endsAt = deadlineMs === undefined ? undefined : startedAt + deadlineMs;
   const ask = { ...request, agent: { name: agent.name, url }, askId, patienceMs, endsAt };
-  return { ask, ...(refused !== null && { refused }), ...(met !== null && { met }) };
+  return { ask, ...(refused !== null && { refused }), ...(resolved !== null && { resolved }) };
 }
 
 function tooManyHops({ agent, hops }: AskRequest, most: number): Fault {

@@ -90,14 +90,14 @@ export function cancelChildrenRun(kind: string, peers: Peers): RunDefinition {
         // Taken before the attempt, so that no signal between the attempt and the pause is missed.
         // An agent that is away counts as away from the first attempt on.
         const until = AbortSignal.any(away.flatMap((agent) => peers.retrySignal(agent) ?? []));
-        const tried: ChildrenCancelled | number = await run.step("recall", (step) =>
+        const attempt: ChildrenCancelled | number = await run.step("recall", (step) =>
           cancelChildren(runId, peers.actingFor(run.principal), step),
         );
         // Older journals recorded only the number left.
-        const { left, at, ...still } = typeof tried === "number" ? { left: tried, away, at: since ?? 0 } : tried;
+        const { left, at, ...still } = typeof attempt === "number" ? { left: attempt, away, at: since ?? 0 } : attempt;
         if (left === 0) return null;
         away = still.away;
-        since ??= typeof tried === "number" ? undefined : at;
+        since ??= typeof attempt === "number" ? undefined : at;
         if (at - (since ?? at) > patienceMs)
           throw new AppError("unavailable", `${left} tasks at other agents could not be cancelled.`);
         await run.sleep(pauseMs, { until });

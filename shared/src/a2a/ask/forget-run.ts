@@ -24,20 +24,20 @@ export function forgetRun(kind: string, peers: Peers): RunDefinition {
       let since: number | undefined;
       for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
         const known = new Set(done.map(({ taskId }) => taskId));
-        const tried = await run.step("forget", async ({ signal, now }) => {
+        const attempt = await run.step("forget", async ({ signal, now }) => {
           if ((await peers.engine.get(runId)) !== undefined) return { waits: true, outcomes: [], at: now() };
           const left = tasks.filter(({ taskId }) => !known.has(taskId));
           const acting = peers.actingFor(run.principal);
           const outcomes = await Promise.all(left.map((task) => deleteRemoteTask(task, acting, signal)));
           return { waits: false, outcomes, at: now() };
         });
-        since ??= tried.at;
-        const pending = tried.outcomes.filter(({ outcome }) => outcome === "pending");
-        done = [...done, ...tried.outcomes.filter(({ outcome }) => outcome !== "pending")];
+        since ??= attempt.at;
+        const pending = attempt.outcomes.filter(({ outcome }) => outcome === "pending");
+        done = [...done, ...attempt.outcomes.filter(({ outcome }) => outcome !== "pending")];
         // The run was not deleted after all.
-        if (tried.waits && tried.at - since > deletionMs) return [];
-        if (!tried.waits && pending.length === 0) return done as unknown as Json;
-        if (tried.at - since > patienceMs)
+        if (attempt.waits && attempt.at - since > deletionMs) return [];
+        if (!attempt.waits && pending.length === 0) return done as unknown as Json;
+        if (attempt.at - since > patienceMs)
           return [...done, ...pending.map((task) => ({ ...task, outcome: "kept" }))] as unknown as Json;
         await run.sleep(pauseMs);
       }

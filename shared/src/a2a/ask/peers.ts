@@ -108,11 +108,11 @@ const cardAgeMs = 60_000;
 export function createPeers(options: PeersOptions): Peers {
   const { engine, artifacts, inside = (url: string) => url } = options;
   const fetchFor = (address: PeerAddress) => options.fetch?.(whereNow(address, options)) ?? fetch;
-  const met = new Map<string, { readonly client: A2aClient; readonly at: number }>();
-  const meet = async (address: PeerAddress, signal?: AbortSignal): Promise<A2aClient> => {
+  const clients = new Map<string, { readonly client: A2aClient; readonly at: number }>();
+  const connect = async (address: PeerAddress, signal?: AbortSignal): Promise<A2aClient> => {
     const watched = options.connect?.(address, signal);
     if (watched !== undefined) return watched;
-    const known = met.get(`${address.name} ${address.url}`);
+    const known = clients.get(`${address.name} ${address.url}`);
     if (known !== undefined && performance.now() - known.at < cardAgeMs) return known.client;
     const { createA2aClient } = await import("../client/client.ts");
     const client = await createA2aClient(address.url, {
@@ -124,7 +124,7 @@ export function createPeers(options: PeersOptions): Peers {
       retry: { retries: 2, firstPauseMs: 100 },
       ...(signal && { signal }),
     });
-    met.set(`${address.name} ${address.url}`, { client, at: performance.now() });
+    clients.set(`${address.name} ${address.url}`, { client, at: performance.now() });
     return client;
   };
   const shared = {
@@ -158,7 +158,7 @@ export function createPeers(options: PeersOptions): Peers {
       },
       async client(asked, signal) {
         const address = whereNow(asked, options);
-        const client = await meet(address, signal);
+        const client = await connect(address, signal);
         return isTold(address) ? client.actingFor(principal) : client;
       },
     };

@@ -30,7 +30,7 @@ export type Sent = { readonly taskId: string; readonly contextId: string; readon
  * recognizes duplicates, so the message is resent until it is delivered. To any other agent it is
  * sent once; rejects with `interrupted` if the process died meanwhile.
  */
-export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): Promise<Attempt<Sent>> {
+export function sendAsk(run: Run, ask: Ask, resolved: ResolvedAgent, peers: Peers): Promise<Attempt<Sent>> {
   const { budget, outputSchema, contextId, flow } = ask;
   const attempt = () =>
     run.step(
@@ -41,7 +41,7 @@ export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): P
           const client = await peers.client(ask.agent, signal);
           const message = {
             messageId: ask.askId,
-            parts: await outgoingParts(partsFor(ask, met), peers.artifacts),
+            parts: await outgoingParts(partsFor(ask, resolved), peers.artifacts),
             hops: ask.hops + 1,
             ...(contextId !== undefined && { contextId }),
             ...(ask.said && { said: ask.said }),
@@ -61,9 +61,9 @@ export function sendAsk(run: Run, ask: Ask, met: ResolvedAgent, peers: Peers): P
         if ("value" in sent) step.emit(accepted(ask, sent.value));
         return sent;
       },
-      { effect: met.ours ? "idempotent" : "once" },
+      { effect: resolved.ours ? "idempotent" : "once" },
     );
-  return met.ours ? retryDurably(run, ask, peers, attempt) : attempt();
+  return resolved.ours ? retryDurably(run, ask, peers, attempt) : attempt();
 }
 
 /**

@@ -23,9 +23,9 @@ const longestPauseMs = 60_000;
 export function openDirectory(addresses: readonly PeerAddress[], peers: Pick<Peers, "client">): Directory {
   const closed = new AbortController();
   const cards = new Map<string, string>();
-  for (const address of addresses) void meet(address);
+  for (const address of addresses) void readCard(address);
 
-  async function meet(address: PeerAddress): Promise<void> {
+  async function readCard(address: PeerAddress): Promise<void> {
     for (let pauseMs = firstPauseMs; !closed.signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
         cards.set(address.name, inWords((await peers.client(address, closed.signal)).card));

@@ -8,13 +8,13 @@ const shown = (text: string, of: string, whole?: string, again: string | undefin
   result(text, { shows: { of, brief: "", ...(whole && { whole }), ...(again && { again }) } });
 
 function added(...messages: readonly TaskMessage[]) {
-  const task = { messages: [], views: { open: [], weighed: 0 }, step: 1 } as unknown as AgentState;
+  const task = { messages: [], views: { open: [], weighed: 0 }, turn: 1 } as unknown as AgentState;
   for (const message of messages) {
     addMessage(task, message);
-    task.step++;
+    task.turn++;
   }
   const texts = task.messages.map((message) => ("text" in message ? message.text : ""));
-  return { texts, task, open: task.views.open.map(({ step }) => step) };
+  return { texts, task, open: task.views.open.map(({ turn }) => turn) };
 }
 
 test("what is shown again as it was shown last is said to be above, and is no view of its own", () => {

@@ -6,11 +6,11 @@ import { wholeIn } from "./bound-text.ts";
  * Adds a message to the conversation. A result that shows what the conversation has already says
  * only that; what a message shows may be folded later.
  */
-export function addMessage(task: Pick<AgentState, "messages" | "views" | "step">, message: TaskMessage): void {
+export function addMessage(task: Pick<AgentState, "messages" | "views" | "turn">, message: TaskMessage): void {
   const again = message.role === "tool" ? repeatOf(task.views, message.shows) : undefined;
   if (message.role !== "tool" || again === undefined) {
     task.messages.push(message);
-    if (isView(message)) task.views.open.push({ message, step: task.step });
+    if (isView(message)) task.views.open.push({ message, turn: task.turn });
     return;
   }
   const { shows: _, ...rest } = message;

@@ -52,7 +52,7 @@ export type Outcome = { readonly status: "success" | "failure"; readonly summary
  */
 export type View = {
   readonly message: Extract<TaskMessage, { role: "tool" | "observation" }>;
-  readonly step: number;
+  readonly turn: number;
 };
 
 /**
@@ -94,7 +94,7 @@ export type AgentState = {
   readonly pendingMessages: UserMessage[];
   /** The files the user sent for this task: content hash by path in the workspace. */
   readonly received: Map<string, string>;
-  step: number;
+  turn: number;
   /** Shown to the model once, at the end of its next prompt; never stored. */
   hints: string[];
   /** The newest prompt's size as the provider counted it, and how many messages it had. */

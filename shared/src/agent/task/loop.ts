@@ -12,9 +12,9 @@ export type Turn = (task: AgentState) => Promise<"continue" | "done">;
  */
 export async function loop(turn: Turn, task: AgentState): Promise<void> {
   const { steps } = task.limits;
-  for (task.step = 1; task.step <= steps; task.step++) {
+  for (task.turn = 1; task.turn <= steps; task.turn++) {
     task.run.abortSignal.throwIfAborted();
-    task.run.emit({ type: "step-started", step: task.step, maxSteps: steps });
+    task.run.emit({ type: "step-started", step: task.turn, maxSteps: steps });
     if ((await turn(task)) === "done") return;
   }
   throw new AppError("step_limit", `No answer after ${steps} turns, this task's limit.`);

@@ -267,21 +267,21 @@ test.each([
   ["done", 3, 1, "done"],
 ] as const)(
   "a turn that ends with %s, the %d. of three, while %d messages came is: %s",
-  async (end, step, came, result) => {
+  async (end, turn, came, result) => {
     const message = { messageId: "late", parts: [text("late")] };
     const { run } = hearing([{ messageId: "early", parts: [text("early")] }], came > 0 ? [message] : []);
     const outcome = { status: "success", summary: "x" };
     const task = {
-      ...{ run, step, limits: { steps: 3 }, messages: [], pendingMessages: [], received: new Map() },
+      ...{ run, turn, limits: { steps: 3 }, messages: [], pendingMessages: [], received: new Map() },
       ...{ takenIn: new Set(), outcome: undefined },
     } as unknown as AgentState;
     const read: number[] = [];
-    const turn = receiveMessages(async (now) => {
+    const receive = receiveMessages(async (now) => {
       read.push(now.messages.length);
       Object.assign(now, { outcome });
       return end;
     }, deps);
-    expect(await turn(task)).toBe(result);
+    expect(await receive(task)).toBe(result);
     expect(read).toEqual([1]);
     if (end === "done") expect(task.outcome).toEqual((result === "done" ? outcome : undefined) as typeof task.outcome);
   },

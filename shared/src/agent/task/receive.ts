@@ -23,7 +23,7 @@ export function receiveMessages(turn: Turn, deps: ReceiveDeps): Turn {
     }
     if ((await turn(task)) === "continue") return "continue";
     await collectMessages(task);
-    if (task.pendingMessages.length === 0 || task.step === task.limits.steps) return "done";
+    if (task.pendingMessages.length === 0 || task.turn === task.limits.steps) return "done";
     task.outcome = undefined;
     return "continue";
   };

@@ -28,7 +28,7 @@ function taskWith(over: Partial<AgentState> = {}): AgentState {
     step: (_: string, work: (step: object) => Promise<unknown>) =>
       work({ signal: new AbortController().signal, emit: () => undefined, progress: () => undefined }),
   };
-  const open = messages.flatMap((message) => (message.role === "observation" ? [{ message, step: 1 }] : []));
+  const open = messages.flatMap((message) => (message.role === "observation" ? [{ message, turn: 1 }] : []));
   return {
     run,
     limits: { steps: 9, tokens: 10_000, usd: 1, wallMs: 60_000 },
@@ -38,7 +38,7 @@ function taskWith(over: Partial<AgentState> = {}): AgentState {
     messages,
     goal: messages[0],
     called: new Set(),
-    step: 1,
+    turn: 1,
     hints: [],
     measured: { tokens: 0, messages: 0 },
     tailTokens: 0,
@@ -133,10 +133,10 @@ test("what a turn measured is the prompt without its tail, up to the reply", asy
 
 test("text ends a task whose tools are required only in its last turn, which offers no other end", async () => {
   const agent = agentWith({ tools, toolChoice: "required" });
-  const early = taskWith({ step: 1 });
+  const early = taskWith({ turn: 1 });
   expect((await turn(early, agent)).request.toolChoice).toBe("required");
   expect([early.outcome, early.hints]).toEqual([undefined, [expect.stringContaining("Text alone")]]);
-  const last = taskWith({ step: 9 });
+  const last = taskWith({ turn: 9 });
   expect((await turn(last, agent)).request.toolChoice).toBe("none");
   expect(last.outcome).toEqual({ status: "success", summary: "Done." });
 });
@@ -159,8 +159,8 @@ test("a tool is described as it describes itself now, and the day is the task's"
 });
 
 test("an agent's own hint knows the turn and how many there are", async () => {
-  const agent = agentWith({ stepHint: ({ step, maxSteps }) => `${step} of ${maxSteps}` });
-  const { request } = await turn(taskWith({ step: 2 }), agent);
+  const agent = agentWith({ turnHint: ({ turn, maxTurns }) => `${turn} of ${maxTurns}` });
+  const { request } = await turn(taskWith({ turn: 2 }), agent);
   expect(request.messages.at(-1)).toEqual({ role: "user", parts: [{ type: "text", text: "2 of 9" }] });
 });
 

@@ -39,7 +39,7 @@ export type ThinkDeps = {
  */
 export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
   return async (task) => {
-    const hint = agent.stepHint?.({ step: task.step, maxSteps: task.limits.steps });
+    const hint = agent.turnHint?.({ turn: task.turn, maxTurns: task.limits.steps });
     const notice = turnNotice(agent, task);
     const hints = [hint, ...task.hints, notice].filter((each) => each !== undefined);
     for (const name of neededIn(task.messages, agent.tools, task.called)) task.called.add(name);

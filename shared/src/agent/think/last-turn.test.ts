@@ -93,13 +93,13 @@ test("a server that refuses to force a tool is asked without, and its text ends 
   });
 });
 
-const at = (step: number, steps = 10) => ({ step, limits: { steps } }) as Parameters<typeof toolChoiceNow>[1];
+const at = (turn: number, steps = 10) => ({ turn, limits: { steps } }) as Parameters<typeof toolChoiceNow>[1];
 const agentWith = (...tools: readonly { readonly name: string; readonly endsTask?: boolean }[]) =>
   ({ tools, toolChoice: "required" }) as unknown as AgentDefinition;
 const two = agentWith({ name: "end", endsTask: true }, { name: "answer", endsTask: true }, { name: "echo" });
 
 test("only in the last turn is a tool forced: of those that end the task the one added last, or none", () => {
-  expect([8, 9, 10].map((step) => toolChoiceNow(two, at(step)))).toEqual(["required", "required", { name: "answer" }]);
+  expect([8, 9, 10].map((turn) => toolChoiceNow(two, at(turn)))).toEqual(["required", "required", { name: "answer" }]);
   expect(toolChoiceNow(agentWith({ name: "echo" }), at(10))).toBe("none");
 });
 

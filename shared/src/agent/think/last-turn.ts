@@ -10,8 +10,8 @@ const noticeAt = 0.8;
  * that does so, or by text if there is none. The tools stay the same, since they are at the front
  * of the prompt, which providers cache.
  */
-export function toolChoiceNow(agent: AgentDefinition, task: Pick<AgentState, "step" | "limits">): ToolChoice {
-  if (task.step < task.limits.steps) return agent.toolChoice;
+export function toolChoiceNow(agent: AgentDefinition, task: Pick<AgentState, "turn" | "limits">): ToolChoice {
+  if (task.turn < task.limits.steps) return agent.toolChoice;
   const name = endingTool(agent);
   return name === undefined ? "none" : { name };
 }
@@ -19,17 +19,17 @@ export function toolChoiceNow(agent: AgentDefinition, task: Pick<AgentState, "st
 /** The notice about the remaining turns when few are left; undefined before. */
 export function turnNotice(
   agent: AgentDefinition,
-  { step, limits }: Pick<AgentState, "step" | "limits">,
+  { turn, limits }: Pick<AgentState, "turn" | "limits">,
 ): string | undefined {
   const { steps } = limits;
-  if (step === steps) {
+  if (turn === steps) {
     const how = endingTool(agent);
     const end = how === undefined ? "Answer now, in text" : `Call ${how} now`;
-    return `Turn ${step} of ${steps}, the last one: nothing else can be done. ${end}, with what was found and done, the files that hold it, and what is missing.`;
+    return `Turn ${turn} of ${steps}, the last one: nothing else can be done. ${end}, with what was found and done, the files that hold it, and what is missing.`;
   }
-  if (step < steps * noticeAt) return undefined;
-  const left = steps - step;
-  return `Turn ${step} of ${steps}: after this one ${left} ${left === 1 ? "is" : "are"} left, and the last can only end the task. Write what you have so far into files now, do what matters most first, and leave out what the answer can do without.`;
+  if (turn < steps * noticeAt) return undefined;
+  const left = steps - turn;
+  return `Turn ${turn} of ${steps}: after this one ${left} ${left === 1 ? "is" : "are"} left, and the last can only end the task. Write what you have so far into files now, do what matters most first, and leave out what the answer can do without.`;
 }
 
 /**

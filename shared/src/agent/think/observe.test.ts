@@ -248,7 +248,7 @@ test("an observation that hangs or fails is replaced by a note", async () => {
 test("a look that fails continues what was seen before, and is told once; one that hangs is stopped", async () => {
   const seen = (text: string, more: object = {}) => ({
     message: { role: "observation", text, ...more } as const,
-    step: 1,
+    turn: 1,
   });
   const failing = () => Promise.reject(new Error("the page is gone"));
   const text = "[Could not look: the page is gone]";

@@ -17,10 +17,10 @@ const said = (text: string): TaskMessage => ({ role: "user", parts: [{ type: "te
  * What a conversation of these views, each with its turn, looks like once it is folded before
  * `next`.
  */
-function folded(shown: readonly (readonly [View["message"], number])[], step: number, next?: SeenObservation) {
+function folded(shown: readonly (readonly [View["message"], number])[], turn: number, next?: SeenObservation) {
   const messages: TaskMessage[] = shown.map(([message]) => message);
-  const open = shown.map(([message, step]): View => ({ message, step }));
-  const found = foldViews({ messages, views: { open, weighed: 0 }, step, measured: sent(messages) }, next);
+  const open = shown.map(([message, turn]): View => ({ message, turn }));
+  const found = foldViews({ messages, views: { open, weighed: 0 }, turn, measured: sent(messages) }, next);
   return {
     ...found,
     texts: found.messages.map((message) => ("text" in message ? message.text.slice(0, 40).trim() : "")),
@@ -113,7 +113,7 @@ test("a long output is shortened after twelve turns, also those of earlier tasks
   const turn: TaskMessage = { role: "assistant", text: "", toolCalls: [] };
   expect(withViews([turn, result(kept(1)), said("more"), turn, turn])).toMatchObject({
     messages: { length: 5 },
-    views: { open: [{ step: -2 }], weighed: 0 },
+    views: { open: [{ turn: -2 }], weighed: 0 },
   });
 });
 
@@ -137,22 +137,22 @@ test("a result that shows a file is folded to its brief once a later one of that
 test("views are folded only where that saves half of what comes after them, and are weighed again when more are stale", () => {
   const [small, late] = [seen("A", { text: words(50) }), said(words(2_000))];
   const messages: TaskMessage[] = [small, late];
-  const views = { open: [{ message: small, step: 1 }], weighed: 0 };
-  const kept = foldViews({ messages, views, step: 1, measured: sent(messages) }, seen("B"));
+  const views = { open: [{ message: small, turn: 1 }], weighed: 0 };
+  const kept = foldViews({ messages, views, turn: 1, measured: sent(messages) }, seen("B"));
   expect(kept).toEqual({ messages, saved: 0, views: { open: views.open, weighed: 1 } });
-  const unsent = foldViews({ messages, views, step: 1, measured: sent([]) }, seen("B"));
+  const unsent = foldViews({ messages, views, turn: 1, measured: sent([]) }, seen("B"));
   expect([unsent.views.open, unsent.saved > 0]).toEqual([[], true]);
   const large = seen("C", { text: words(4_000) });
-  const more = { open: [...views.open, { message: large, step: 2 }], weighed: 1 };
+  const more = { open: [...views.open, { message: large, turn: 2 }], weighed: 1 };
   const all = [...messages, large];
-  const both = foldViews({ messages: all, views: more, step: 2, measured: sent(all) }, seen("D"));
+  const both = foldViews({ messages: all, views: more, turn: 2, measured: sent(all) }, seen("D"));
   expect(both.views).toEqual({ open: [], weighed: 0 });
   expect(both.messages[1]).toBe(late);
 });
 
 test("what was seen last may be continued while the whole of it is there", () => {
   const open = (...messages: SeenObservation[]) => ({
-    open: messages.map((message) => ({ message, step: 1 })),
+    open: messages.map((message) => ({ message, turn: 1 })),
     weighed: 0,
   });
   const [whole, change] = [seen("A", { mark: "1" }), seen("B", { text: "b", mark: "2", since: "1" })];
@@ -163,5 +163,5 @@ test("what was seen last may be continued while the whole of it is there", () =>
   expect(lastSeen(open(whole, seen("C", { text: "failed" }))).mark).toBe("1");
   const views = { ...open(whole, change), weighed: 1 };
   keepViews({ views, messages: [change] } as unknown as Parameters<typeof keepViews>[0]);
-  expect(views).toEqual({ open: [{ message: change, step: 1 }], weighed: 0 });
+  expect(views).toEqual({ open: [{ message: change, turn: 1 }], weighed: 0 });
 });

@@ -26,13 +26,13 @@ const stays = 1_500;
  * folded there for its age is folded here too.
  */
 export function withViews(earlier: readonly TaskMessage[]): Pick<AgentState, "messages" | "views"> {
-  const task: Pick<AgentState, "messages" | "views" | "step"> = {
+  const task: Pick<AgentState, "messages" | "views" | "turn"> = {
     messages: [],
     views: { open: [], weighed: 0 },
-    step: -earlier.filter(isTurn).length,
+    turn: -earlier.filter(isTurn).length,
   };
   for (const message of earlier) {
-    if (isTurn(message)) task.step++;
+    if (isTurn(message)) task.turn++;
     addMessage(task, message);
   }
   return task;
@@ -76,10 +76,10 @@ export type Folded = { readonly messages: TaskMessage[]; readonly views: Views; 
  * agent leaves it, or with the next ones if it was small. What was never sent folds for nothing.
  */
 export function foldViews(
-  { messages, views, step, measured }: Pick<AgentState, "messages" | "views" | "step" | "measured">,
+  { messages, views, turn, measured }: Pick<AgentState, "messages" | "views" | "turn" | "measured">,
   next: SeenObservation | undefined,
 ): Folded {
-  const stale = staleViews(views, step, next);
+  const stale = staleViews(views, turn, next);
   if (stale.length <= views.weighed) return { messages, views, saved: 0 };
   const { from, saved } = worthFolding(foldsOf(stale, messages), messages, measured.messages);
   const folds = foldsOf(
@@ -129,7 +129,7 @@ export function keepViews({ views, messages }: AgentState): void {
  * some turns old; results before a later one that has all of what they show; long outputs after
  * some turns.
  */
-function staleViews({ open }: Views, step: number, next: SeenObservation | undefined): readonly View[] {
+function staleViews({ open }: Views, turn: number, next: SeenObservation | undefined): readonly View[] {
   const isWhole = ({ message }: View) => message.role === "observation" && message.since === undefined;
   const whole = next !== undefined && next.since === undefined ? open.length : open.findLastIndex(isWhole);
   const image = open.findLastIndex(({ message }) => message.role === "tool" && message.images !== undefined);
@@ -138,10 +138,10 @@ function staleViews({ open }: Views, step: number, next: SeenObservation | undef
       message.role === "tool" && message.shows?.whole !== undefined ? [[message.shows.of, at]] : [],
     ),
   );
-  return open.filter(({ message, step: shown }, at) => {
+  return open.filter(({ message, turn: shown }, at) => {
     if (message.role === "observation") return at < whole;
-    if (message.images !== undefined) return at < image || step - shown > turnsShown;
-    if (message.shows === undefined) return step - shown > turnsLong && message.text.length > stays;
+    if (message.images !== undefined) return at < image || turn - shown > turnsShown;
+    if (message.shows === undefined) return turn - shown > turnsLong && message.text.length > stays;
     return message.shows.brief !== undefined && at < (newest.get(message.shows.of) ?? 0);
   });
 }

@@ -63,8 +63,8 @@ else {
       await Promise.all([showMountKey(one.home, here.mountKey), showMountKey(other.home, there.mountKey)]);
       const keys = await Promise.all([one, other].map(({ home }) => readFile(join(home, "mcp-mount-key"), "utf8")));
       expect(keys[0]).toBe(keys[1] ?? "");
-      await here.doorbellKey.change((now) => now ?? "the bell");
-      expect(await there.doorbellKey.read()).toBe("the bell");
+      await here.pushCallbackKey.change((now) => now ?? "the bell");
+      expect(await there.pushCallbackKey.read()).toBe("the bell");
     } finally {
       await Promise.all([here.close(), there.close()]);
     }

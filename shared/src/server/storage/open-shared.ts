@@ -24,7 +24,7 @@ export type Shared = {
   readonly signing: KeyTexts;
   /** The key that allows changes of `mcp.json`, and the one by which notifications are known. */
   readonly mountKey: KeptText;
-  readonly doorbellKey: KeptText;
+  readonly pushCallbackKey: KeptText;
   /** The links to runs, by the hashes of their secrets. */
   readonly shares: KeptText;
   /** The schedules that were added, and where all of them stand. */
@@ -69,7 +69,7 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
     profiles: profileFiles(home),
     signing: keyFiles(home),
     mountKey: keptFile(join(home, mountKeyFile)),
-    doorbellKey: keptFile(join(home, "doorbell-key")),
+    pushCallbackKey: keptFile(join(home, "doorbell-key")),
     tokens: () => openAuthStore(authFile(home)),
     memory: () => sqliteRows(memoryFile(home)),
     close: async () => undefined,
@@ -79,11 +79,11 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
   const rows = await openSharedRows({ ...engine, log });
   const kept = async (name: SecretText, file: KeptText) => begun(rows.secretText(name), file);
   try {
-    const [current, former, mountKey, doorbellKey] = await Promise.all([
+    const [current, former, mountKey, pushCallbackKey] = await Promise.all([
       kept("card-key", files.signing.current),
       kept("former-card-keys", files.signing.former),
       kept("mcp-mount-key", files.mountKey),
-      kept("doorbell-key", files.doorbellKey),
+      kept("doorbell-key", files.pushCallbackKey),
     ]);
     return {
       agents: rows.secretText("agents") ?? files.agents,
@@ -95,7 +95,7 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
       profiles: rows.profiles ?? files.profiles,
       signing: { current, former },
       mountKey,
-      doorbellKey,
+      pushCallbackKey,
       tokens: () => rows.tokens,
       memory: () => rows.memory,
       requests: rows.requests,

@@ -185,7 +185,7 @@ export const english = {
   draftKept: "Draft kept",
   send: "Send",
   calls: (count: number) => `${count} ${count === 1 ? "call" : "calls"}`,
-  steps: (count: number) => `${count} ${count === 1 ? "step" : "steps"}`,
+  updates: (count: number) => `${count} ${count === 1 ? "update" : "updates"}`,
   result: "Result",
   running: "Running",
   working: "Working",

@@ -95,7 +95,6 @@ export const runChinese: typeof runEnglish = {
   liveMore: "智能体工作时写出和看到的内容会出现在这里。",
   liveOver: "此运行已结束。",
   lastPicture: "最后的画面",
-  steps: "步骤",
   noEvents: "还没有事件。",
   unknownRun: "没有这次运行。",
   unknownRunMore: "它可能已被删除，或属于他人。",

@@ -9,7 +9,7 @@ export const startsEnglish = {
   noTriggersMore: "A table [triggers.NAME] of the settings starts a task when a webhook arrives.",
   targets: "Who is told",
   noTargets: "Nobody",
-  noTargetsMore: "A table [notify.NAME] of the settings names who is told when a run asks or has ended.",
+  noTargetsMore: "A table [notify.NAME] of the settings names who is told when a run asks or ends.",
   add: "Add a schedule",
   name: "Name",
   nameNote: "Small letters, digits and hyphens.",

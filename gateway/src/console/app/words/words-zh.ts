@@ -169,7 +169,7 @@ export const chinese: typeof english = {
   draftKept: "草稿已保留",
   send: "发送",
   calls: (count) => `${count} 次调用`,
-  steps: (count) => `${count} 步`,
+  updates: (count) => `${count} 条进展`,
   result: "结果",
   running: "运行中",
   working: "工作中",

@@ -66,7 +66,7 @@ export function TurnView({
 
 function factsOf({ calls, progress, milliseconds, usd, unpriced }: Turn): string {
   const text = words();
-  const count = calls.length > 0 ? text.calls(calls.length) : progress.length > 0 ? text.steps(progress.length) : "";
+  const count = calls.length > 0 ? text.calls(calls.length) : progress.length > 0 ? text.updates(progress.length) : "";
   const cost = usd > 0 ? moneyText(usd) : unpriced ? text.costUnknown : "";
   return [count, milliseconds > 0 ? durationText(milliseconds) : "", cost].filter((part) => part !== "").join(" · ");
 }

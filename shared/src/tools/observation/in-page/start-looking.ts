@@ -57,16 +57,16 @@ export function startLooking(formats: Readonly<Record<string, string>>) {
   };
   return {
     look({ mostDrawn, find }: LookOrder): DocumentLook {
-      const eyes = open();
-      const { reader } = eyes;
+      const pageNow = open();
+      const { reader } = pageNow;
       const body = reader.body();
       const none = { nodes: [], visited: new Set<PageElement>(), isCut: false };
-      const { nodes, visited, isCut } = body === null ? none : outlineOf(eyes, body, { most: 10_000, find });
+      const { nodes, visited, isCut } = body === null ? none : outlineOf(pageNow, body, { most: 10_000, find });
       return {
         measure: measurePage(reader, origin),
         nodes,
         unseen: findUnseenText(reader, openVisibility(reader, openPalette()), isCut ? visited : undefined),
-        drawn: mostDrawn === 0 ? [] : findDrawnElements(eyes, mostDrawn),
+        drawn: mostDrawn === 0 ? [] : findDrawnElements(pageNow, mostDrawn),
         crowded: isCut,
       };
     },
@@ -79,11 +79,11 @@ export function startLooking(formats: Readonly<Record<string, string>>) {
       const found = numbers.at(number);
       if (found === undefined || !found.element.isConnected) return undefined;
       const { element, role, name } = found;
-      const eyes = open();
-      const { reader, roles, names } = eyes;
+      const pageNow = open();
+      const { reader, roles, names } = pageNow;
       if ((roles.of(element) || "generic") !== role) return undefined;
       if (role !== "iframe" && names.of(element).name !== name) return undefined;
-      const { nodes } = outlineOf(eyes, element, { most: 1_000, find: undefined });
+      const { nodes } = outlineOf(pageNow, element, { most: 1_000, find: undefined });
       const node = nodes.find((one) => typeof one === "object" && one.ref === number);
       const tag = reader.tag(element).toLowerCase();
       const type = String(element.type ?? "").toLowerCase();

@@ -28,7 +28,7 @@ export function LiveTab({ store }: { store: RunStore }) {
   const ended = tree.root.ended !== undefined;
   const shown = useScreens(store);
   const picture = shown.length === 0 ? lastPicture(store) : undefined;
-  const steps = callsOf(tree.root)
+  const calls = callsOf(tree.root)
     .toSorted((one, other) => one.started.at.localeCompare(other.started.at))
     .slice(-newest);
   return (
@@ -65,10 +65,10 @@ export function LiveTab({ store }: { store: RunStore }) {
           <Empty title={ended ? text.liveOver : text.liveNothing}>{text.liveMore}</Empty>
         )}
       </section>
-      <aside class="scroll live-steps">
-        <h2 class="small t3">{text.steps}</h2>
+      <aside class="scroll live-calls">
+        <h2 class="small t3">{text.calls}</h2>
         <ol>
-          {steps.map((call) => (
+          {calls.map((call) => (
             <li key={call.key}>
               <button type="button" class="file-row" onClick={() => select(tree, call)}>
                 <Icon name={toolIcon(call.name)} small />
