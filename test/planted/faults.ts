@@ -4877,8 +4877,8 @@ export const faults: readonly Fault[] = [
   {
     id: "rows-left-out-are-one",
     file: "shared/src/tools/data/charts/read-plot.ts",
-    find: "  return { table, total: Number(total) };",
-    becomes: "  return { table, total: Math.min(Number(total), result.total) };",
+    find: "  return { table, total: Number(total), cautions };",
+    becomes: "  return { table, total: Math.min(Number(total), result.total), cautions };",
     harm: "A chart of the first 5,000 rows of a million is told as lacking one.",
     tests: ["shared/src/tools/data/data-visualization"],
   },
@@ -8870,7 +8870,7 @@ export const faults: readonly Fault[] = [
   {
     id: "acts-after-a-failed-act",
     file: "shared/src/agent/act/call-tool.ts",
-    find: "  if (failed !== undefined) return failure(notMade(failed));\n",
+    find: "  if (failed !== undefined) return notCalled(notMade(failed));\n",
     becomes: "",
     harm: "A form that could not be filled in is sent as it is by the next call of the turn.",
     tests: ["shared/src/agent/act"],

@@ -4,7 +4,9 @@ import type { Line } from "./page-lines.ts";
 const mostHeadLines = 3;
 /** Baselines of one cell are at most this far apart, in heights of the text. */
 const mostLeading = 1.5;
-/** How much further the first row is from the header than the header's lines are from each other. */
+/**
+ * How much further the first row is from the header than the header's lines are from each other.
+ */
 const rowsApart = 1.2;
 
 /**
