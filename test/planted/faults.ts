@@ -2557,8 +2557,8 @@ export const faults: readonly Fault[] = [
   {
     id: "typed-many-messages",
     file: "shared/src/tools/risk/judge-action.ts",
-    find: "given.said.some((words) => isIn(words, given.text))",
-    becomes: "given.said.every((words) => isIn(words, given.text))",
+    find: "said.some((words) => isIn(words, text))",
+    becomes: "said.every((words) => isIn(words, text))",
     harm: "A password given in the second message stops the task.",
     tests: risk,
   },
