@@ -105,6 +105,12 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     search: (runIds, words) => search(writer, runIds, words),
     indexWords: () => indexWords(writer),
     hasFile: (principal, sha256) => writer.read((tables) => tables.files.has(principal, sha256)),
+    recorded: (runId, field) =>
+      writer.read((tables) => {
+        const run = tables.runs.standing(runId);
+        if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
+        return tables.journal.recorded(run.n, field);
+      }),
     events: (runId, after = 0, last = Number.MAX_SAFE_INTEGER) =>
       writer.read((tables) => {
         const run = tables.runs.standing(runId);
