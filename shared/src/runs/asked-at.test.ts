@@ -12,8 +12,7 @@ import { type AgentForTest, agentForTest } from "../testing/agent/agent.ts";
 import { startScriptedModel } from "../testing/models/scripted-model.ts";
 import { askedAt } from "./asked-at.ts";
 
-const png =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const echo = defineTool({
   name: "echo",
   description: "Says it again.",
@@ -34,7 +33,11 @@ const picture = defineTool({
   description: "Shows a picture.",
   input: z.strictObject({}),
   effect: "pure",
-  run: async () => ({ text: "Here.", isError: false, images: [{ type: "image" as const, mediaType: "image/png", data: png }] }),
+  run: async () => ({
+    text: "Here.",
+    isError: false,
+    images: [{ type: "image" as const, mediaType: "image/png", data: png }],
+  }),
 });
 const config = { capabilities: { vision: true, contextWindow: 8_000, maxOutputTokens: 2_000 } };
 const filler = "lorem ipsum dolor sit amet ".repeat(60);
@@ -123,7 +126,9 @@ test("an event that reports no call, one that is not there, and a request that w
   const { record } = await agent.run("Hello.");
   const events = await agent.events(record.id);
   const at = events.findIndex(({ type }) => type === "model-replied") + 1;
-  expect(await askedAt(agent.engine, record.id, at)).toMatchObject({ messages: [{ role: "system" }, { role: "user" }] });
+  expect(await askedAt(agent.engine, record.id, at)).toMatchObject({
+    messages: [{ role: "system" }, { role: "user" }],
+  });
   const refused = (seq: number) => askedAt(agent.engine, record.id, seq).then(String, (error) => String(error.message));
   expect(await refused(1)).toBe("Event 1 has no request to a model.");
   expect(await refused(99)).toContain("has no event 99");

@@ -1,7 +1,7 @@
 import { askedAt } from "manyhands/internal/runs/asked-at";
 import * as z from "zod";
 import { type Endpoint, endpoint } from "../endpoint.ts";
-import type { FamilyRoutesDeps } from "./family-routes.ts";
+import type { RunRoutesDeps } from "./run-routes.ts";
 
 const textSchema = z.object({ type: z.literal("text"), text: z.string() });
 const imageSchema = z.object({
@@ -43,7 +43,7 @@ const requestSchema = z
   .meta({ id: "ModelRequest", description: "What a model was asked, before it is put into the provider's form." });
 
 /** `/runs/{id}/events/{seq}/request` */
-export function requestRoute({ runs, engine }: Pick<FamilyRoutesDeps, "runs" | "engine">): Endpoint {
+export function requestRoute({ runs, engine }: Pick<RunRoutesDeps, "runs" | "engine">): Endpoint {
   const about = {
     method: "get",
     path: "/runs/{id}/events/{seq}/request",
