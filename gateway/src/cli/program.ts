@@ -17,7 +17,7 @@ import { chatCommand } from "./runs/chat.ts";
 import { deleteRuns } from "./runs/delete-runs.ts";
 import { exportRun } from "./runs/export-run.ts";
 import { flowCommand } from "./runs/flow.ts";
-import { type RunOptions, runCommand } from "./runs/run.ts";
+import { type RunOptions, runOneTask } from "./runs/run.ts";
 import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs/runs.ts";
 import { addSkills } from "./skills/add-skills.ts";
 import { startCommand } from "./start-command.ts";
@@ -139,7 +139,7 @@ async function giveTask(
   { flow, ...options }: RunOptions & { readonly flow?: string },
   context: CliContext,
 ): Promise<number> {
-  return flow === undefined ? runCommand(task, options, context) : flowCommand(flow, task, options, context);
+  return flow === undefined ? runOneTask(task, options, context) : flowCommand(flow, task, options, context);
 }
 
 function addRuns(program: Command, context: CliContext, done: (exitCode: number) => void): void {

@@ -12,13 +12,13 @@ import { createThread, type Thread } from "./thread.ts";
 const mostCharacters = 4_000;
 
 /** Words that are not stored yet, by who speaks; `isVoid`: they are being replaced. */
-export type Live = readonly { readonly who: string; readonly text: string; readonly isVoid: boolean }[];
+export type LiveWords = readonly { readonly who: string; readonly text: string; readonly isVoid: boolean }[];
 
 /** A run as it is followed: `version` counts what changed in the thread. */
 export type FollowedRun = {
   readonly thread: Thread;
   readonly version: Signal<number>;
-  readonly live: Signal<Live>;
+  readonly live: Signal<LiveWords>;
   readonly connected: Signal<boolean>;
 };
 
@@ -34,7 +34,7 @@ export function useRunEvents(id: string, name: string, onEvent: () => void, read
     () => ({
       thread: createThread(name),
       version: signal(0),
-      live: signal<Live>([]),
+      live: signal<LiveWords>([]),
       connected: signal(true),
     }),
     [id],
@@ -94,7 +94,7 @@ async function follow(
   }
 }
 
-function withProgress(live: Live, { type, text, agent, askId, isThought }: Progress, thread: Thread): Live {
+function withProgress(live: LiveWords, { type, text, agent, askId, isThought }: Progress, thread: Thread): LiveWords {
   if (type === "deltas-void") return live.map((one) => ({ ...one, isVoid: true }));
   if (typeof text !== "string") return live;
   const asked = askId === undefined ? undefined : thread.askedOf(askId);

@@ -3,7 +3,7 @@ import { colToLetter, readXls, readXlsb, readXlsx, type Sheet, streamXlsxRows, t
 import { AppError } from "../../../../core/errors.ts";
 import { tableLine } from "../markdown-table.ts";
 import { counted } from "../number-range.ts";
-import type { Piece, Reading } from "../reading.ts";
+import type { DocumentPiece, Reading } from "../reading.ts";
 import { requireUnpackable, zipContent } from "../zip-content.ts";
 import { cellText } from "./cell-text.ts";
 import { macrosNote } from "./office-file.ts";
@@ -50,7 +50,10 @@ export async function readWorkbook(format: Format, bytes: Uint8Array, part: stri
   return { about, pieces: sheetPieces(sheets, choice) };
 }
 
-async function* sheetPieces(sheets: readonly OpenSheet[], { from, to, range }: SheetChoice): AsyncGenerator<Piece> {
+async function* sheetPieces(
+  sheets: readonly OpenSheet[],
+  { from, to, range }: SheetChoice,
+): AsyncGenerator<DocumentPiece> {
   for (let at = from; at <= to; at++) {
     const sheet = sheets[at];
     if (sheet === undefined) continue;

@@ -1,5 +1,5 @@
 import { markdownTable } from "../markdown-table.ts";
-import type { Cell, Line } from "./page-lines.ts";
+import type { Cell, TextLine } from "./page-lines.ts";
 
 /** A table of fewer rows is a line with a gap. */
 const fewestRows = 2;
@@ -12,7 +12,7 @@ const mostApart = 3.5;
  * more than the others, each of whose cells is under one of its own.
  */
 export function tableAt(
-  lines: readonly Line[],
+  lines: readonly TextLine[],
   start: number,
 ): { readonly markdown: string; readonly lines: number } | undefined {
   let end = start;
@@ -32,13 +32,13 @@ export function tableAt(
   return { markdown: markdownTable(rows.map((row) => inColumns(row, columns))), lines: rows.length };
 }
 
-function follows(before: Line, line: Line): boolean {
+function follows(before: TextLine, line: TextLine): boolean {
   const apart = before.y - line.y;
   return apart > 0 && apart < mostApart * Math.max(before.height, line.height);
 }
 
 /** Whether each cell of a row is under one column, no two under the same. */
-function isUnder({ cells }: Line, columns: readonly Column[]): boolean {
+function isUnder({ cells }: TextLine, columns: readonly Column[]): boolean {
   const above = cells.map((cell) => columns.filter((column) => overlap(cell, column) > 0));
   return above.every(({ length }) => length === 1) && new Set(above.flat()).size === cells.length;
 }
@@ -46,7 +46,7 @@ function isUnder({ cells }: Line, columns: readonly Column[]): boolean {
 type Column = { left: number; right: number };
 
 /** Where the columns are, by the rows that have a cell in each. */
-function columnsOf(rows: readonly Line[]): Column[] {
+function columnsOf(rows: readonly TextLine[]): Column[] {
   const columns: Column[] = [];
   for (const { cells } of rows)
     for (const [at, { left, right }] of cells.entries()) {
@@ -58,7 +58,7 @@ function columnsOf(rows: readonly Line[]): Column[] {
 }
 
 /** The texts of a row by column: each cell in the column that it shares most of its width with. */
-function inColumns({ cells }: Line, columns: readonly Column[]): string[] {
+function inColumns({ cells }: TextLine, columns: readonly Column[]): string[] {
   if (cells.length === columns.length) return cells.map(({ text }) => text);
   const texts = columns.map(() => "");
   for (const cell of cells) {
