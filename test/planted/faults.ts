@@ -1284,8 +1284,8 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "another-task-is-believed",
-    file: "shared/src/a2a/ask/follow-child.ts",
-    find: `      if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");\n`,
+    file: "shared/src/a2a/ask/follow-remote-task.ts",
+    find: `      if (task.id !== remote.taskId) throw new AppError("unavailable", "The agent answered about another task");\n`,
     becomes: "",
     harm: "An agent that shows another task in place of the one it was given has its answer taken for this one's.",
     tests: asking,
@@ -6477,7 +6477,7 @@ export const faults: readonly Fault[] = [
   {
     id: "deaf-without-a-look",
     file: "shared/src/durable/postgres/news.ts",
-    find: "    this.#poll ??= setInterval(() => this.#heard(anything), this.#pollMs);",
+    find: "    this.#poll ??= setInterval(() => this.#notify(anything), this.#pollMs);",
     becomes: "",
     harm: "A server that PostgreSQL tells nothing never hears of an answer or a cancellation.",
     tests: ["shared/src/durable/postgres/dispatch/presence.test"],

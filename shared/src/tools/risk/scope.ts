@@ -106,12 +106,12 @@ export function isPrivatePlace({ hostname }: URL): boolean {
 }
 
 /** How many addresses this one was chosen from; undefined when nobody gave it. */
-function waysTo(href: string, { shown, given: lent, said }: TrustScope): number | undefined {
+function waysTo(href: string, { shown, given, said }: TrustScope): number | undefined {
   const known = shown.get(href);
   if (known !== undefined) return known;
   const cut = href.replace(/\/$/, "");
   const isCut = (given: string) => given.startsWith(cut) && /^(?:$|[/?#])/.test(given.slice(cut.length));
-  const mentioned = [...lent, ...said.flatMap(addressesNamedIn)];
+  const mentioned = [...given, ...said.flatMap(addressesNamedIn)];
   const found = [
     ...[...shown].filter(([given]) => isCut(given)).map(([given, ways]) => Math.max(1, ways) * placesToCut(given)),
     ...mentioned.filter(isCut).map((given) => mentioned.length * placesToCut(given)),

@@ -41,8 +41,8 @@ export function useRunEvents(id: string, name: string, onEvent: () => void, read
   );
   useEffect(() => {
     const left = new AbortController();
-    const heard = announcing(name, read);
-    void follow(id, run, left.signal, onEvent, heard).catch((error) => left.signal.aborted || complain(error));
+    const onStored = announcing(name, read);
+    void follow(id, run, left.signal, onEvent, onStored).catch((error) => left.signal.aborted || complain(error));
     return () => left.abort();
   }, [id]);
   return run;
@@ -71,7 +71,7 @@ async function follow(
   run: FollowedRun,
   left: AbortSignal,
   onEvent: () => void,
-  heard: (item: StoredEvent) => void,
+  onStored: (item: StoredEvent) => void,
 ): Promise<void> {
   let frame = 0;
   const show = () => {
@@ -87,7 +87,7 @@ async function follow(
     else if (item.kind === "progress") run.live.value = withProgress(run.live.value, item.progress, run.thread);
     else {
       run.thread.add(item);
-      heard(item);
+      onStored(item);
       if (settling.has(item.event.type) && run.live.value.length > 0) run.live.value = [];
       show();
     }

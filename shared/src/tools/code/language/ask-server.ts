@@ -105,19 +105,19 @@ async function opened(
     }),
   );
   let last: z.output<typeof published>["diagnostics"] | undefined;
-  let heard = Promise.withResolvers<void>();
+  let arrived = Promise.withResolvers<void>();
   connection.on("textDocument/publishDiagnostics", (params) => {
     const { data } = published.safeParse(params);
     if (data?.uri !== uri) return;
     last = data.diagnostics;
-    heard.resolve();
-    heard = Promise.withResolvers();
+    arrived.resolve();
+    arrived = Promise.withResolvers();
   });
   /** The last list that a server publishes before it is quiet. */
   const settled = async () => {
-    if (last === undefined) await Promise.race([heard.promise, connection.ended]);
+    if (last === undefined) await Promise.race([arrived.promise, connection.ended]);
     while (
-      (await Promise.race([heard.promise.then(() => "heard"), connection.ended, Bun.sleep(settleMs)])) === "heard"
+      (await Promise.race([arrived.promise.then(() => "arrived"), connection.ended, Bun.sleep(settleMs)])) === "arrived"
     );
     return last ?? [];
   };
