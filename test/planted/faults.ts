@@ -6604,11 +6604,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "tried-agent-held-back",
-    file: "gateway/src/registry/agent-metrics.ts",
+    file: "gateway/src/registry/agent-health.ts",
     find: '      samples: samples(({ breaker }) => breaker === "open"),',
     becomes: '      samples: samples(({ breaker }) => breaker !== "closed"),',
     harm: "An alert fires for an agent that is being tried again.",
-    tests: ["gateway/src/registry/agent-metrics.test"],
+    tests: ["gateway/src/registry/agent-health.test"],
   },
   {
     id: "traces-sent-at-each-start",

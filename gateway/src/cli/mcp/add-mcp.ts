@@ -14,7 +14,7 @@ export function addMcp(
   const leaf = (name: string, description: string, isDefault = false) =>
     mcp.command(name, { isDefault }).description(description).addOption(shared.config());
   const server = () => new Argument("<server>", "its name in mcp.json");
-  leaf("list", "the servers and how each is started or reached", true)
+  leaf("list", "list the servers and how each is started or reached", true)
     .addOption(shared.json())
     .action(async (options) => done(await listServers(options, context)));
   leaf("serve", "serve an agent and its tools over MCP on standard input and output")

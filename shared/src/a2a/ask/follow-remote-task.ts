@@ -13,7 +13,7 @@ import { isOver, type RemoteQuestion, type RemoteState, remoteQuestion, remoteSt
 import { type AskedInForm, askedInForm } from "./asked-in-form.ts";
 import { type Attempt, attempted, inTime } from "./attempt.ts";
 import { type Collected, readResult } from "./collect.ts";
-import { childNotes, type Notes, type ToldLines } from "./notes.ts";
+import { type Notes, remoteNotes, type ToldLines } from "./notes.ts";
 import type { SeenCall } from "./peer-calls.ts";
 import type { Peers } from "./peers.ts";
 import { hasFiles } from "./take-files.ts";
@@ -68,7 +68,7 @@ export function followRemoteTask(run: Run, remote: RemoteTask, from: Followed, p
       const started = performance.now();
       const known = remote.ours ? await peers.engine.get(remote.taskId, run.principal) : undefined;
       const ends = AbortSignal.timeout(Math.max(0, Math.min(peers.bounds.followMs, timeLeft(remote, step))));
-      const notes = childNotes(ask, from, step);
+      const notes = remoteNotes(ask, from, step);
       const look = { notes, signal, ends };
       const seen = await (remote.ours
         ? watchJournal(client, remote, from, look)
