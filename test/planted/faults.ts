@@ -4877,8 +4877,8 @@ export const faults: readonly Fault[] = [
   {
     id: "rows-left-out-are-one",
     file: "shared/src/tools/data/charts/read-plot.ts",
-    find: "  return { table, total: Number(total) };",
-    becomes: "  return { table, total: Math.min(Number(total), result.total) };",
+    find: "  return { table, total: Number(total), cautions };",
+    becomes: "  return { table, total: Math.min(Number(total), result.total), cautions };",
     harm: "A chart of the first 5,000 rows of a million is told as lacking one.",
     tests: ["shared/src/tools/data/data-visualization"],
   },
@@ -6829,9 +6829,17 @@ export const faults: readonly Fault[] = [
   {
     id: "killed-holder-keeps-lock",
     file: "shared/src/machine/workspace/own-files/file-lock.ts",
-    find: "    if (held !== undefined && performance.now() - seen.at > staleMs) await rm(lock, { recursive: true, force: true });\n    else await Bun.sleep(5);",
-    becomes: "    await Bun.sleep(5);",
+    find: '      if (held !== "" && performance.now() - seen.at > staleMs)',
+    becomes: "      if (performance.now() - seen.at > Number.POSITIVE_INFINITY)",
     harm: "After a process was killed while it wrote the registered agents, nobody can change them.",
+    tests: ["shared/src/machine/workspace/own-files/file-lock.test"],
+  },
+  {
+    id: "stale-lock-broken-blindly",
+    file: "shared/src/machine/workspace/own-files/file-lock.ts",
+    find: "await unlink(join(lock, held)).catch(unlessMissing);",
+    becomes: "await rm(lock, { recursive: true, force: true });",
+    harm: "Of two that wait for a killed process, one takes the other's lock away: both write the file at once.",
     tests: ["shared/src/machine/workspace/own-files/file-lock.test"],
   },
   {
@@ -8862,7 +8870,7 @@ export const faults: readonly Fault[] = [
   {
     id: "acts-after-a-failed-act",
     file: "shared/src/agent/act/call-tool.ts",
-    find: "  if (failed !== undefined) return failure(notMade(failed));\n",
+    find: "  if (failed !== undefined) return notCalled(notMade(failed));\n",
     becomes: "",
     harm: "A form that could not be filled in is sent as it is by the next call of the turn.",
     tests: ["shared/src/agent/act"],

@@ -16,8 +16,8 @@ const cardAgeMs = 60_000;
 const mostRemembered = 200;
 
 /**
- * Nobody is remembered yet. `resolveAgent` makes what is known of an address, before anything was asked
- * there.
+ * Nobody is remembered yet. `resolveAgent` makes what is known of an address, before anything was
+ * asked there.
  */
 export function createStrangers(resolveAgent: (url: string) => KnownAgent): Strangers {
   const known = new Map<string, KnownAgent>();

@@ -38,5 +38,5 @@ export function keptFiles(folder: string, seal: (file: KeptText, name: string) =
 
 /** What a change that was killed left beside its file. */
 function isStaged(part: string, file: string): boolean {
-  return part.startsWith(`${file}.`) && part !== `${file}.lock`;
+  return part.startsWith(`${file}.`) && !part.startsWith(`${file}.lock`);
 }

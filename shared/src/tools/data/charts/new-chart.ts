@@ -49,9 +49,9 @@ export async function newChart(
   const { csvFilePath, chartTitle: title, name = posix.basename(csvFilePath) } = item;
   const base = await plainChartBase(context.workspace, name, { csvFilePath, title });
   if (item.spec !== undefined) {
-    const { table, total } = await readTable(deps);
+    const { table, total, cautions } = await readTable(deps);
     const left = leftText(total - table.rows.length);
-    const told = ["Drawn by your own spec; no findings are computed for one.", ...left];
+    const told = ["Drawn by your own spec; no findings are computed for one.", ...left, ...cautions];
     return keep(base, { item, spec: item.spec, ...table, told }, options, context);
   }
   const read = await readPlot(deps, item);
@@ -59,7 +59,7 @@ export async function newChart(
   const { plot, notes } = fewEnough(inOrder(read.plot), read.kind);
   const said = requireShape(plot, read.kind);
   const spec = chooseSpec(plot, read.kind, options.language);
-  const told = [drawnText(plot, read), ...said, ...notes, ...leftText(read.left)];
+  const told = [drawnText(plot, read), ...said, ...notes, ...leftText(read.left), ...read.cautions];
   if (!unjudged.has(read.kind)) return keep(base, { item, spec, ...plot, told }, options, context);
   const { roles: _, ...table } = plot;
   const none = `No findings are computed for a ${read.kind} chart.`;
