@@ -1,6 +1,6 @@
 import { askedAt } from "manyhands/internal/runs/asked-at";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { endpoint, type RestEndpoint } from "../endpoint.ts";
 import type { RunRoutesDeps } from "./run-routes.ts";
 
 const textSchema = z.object({ type: z.literal("text"), text: z.string() });
@@ -43,7 +43,7 @@ const requestSchema = z
   .meta({ id: "ModelRequest", description: "What a model was asked, before it is put into the provider's form." });
 
 /** `/runs/{id}/events/{seq}/request` */
-export function requestRoute({ runs, engine }: Pick<RunRoutesDeps, "runs" | "engine">): Endpoint {
+export function requestRoute({ runs, engine }: Pick<RunRoutesDeps, "runs" | "engine">): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs/{id}/events/{seq}/request",
