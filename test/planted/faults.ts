@@ -1284,8 +1284,8 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "another-task-is-believed",
-    file: "shared/src/a2a/ask/follow-child.ts",
-    find: `      if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");\n`,
+    file: "shared/src/a2a/ask/follow-remote-task.ts",
+    find: `      if (task.id !== remote.taskId) throw new AppError("unavailable", "The agent answered about another task");\n`,
     becomes: "",
     harm: "An agent that shows another task in place of the one it was given has its answer taken for this one's.",
     tests: asking,
@@ -4877,8 +4877,8 @@ export const faults: readonly Fault[] = [
   {
     id: "rows-left-out-are-one",
     file: "shared/src/tools/data/charts/read-plot.ts",
-    find: "  return { table, total: Number(total) };",
-    becomes: "  return { table, total: Math.min(Number(total), result.total) };",
+    find: "  return { table, total: Number(total), cautions };",
+    becomes: "  return { table, total: Math.min(Number(total), result.total), cautions };",
     harm: "A chart of the first 5,000 rows of a million is told as lacking one.",
     tests: ["shared/src/tools/data/data-visualization"],
   },
@@ -6477,7 +6477,7 @@ export const faults: readonly Fault[] = [
   {
     id: "deaf-without-a-look",
     file: "shared/src/durable/postgres/news.ts",
-    find: "    this.#poll ??= setInterval(() => this.#heard(anything), this.#pollMs);",
+    find: "    this.#poll ??= setInterval(() => this.#notify(anything), this.#pollMs);",
     becomes: "",
     harm: "A server that PostgreSQL tells nothing never hears of an answer or a cancellation.",
     tests: ["shared/src/durable/postgres/dispatch/presence.test"],
@@ -6604,11 +6604,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "tried-agent-held-back",
-    file: "gateway/src/registry/agent-metrics.ts",
+    file: "gateway/src/registry/agent-health.ts",
     find: '      samples: samples(({ breaker }) => breaker === "open"),',
     becomes: '      samples: samples(({ breaker }) => breaker !== "closed"),',
     harm: "An alert fires for an agent that is being tried again.",
-    tests: ["gateway/src/registry/agent-metrics.test"],
+    tests: ["gateway/src/registry/agent-health.test"],
   },
   {
     id: "traces-sent-at-each-start",
@@ -8870,7 +8870,7 @@ export const faults: readonly Fault[] = [
   {
     id: "acts-after-a-failed-act",
     file: "shared/src/agent/act/call-tool.ts",
-    find: "  if (failed !== undefined) return failure(notMade(failed));\n",
+    find: "  if (failed !== undefined) return notCalled(notMade(failed));\n",
     becomes: "",
     harm: "A form that could not be filled in is sent as it is by the next call of the turn.",
     tests: ["shared/src/agent/act"],

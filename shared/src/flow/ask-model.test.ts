@@ -5,7 +5,7 @@ import { noUsage } from "../core/usage.ts";
 import { ModelAway } from "../models/model-failure.ts";
 import { estimateTokens } from "../models/tokens.ts";
 import { askModel } from "./ask-model.ts";
-import { type Begun, newState } from "./flow-state.ts";
+import { newState, type StartedFlow } from "./flow-state.ts";
 
 const limits = { asks: 3, tokens: 10_000, usd: 1, wallMs: 60_000 };
 const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: "Go" }] }];
@@ -16,7 +16,7 @@ const input = estimateTokens(messages, []);
  */
 async function called(changes: object, { now = 0, window = 1_000_000 } = {}): Promise<ModelRequest> {
   const begun = { goal: "", files: [], earlier: {}, startedAt: 0, limits, contextWindow: window };
-  const state = Object.assign(newState(begun as unknown as Begun, { hops: 0 }), changes);
+  const state = Object.assign(newState(begun as unknown as StartedFlow, { hops: 0 }), changes);
   const requests: ModelRequest[] = [];
   const usage = { inputTokens: 7, cachedInputTokens: 0, outputTokens: 5, costUsd: 0.25, source: "provider" as const };
   const model = {
@@ -74,7 +74,9 @@ test.each([
  */
 async function waited(tokens: number, wasReached: boolean): Promise<number> {
   const begun = { goal: "", files: [], earlier: {}, startedAt: 0, limits, contextWindow: 1_000_000 };
-  const state = Object.assign(newState(begun as unknown as Begun, { hops: 0 }), { spent: { ...noUsage, tokens } });
+  const state = Object.assign(newState(begun as unknown as StartedFlow, { hops: 0 }), {
+    spent: { ...noUsage, tokens },
+  });
   let now = 0;
   const model = {
     capabilities: { maxOutputTokens: 100 },

@@ -70,6 +70,28 @@ test("an expected failure is told by its own words, and brings what the tool bri
   });
 });
 
+test("a call that a person or the settings refused, that is unknown or malformed, brings nothing", async () => {
+  const tool = (more: Partial<Tool>) =>
+    doing(async () => ({ text: "read", isError: false }), { brings: ["web"], ...more });
+  const takenIn = async (...[one, options]: Parameters<typeof ended>) => {
+    const { agent, event } = await ended(one, options);
+    await using _ = agent;
+    return event?.takenIn;
+  };
+  expect(await takenIn(tool({}))).toEqual(["web"]);
+  expect(await takenIn(tool({}), { approval: () => "deny" })).toEqual([]);
+  expect(await takenIn(tool({ name: "other" }))).toEqual([]);
+  const strict = defineTool({
+    name: "act",
+    description: "",
+    input: z.strictObject({ n: z.int() }),
+    effect: "once",
+    brings: ["web"],
+    run: async () => "",
+  });
+  expect(await takenIn(strict)).toEqual([]);
+});
+
 test("a call that waits for the web or for the model ends with the task's time, and says so", async () => {
   const hanging = (signal: AbortSignal) =>
     new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));

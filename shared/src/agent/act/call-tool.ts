@@ -128,7 +128,7 @@ async function makeCall(
         const within = { workspace, step, deps, ask: inquiries.ask, ...(answer && { answer }) };
         const result = noticed(
           workspace,
-          input.ok ? await resultOf(call, input.value, turn, { ...within, failed }) : failure(input.error),
+          input.ok ? await resultOf(call, input.value, turn, { ...within, failed }) : notCalled(input.error),
         );
         const called = await bounded(
           { ...result, takenIn: result.takenIn ?? brought },
@@ -183,7 +183,7 @@ async function resultOf(
   { workspace, step, deps, ask, answer, failed }: Within,
 ): Promise<ToolResult> {
   // Within the step, so that a run recorded before this was so is replayed as it went.
-  if (failed !== undefined) return failure(notMade(failed));
+  if (failed !== undefined) return notCalled(notMade(failed));
   const deadline = workDeadline(task, step.signal);
   const { signal } = deadline;
   try {
@@ -213,8 +213,13 @@ async function resultOf(
   }
 }
 
+/** An error result of a call that did not reach its tool: it brought nothing into the task. */
+function notCalled(text: string): ToolResult {
+  return { ...failure(text), takenIn: [] };
+}
+
 function unknownTool(name: string, known: readonly string[]): ToolResult {
-  return failure(`There is no tool named ${JSON.stringify(name)}. The tools are: ${known.join(", ")}.`);
+  return notCalled(`There is no tool named ${JSON.stringify(name)}. The tools are: ${known.join(", ")}.`);
 }
 
 /** The tool of an earlier call of the turn that did not act on what this one acts on. */
@@ -282,6 +287,6 @@ function emitEnded(run: Run, called: CalledTool): CalledTool {
 
 /** Refuses a call with an error result. */
 export function refuse({ id: callId, name }: ToolCall, text: string, task: AgentState): void {
-  task.run.emit({ type: "tool-ended", callId, name, text, isError: true, milliseconds: 0 });
+  task.run.emit({ type: "tool-ended", callId, name, text, isError: true, milliseconds: 0, takenIn: [] });
   task.messages.push({ role: "tool", callId, name, text, isError: true });
 }

@@ -50,7 +50,7 @@ export type Outcome = { readonly status: "success" | "failure"; readonly summary
  * A message that shows something as it was at one time, and the turn it is from; for those of
  * earlier tasks counted back from 0, the last of them.
  */
-export type View = {
+export type OpenView = {
   readonly message: Extract<TaskMessage, { role: "tool" | "observation" }>;
   readonly turn: number;
 };
@@ -59,7 +59,7 @@ export type View = {
  * The views of a conversation. `weighed` is how many were out of date when folding them did not
  * pay.
  */
-export type Views = { open: View[]; weighed: number };
+export type Views = { open: OpenView[]; weighed: number };
 
 /** How far a conversation is converted: the first `count` messages of `of`. */
 export type Prompt = { of: readonly TaskMessage[]; count: number; messages: ModelMessage[] };

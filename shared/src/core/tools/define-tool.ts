@@ -59,7 +59,7 @@ export function defineTool<Input extends z.ZodObject>(
     async call(raw, context) {
       context.signal.throwIfAborted();
       const parsed = parseInput(name, input, raw);
-      if (!parsed.ok) return failure(parsed.problem);
+      if (!parsed.ok) return { ...failure(parsed.problem), takenIn: [] };
       try {
         return asResult(await run(parsed.data, context));
       } catch (error) {

@@ -7,7 +7,8 @@ import type { DialDeps } from "./proxy-dial.ts";
 import { countBytes } from "./proxy-relay.ts";
 
 /**
- * Headers that apply to one hop, those for the proxy itself, and the header with the target's name.
+ * Headers that apply to one hop, those for the proxy itself, the one in which it alone says that it
+ * answered, and the header with the target's name.
  */
 const hopHeaders: ReadonlySet<string> = new Set([
   "connection",
@@ -16,6 +17,7 @@ const hopHeaders: ReadonlySet<string> = new Set([
   "proxy-authenticate",
   "proxy-authorization",
   "proxy-connection",
+  "proxy-status",
   "te",
   "trailer",
   "upgrade",

@@ -79,6 +79,7 @@ async function describe(
   const odd = await findOddities(query, table, { rows, columns });
   return [
     `${path}: ${rows} rows, ${sample.columns.length} columns, ${bytes} bytes`,
+    ...sample.notes.map((note) => `Note: ${note}`),
     "",
     `column | type | missing | distinct${rows > mostCounted ? " (about)" : ""} | least | greatest | mean`,
     ...profiles.map(profileLine),

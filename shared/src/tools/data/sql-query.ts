@@ -73,11 +73,17 @@ async function queryFiles(databases: Databases, { sql, timeout }: Asked, { works
   if (sqlEffect(sql) === "once") await workspace.adopt(".");
   const { rows, total } = result;
   const [column] = result.columns;
-  if (column === undefined || (total === 0 && column.name === "Success")) return "(done; the statement has no result)";
+  if (column === undefined || (total === 0 && column.name === "Success"))
+    return withNotes("(done; the statement has no result)", result);
   // A writing statement returns the number of rows it wrote, as a table of one cell.
   if (writing.test(sql) && total === 1 && result.columns.length === 1 && column.name === "Count")
-    return `Done: ${rows[0]?.[0]} ${String(rows[0]?.[0]) === "1" ? "row" : "rows"}.`;
-  return shown(result, workspace, total, "use COPY … TO for all");
+    return withNotes(`Done: ${rows[0]?.[0]} ${String(rows[0]?.[0]) === "1" ? "row" : "rows"}.`, result);
+  return withNotes(await shown(result, workspace, total, "use COPY … TO for all"), result);
+}
+
+/** A result with what its reader has to know of the files it is from. */
+function withNotes(text: string, { notes }: Pick<QueryResult, "notes">): string {
+  return [text, ...notes.map((note) => `Note: ${note}`)].join("\n");
 }
 
 async function queryServer(

@@ -68,7 +68,8 @@ export function statistics({ databases }: { readonly databases: Databases }): To
       const rows = await readRows(databases, request, context);
       const left = rows.left === 0 ? [] : [`Rows left out because a value is missing: ${rows.left}.`];
       const { report, file } = await analyse(request, rows, context);
-      return [reportText(report), ...left, ...(file === undefined ? [] : [`All parts: ${file}`])].join("\n");
+      const notes = (rows.notes ?? []).map((note) => `Note: ${note}`);
+      return [reportText(report), ...left, ...notes, ...(file === undefined ? [] : [`All parts: ${file}`])].join("\n");
     },
   });
 }
@@ -277,12 +278,16 @@ async function readRows(databases: Databases, { from, y, x }: Input, context: To
     );
     return isNumber ? `CAST(${column} AS DOUBLE) AS ${column}` : column;
   });
-  const { rows, total } = await databases.query(workspace, `SELECT ${selected.join(", ")} FROM ${table}`, bounds);
+  const { rows, total, notes } = await databases.query(
+    workspace,
+    `SELECT ${selected.join(", ")} FROM ${table}`,
+    bounds,
+  );
   if (total > mostRows || rows.length < total)
     throw new AppError(
       "too_large",
       `${total} rows, more than can be read here (${mostRows}, 16 MB). Take a sample: SELECT … USING SAMPLE 50000 ROWS; or add up in the SELECT.`,
     );
   const complete = rows.filter((row) => row.every((value) => value !== null));
-  return { columns: wanted, rows: complete, left: total - complete.length };
+  return { columns: wanted, rows: complete, left: total - complete.length, notes };
 }

@@ -82,7 +82,12 @@ test.each<[string, () => Promise<Uint8Array> | Uint8Array | string, string, read
       "| 2 | 2024-02-29 |",
     ],
   ],
-  ["a.ods", () => writeOds({ sheets }), "OpenDocument spreadsheet, 2 sheets.", ["| 2 | Jan | 10 |"]],
+  [
+    "a.ods",
+    () => writeOds({ sheets }),
+    "OpenDocument spreadsheet, 2 sheets, 1 formula without a stored value (#1: 1).",
+    ["| 2 | Jan | 10 |", "(=SUM(B2:B3); not calculated)"],
+  ],
   [
     "a.epub",
     () => bookOf(["<h1>One</h1><p>First.</p>", "<p>Second.</p>"]),
@@ -104,6 +109,14 @@ test.each<[string, () => Promise<Uint8Array> | Uint8Array | string, string, read
   for (const piece of told) expect(text).toContain(piece);
   expect(text).not.toContain("unseen");
   expect(text).not.toContain("no()");
+});
+
+test("a formula of which a workbook stores no value is told as such, and how many there are", async () => {
+  const cells = new Map([["1,0", { formula: "A1*2" }]]);
+  const made = await writeXlsx({ sheets: [{ name: "S", rows: [[21], [null]], cells }] });
+  const { own, content } = partsOf(await read("formula.xlsx", made));
+  expect(own).toContain("1 sheet, 1 formula without a stored value (#1: 1). Whatever wrote the file did not calculate");
+  expect(content).toContain("| 2 | (=A1*2; not calculated) |");
 });
 
 test("what does not fit is left for the next call, which is told in the tool's own words", async () => {

@@ -1,5 +1,5 @@
 import { asData, originOf } from "../page/as-data.ts";
-import { type Line, linesOf } from "./lines.ts";
+import { linesOf, type OutlineLine } from "./lines.ts";
 import type { PageLook } from "./look.ts";
 import { type LookLines, titleText } from "./look-text.ts";
 import type { ToldPage } from "./told-page.ts";
@@ -118,7 +118,7 @@ export function changesText(
 }
 
 /** The lines, each below the line it belongs to, which is named if it is not among them. */
-function placedLines(lines: readonly Line[], at: readonly number[], signOf: (text: string) => string): string[] {
+function placedLines(lines: readonly OutlineLine[], at: readonly number[], signOf: (text: string) => string): string[] {
   const depths = new Map<number, number>();
   let place = -1;
   return at.flatMap((index) => {
@@ -157,6 +157,6 @@ export function withoutRefs(text: string): string {
   return text.replaceAll(/ \[e\d+\]/g, "");
 }
 
-function focusIn(lines: readonly Line[]): string | undefined {
+function focusIn(lines: readonly OutlineLine[]): string | undefined {
   return refIn(lines.find(({ text }) => text.includes(" [focused]"))?.text.split(" [focused]")[1] ?? "");
 }

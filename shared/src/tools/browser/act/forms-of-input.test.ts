@@ -108,10 +108,12 @@ function visit(...errors: readonly string[]) {
   const page = {
     url: () => "https://a.example/",
     title: async () => "A",
+    on: () => page,
+    off: () => page,
     goto: async () => {
       const failure = failures.shift();
       if (failure !== undefined) throw new Error(failure);
-      return { status: () => 200 };
+      return { status: () => 200, headers: () => ({}), url: () => "https://a.example/" };
     },
   };
   const browsing = {
@@ -141,6 +143,6 @@ test("an address that cannot be reached gives the reason, and a former failure d
   for (const [said, message] of cases) expect(await visit(said)).toMatchObject({ code: "unavailable", message });
   expect(await visit("something else")).toEqual(new Error("something else"));
   const interrupted = 'Navigation to "x" is interrupted by another navigation to "chrome-error://chromewebdata/"';
-  expect(await visit(interrupted)).toBe('The page is now / "A".');
+  expect(await visit(interrupted)).toMatchObject({ text: 'The page is now / "A".' });
   expect(await visit(interrupted, "net::ERR_NAME_NOT_RESOLVED")).toMatchObject({ code: "unavailable" });
 });

@@ -1,7 +1,7 @@
 import type { Page, Response } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool } from "../../../core/tools/tool.ts";
+import { failure, type Tool, type ToolResult } from "../../../core/tools/tool.ts";
 import { proxyName } from "../../../machine/egress/proxy-page.ts";
 import { sameHosts } from "../../risk/same-kind.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
@@ -48,8 +48,11 @@ export function navigationTools(deps: BrowserDeps): Tool[] {
   ];
 }
 
-/** Opens an address in the active tab and reports the outcome. */
-export function goTo(call: BrowserCall, url: string): Promise<string> {
+/**
+ * Opens an address in the active tab and reports the outcome. When no site was reached, the result
+ * says that nothing was taken in.
+ */
+export function goTo(call: BrowserCall, url: string): Promise<ToolResult> {
   return visit(call, async (page) => {
     const open = () => page.goto(url, { waitUntil: "domcontentloaded", timeout: loadMs });
     try {
@@ -68,7 +71,7 @@ async function travel(
   call: BrowserCall,
   go: (page: Page) => Promise<Response | null>,
   refusal: string,
-): Promise<string> {
+): Promise<ToolResult> {
   const { url } = placeOf(call.browsing);
   let response: Response | null = null;
   const said = await visit(call, async (page) => {
@@ -77,10 +80,38 @@ async function travel(
   });
   // The steps of a form may share one address, and a page that was not loaded anew has no response.
   const isSame = response === null && placeOf(call.browsing).url === url;
-  return isSame && call.browsing.dialog() === undefined ? refusal : said;
+  return isSame && call.browsing.dialog() === undefined ? { text: refusal, isError: false } : said;
 }
 
-async function visit(call: BrowserCall, go: (page: Page) => Promise<Response | null>): Promise<string> {
+async function visit(call: BrowserCall, go: (page: Page) => Promise<Response | null>): Promise<ToolResult> {
+  const { browsing, looks } = call;
+  const { page } = browsing.active();
+  const wasRefused = looks.refused?.page === page && looks.refused.url === page.url();
+  let reached = !wasRefused && !isNoSite(page.url());
+  const note = (response: Response) => {
+    reached ||= !isOurs(response);
+  };
+  page.on("response", note);
+  try {
+    const text = await visited(call, go);
+    if (reached) return { text, isError: false };
+    looks.refused = { page, url: page.url() };
+    return { text, isError: false, takenIn: [] };
+  } catch (error) {
+    call.context.signal.throwIfAborted();
+    if (reached) throw error;
+    return { ...failure(error instanceof Error ? error.message : String(error)), takenIn: [] };
+  } finally {
+    page.off("response", note);
+  }
+}
+
+/** Whether nobody's page is at an address: an empty one, or the browser's own of an error. */
+function isNoSite(url: string): boolean {
+  return url === "" || url === "about:blank" || url.startsWith("chrome-error:");
+}
+
+async function visited(call: BrowserCall, go: (page: Page) => Promise<Response | null>): Promise<string> {
   const { browsing, looks, context } = call;
   const before = placeOf(browsing);
   looks.restless = true;
@@ -110,11 +141,19 @@ async function visit(call: BrowserCall, go: (page: Page) => Promise<Response | n
 function failureOf(response: Response | null): string {
   const status = response?.status() ?? 0;
   if (status < 400) return "";
-  const isOurs = response?.headers()["proxy-status"]?.startsWith(`${proxyName};`) === true;
-  if (!isOurs) return ` The server answered ${status}.`;
+  if (response === null || !isOurs(response)) return ` The server answered ${status}.`;
   return status === 403
     ? " The site was not asked: this system refused the request."
     : " The site did not answer: the request failed on the way.";
+}
+
+/**
+ * Whether our proxy answered instead of the site. It cannot answer within TLS, and takes this
+ * header off what others answer.
+ */
+function isOurs(response: Response): boolean {
+  if (!response.url().startsWith("http:") || response.fromServiceWorker()) return false;
+  return response.headers()["proxy-status"]?.startsWith(`${proxyName};`) === true;
 }
 
 /** Whether a navigation ended because the address turned out to be a file. */

@@ -19,7 +19,8 @@ export function tabTools(deps: BrowserDeps): Tool[] {
       async run({ url }, call) {
         const { id } = await call.browsing.openTab();
         await call.browsing.activate(id);
-        return `Opened tab ${id}. ${await goTo(call, url)}`;
+        const gone = await goTo(call, url);
+        return { ...gone, text: `Opened tab ${id}. ${gone.text}` };
       },
     }),
     browserTool(deps, {

@@ -25,7 +25,7 @@ export function webSearchTool(deps: BrowserDeps, search: BrowserSearch): Tool {
       const list = found
         .map(({ title, url, description }) => `- ${title}\n  ${url}\n  ${description.slice(0, 200)}`)
         .join("\n");
-      return `${await goTo(call, first.url)}\n${asData("search results", list)}`;
+      return `${(await goTo(call, first.url)).text}\n${asData("search results", list)}`;
     },
   });
 }

@@ -5,7 +5,7 @@ import type { ImagePart } from "../../../core/model.ts";
 import type { ToolContext } from "../../../core/tools/tool.ts";
 import { kindOf } from "../../../machine/workspace/workspace-file.ts";
 import type { Databases } from "../database/databases.ts";
-import { type Language, sayFinding } from "../insights/say-finding.ts";
+import { type FindingLanguage, sayFinding } from "../insights/say-finding.ts";
 import { chartFile, plainChartBase } from "./chart-file.ts";
 import { chartInsights } from "./chart-insights.ts";
 import { type ChartKind, chartRequest, type Plot, requireOneEach } from "./chart-roles.ts";
@@ -32,7 +32,7 @@ type NewChartItem = z.output<typeof newChartItem>;
 /** A drawn chart: a description, and the picture. */
 export type DrawnChart = { readonly text: string; readonly image: ImagePart | undefined };
 
-type Options = { readonly output: OutputType; readonly language: Language };
+type Options = { readonly output: OutputType; readonly language: FindingLanguage };
 
 /**
  * Draws a file's data, stores the chart and its findings, replacing an earlier chart of this file
@@ -49,9 +49,9 @@ export async function newChart(
   const { csvFilePath, chartTitle: title, name = posix.basename(csvFilePath) } = item;
   const base = await plainChartBase(context.workspace, name, { csvFilePath, title });
   if (item.spec !== undefined) {
-    const { table, total } = await readTable(deps);
+    const { table, total, cautions } = await readTable(deps);
     const left = leftText(total - table.rows.length);
-    const told = ["Drawn by your own spec; no findings are computed for one.", ...left];
+    const told = ["Drawn by your own spec; no findings are computed for one.", ...left, ...cautions];
     return keep(base, { item, spec: item.spec, ...table, told }, options, context);
   }
   const read = await readPlot(deps, item);
@@ -59,7 +59,7 @@ export async function newChart(
   const { plot, notes } = fewEnough(inOrder(read.plot), read.kind);
   const said = requireShape(plot, read.kind);
   const spec = chooseSpec(plot, read.kind, options.language);
-  const told = [drawnText(plot, read), ...said, ...notes, ...leftText(read.left)];
+  const told = [drawnText(plot, read), ...said, ...notes, ...leftText(read.left), ...read.cautions];
   if (!unjudged.has(read.kind)) return keep(base, { item, spec, ...plot, told }, options, context);
   const { roles: _, ...table } = plot;
   const none = `No findings are computed for a ${read.kind} chart.`;

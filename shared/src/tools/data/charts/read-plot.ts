@@ -19,6 +19,8 @@ export type ReadPlot = {
   readonly unused: readonly string[];
   /** The number of rows in the file that are not drawn. */
   readonly left: number;
+  /** What a reader of the file has to know of it, a sentence each. */
+  readonly cautions: readonly string[];
 };
 
 type Deps = { readonly databases: Databases; readonly context: ToolContext; readonly path: string };
@@ -28,7 +30,7 @@ type Deps = { readonly databases: Databases; readonly context: ToolContext; read
  * there is one.
  */
 export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadPlot> {
-  const { table, total } = await readTable(deps);
+  const { table, total, cautions } = await readTable(deps);
   const resolved = resolveRoles(table, request);
   const { aggregate = resolved.roles.measures.length === 0 ? "count" : undefined } = request;
   const { along, measures, parts } = resolved.roles;
@@ -36,25 +38,28 @@ export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadP
   const unused = table.columns.filter((_, index) => !used.includes(index)).map(({ name }) => name);
   if (aggregate !== undefined && along !== undefined) {
     const plot = await aggregated(deps, table, resolved.roles, aggregate);
-    return { plot, kind: resolved.kind, unused, left: 0 };
+    return { plot, kind: resolved.kind, unused, left: 0, cautions };
   }
   const columns = used.map((index) => table.columns[index]).filter((column) => column !== undefined);
   const rows = table.rows.map((row) => used.map((index) => row[index] ?? null));
   const plot = { columns, rows, roles: inPlace(resolved.roles) };
-  return { plot, kind: resolved.kind, unused, left: total - rows.length };
+  return { plot, kind: resolved.kind, unused, left: total - rows.length, cautions };
 }
 
 /** The whole file in the form that a chart takes. */
-export async function readTable(deps: Deps): Promise<{ readonly table: ChartTable; readonly total: number }> {
+export async function readTable(
+  deps: Deps,
+): Promise<{ readonly table: ChartTable; readonly total: number } & Pick<ReadPlot, "cautions">> {
   const source = await sourceOf(deps);
   const result = await query(deps, `FROM ${source} LIMIT ${mostRows + 1}`);
   if (result.total === 0) throw new AppError("invalid_input", `${deps.path} has no rows.`);
   if (result.columns.every(({ name }) => Number.isFinite(Number(name))))
     throw new AppError("invalid_input", `The first row of ${deps.path} names no columns: it holds only numbers.`);
   const table = chartTable({ columns: result.columns, rows: result.rows.slice(0, mostRows) });
-  if (result.total <= mostRows) return { table, total: result.total };
+  const cautions = result.notes.map((note) => `Note: ${note}`);
+  if (result.total <= mostRows) return { table, total: result.total, cautions };
   const [[total] = []] = (await query(deps, `SELECT count(*) FROM ${source}`)).rows;
-  return { table, total: Number(total) };
+  return { table, total: Number(total), cautions };
 }
 
 /**

@@ -23,6 +23,8 @@ const rows = z.strictObject({
   rows: z.array(z.array(z.json())),
   /** Rows of the whole result; `rows` may hold fewer. */
   total: z.number(),
+  /** What a reader of the files that the statement names has to know of them, a sentence each. */
+  notes: z.array(z.string()),
 });
 
 /** Its reply: also a line of JSON. `timeout` says that the time limit ended the statement. */

@@ -46,10 +46,10 @@ async function answer(connection: DuckDBConnection, request: DatabaseRequest): P
     connection.interrupt();
   }, request.timeoutMs);
   try {
-    await foreign.load(request.sql, () => {
+    const notes = await foreign.load(request.sql, () => {
       if (timeout || performance.now() - begun > request.timeoutMs) throw new Error("interrupted");
     });
-    return await query(connection, request, () => timeout);
+    return { ...(await query(connection, request, () => timeout)), notes };
   } catch (error) {
     const late = timeout || performance.now() - begun > request.timeoutMs;
     return { ok: false, message: error instanceof Error ? error.message : String(error), timeout: late };
@@ -58,15 +58,17 @@ async function answer(connection: DuckDBConnection, request: DatabaseRequest): P
   }
 }
 
+type AnsweredRows = Extract<DatabaseReply, { ok: true }>;
+
 async function query(
   connection: DuckDBConnection,
   { sql, maxCharacters }: DatabaseRequest,
   timedOut: () => boolean,
-): Promise<DatabaseReply> {
+): Promise<Omit<AnsweredRows, "notes">> {
   const result = await run(connection, sql);
   const types = result.columnTypes();
   const columns: Column[] = result.columnNames().map((name, index) => ({ name, type: String(types[index]) }));
-  const rows: Extract<DatabaseReply, { ok: true }>["rows"] = [];
+  const rows: AnsweredRows["rows"] = [];
   let [total, characters] = [0, 0];
   for await (const chunk of result) {
     if (timedOut()) throw new Error("interrupted");

@@ -5,6 +5,8 @@ export type ForeignValue = string | number | bigint | boolean | Date | Uint8Arra
 export type ForeignTable = {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly ForeignValue[])[];
+  /** What a reader of the rows has to know of them, a sentence each. */
+  readonly notes?: readonly string[];
 };
 
 /** The most cells that one file may load. */

@@ -14,26 +14,33 @@ const everything = "*";
 export interface ForeignTables {
   /**
    * Loads each sheet and SQLite table that a statement names into a table, if it is new or has
-   * changed since. Throws with a sentence for the model; `goOn` stops it by throwing.
+   * changed since, and returns what a reader of them has to know. Throws with a sentence for the
+   * model; `goOn` stops it by throwing.
    */
-  load(sql: string, goOn: () => void): Promise<void>;
+  load(sql: string, goOn: () => void): Promise<string[]>;
 }
 
 /** Reads files below `folder` only, after following symlinks. */
 export function createForeignTables(connection: DuckDBConnection, folder: string): ForeignTables {
-  const loaded = new Map<string, string>();
+  const loaded = new Map<string, { readonly version: string; readonly notes: readonly string[] }>();
   return {
     async load(sql, goOn) {
+      const notes = new Set<string>();
       for (const named of foreignNames(sql)) {
         const path = await pathOf(folder, named);
         if (path === undefined) continue;
         const { mtimeMs, size } = await stat(path);
         const version = `${path} ${mtimeMs} ${size} ${named.part}`;
         const key = named.name.toLowerCase();
-        if (loaded.get(key) === version) continue;
-        await storeTable(connection, named.name, await read(path, size, named, goOn));
-        loaded.set(key, version);
+        const known = loaded.get(key);
+        if (known?.version !== version) {
+          const table = await read(path, size, named, goOn);
+          await storeTable(connection, named.name, table);
+          loaded.set(key, { version, notes: (table.notes ?? []).map((note) => `${named.name}: ${note}`) });
+        }
+        for (const note of loaded.get(key)?.notes ?? []) notes.add(note);
       }
+      return [...notes];
     },
   };
 }

@@ -93,6 +93,36 @@ test("titles above a table are skipped, times of day are times, and an empty she
   );
 });
 
+test("formulas whose values no program stored are named wherever the workbook is read, each time", async () => {
+  const made = await writeXlsx({
+    sheets: [
+      {
+        name: "S",
+        rows: [
+          ["item", "price", "total"],
+          ["a", 2, null],
+          ["b", 3, null],
+        ],
+        cells: new Map([
+          ["1,2", { formula: "B2*2" }],
+          ["2,2", { formula: "B3*2", formulaResult: 6 }],
+          ["3,1", { formula: "SUM(B2:B3)" }],
+        ]),
+      },
+      { name: "Sums", rows: [], cells: new Map([["0,0", { formula: "1+1" }]]) },
+    ],
+  });
+  await scene.write("formulas.xlsx", made);
+  const note =
+    "Note: formulas.xlsx/S: 2 cells have a formula without a stored value and are NULL here (total: 1, price: 1; the first is C2).";
+  expect((await sql("FROM 'formulas.xlsx/S'")).text).toContain(`\nb | 3 | 6\n[2 rows]\n${note}`);
+  expect((await sql("SELECT sum(total) FROM 'formulas.xlsx/S'")).text).toContain(note);
+  expect((await sql("COPY (FROM 'formulas.xlsx/S') TO 'out.csv'")).text).toContain(note);
+  expect((await scene.call(describeData(scene), { path: "formulas.xlsx/S" })).text).toContain(note);
+  expect((await sql("FROM 'formulas.xlsx/Sums'")).text).toContain("the sheet Sums has only formulas without stored");
+  expect((await sql("FROM 'book.xlsx'")).text).not.toContain("Note:");
+});
+
 test("a changed file is read again", async () => {
   const make = (value: number) => writeXlsx({ sheets: [{ name: "S", rows: [["n"], [value]] }] });
   await scene.write("changing.xlsx", await make(1));

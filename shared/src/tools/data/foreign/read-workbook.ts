@@ -1,5 +1,6 @@
 import { type CellValue, readXlsx, streamXlsxRows } from "hucre/xlsx";
 import { checkCells, columnNames, type ForeignTable, type ForeignValue, textCounter } from "./foreign-table.ts";
+import { calculateFirst, uncalculatedIn, uncalculatedNote } from "./uncalculated.ts";
 
 const mostTitles = 5;
 
@@ -16,12 +17,13 @@ export async function sheetNames(content: Uint8Array): Promise<string[]> {
 
 /**
  * A sheet as a table: empty rows and titles above the table are left out; the first row is the
- * column names when it holds only texts. Cells have their last computed values. `goOn` is called
- * every thousand rows and stops the reading by throwing.
+ * column names when it holds only texts. Cells have their last computed values; `notes` names those
+ * that never had one. `goOn` is called every thousand rows and stops the reading by throwing.
  */
 export async function readSheet(content: Uint8Array, sheet: string, goOn: () => void): Promise<ForeignTable> {
   const rows: ForeignValue[][] = [];
   let width = 0;
+  let hasGaps = false;
   const countText = textCounter(sheet);
   for await (const { index, values } of streamXlsxRows(content, { sheet })) {
     if (index % 1000 === 0) {
@@ -29,23 +31,34 @@ export async function readSheet(content: Uint8Array, sheet: string, goOn: () => 
       await Bun.sleep(0);
     }
     const row = values.map(plain);
+    hasGaps ||= values.includes(null);
     if (row.every((value) => value === null)) continue;
     width = Math.max(width, row.length);
     checkCells(rows.length, width, sheet);
     countText(row);
     rows.push(row);
   }
-  if (width === 0) throw new Error(`the sheet ${sheet} is empty.`);
+  const uncalculated = hasGaps ? await uncalculatedIn(content, sheet) : undefined;
+  if (width === 0) {
+    const has =
+      typeof uncalculated === "object" ? `has only formulas without stored values. ${calculateFirst}` : "is empty.";
+    throw new Error(`the sheet ${sheet} ${has}`);
+  }
   const [first = [], ...others] = rows.slice(titleRows(rows, width));
   const filled = first.filter((value) => value !== null);
   const isHeader = filled.length > 0 && filled.every((value) => typeof value === "string");
   const places = Array.from({ length: width }, (_, index) => index);
   const columns = columnNames(places.map((index) => (isHeader ? String(first[index] ?? "") : "")));
+  const notes = typeof uncalculated === "object" ? [uncalculatedNote(uncalculated, columns)] : [];
   return {
     columns,
+    notes: uncalculated === "unknown" ? [tooLarge] : notes,
     rows: (isHeader ? others : [first, ...others]).map((row) => places.map((index) => row[index] ?? null)),
   };
 }
+
+const tooLarge =
+  "The workbook is too large to tell empty cells from formulas without a stored value: a column that is NULL throughout may be one of those.";
 
 /** How many rows at the top have only one cell, when a row with several follows soon. */
 function titleRows(rows: readonly (readonly ForeignValue[])[], width: number): number {

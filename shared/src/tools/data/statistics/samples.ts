@@ -11,6 +11,8 @@ export type Rows = {
   readonly rows: readonly (readonly Json[])[];
   /** How many were left out because a value was missing. */
   readonly left: number;
+  /** What a reader of the files has to know of them, a sentence each. */
+  readonly notes?: readonly string[];
 };
 
 /** The spread of a sample of a larger whole (n − 1). */

@@ -24,6 +24,8 @@ export type SnapshotState = {
   restless: boolean;
   /** The newest outline of each document. */
   readonly outlines: WeakMap<Frame, SeenOutline>;
+  /** A page where this system answered instead of the site, and its address then. */
+  refused: { readonly page: Page; readonly url: string } | undefined;
   /** CSS pixels for each pixel of the newest screenshot. */
   scale: { readonly page: Page; readonly factor: number } | undefined;
 };
@@ -50,6 +52,7 @@ export function createSnapshotStates(): SnapshotStates {
         outlines: new WeakMap(),
         toldDialog: undefined,
         restless: false,
+        refused: undefined,
         scale: undefined,
       };
       books.set(browsing, looks);

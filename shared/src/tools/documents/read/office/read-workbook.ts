@@ -1,9 +1,10 @@
 import { readOds, streamOdsRows } from "hucre/ods";
 import { colToLetter, readXls, readXlsb, readXlsx, type Sheet, streamXlsxRows, type Workbook } from "hucre/xlsx";
 import { AppError } from "../../../../core/errors.ts";
+import { calculateFirst, isUncalculated } from "../../../data/foreign/uncalculated.ts";
 import { tableLine } from "../markdown-table.ts";
 import { counted } from "../number-range.ts";
-import type { Piece, Reading } from "../reading.ts";
+import type { DocumentPiece, Reading } from "../reading.ts";
 import { requireUnpackable, zipContent } from "../zip-content.ts";
 import { cellText } from "./cell-text.ts";
 import { macrosNote } from "./office-file.ts";
@@ -39,18 +40,31 @@ export async function readWorkbook(format: Format, bytes: Uint8Array, part: stri
   const zip = format === "xls" ? undefined : await zipContent(bytes);
   if (zip !== undefined) requireUnpackable(zip, mostBytes);
   const isLarge = (zip?.unpackedBytes ?? 0) > mostWholeBytes;
-  const canStream = isLarge && (format === "xlsx" || format === "ods");
-  const sheets = canStream ? await streamed(format, bytes) : whole(await readWhole(format, bytes));
+  const streams = isLarge && (format === "xlsx" || format === "ods");
+  const { sheets, note } = streams ? await streamed(format, bytes) : whole(await readWhole(format, bytes));
   const choice = sheetChoice(
     part,
     sheets.map(({ name }) => name),
   );
-  const note = canStream ? ", large, so its formulas are not shown" : "";
   const about = `${names[format]}, ${counted(sheets.length, "sheet")}${zip === undefined ? "" : macrosNote(zip)}${note}`;
   return { about, pieces: sheetPieces(sheets, choice) };
 }
 
-async function* sheetPieces(sheets: readonly OpenSheet[], { from, to, range }: SheetChoice): AsyncGenerator<Piece> {
+const tooLarge = ", large, so its formulas are not shown, and those without a stored value look empty";
+
+/** How many formulas have no value, because whatever wrote the file did not calculate them. */
+function uncalculatedNote({ sheets }: Workbook): string {
+  const counts = sheets.map(({ cells }) => [...(cells?.values() ?? [])].filter(isUncalculated).length);
+  const count = counts.reduce((sum, one) => sum + one, 0);
+  if (count === 0) return "";
+  const named = counts.flatMap((one, at) => (one === 0 ? [] : [`#${at + 1}: ${one}`]));
+  return `, ${counted(count, "formula")} without a stored value (${named.slice(0, 8).join(", ")}). ${calculateFirst.replace(/\.$/, "")}`;
+}
+
+async function* sheetPieces(
+  sheets: readonly OpenSheet[],
+  { from, to, range }: SheetChoice,
+): AsyncGenerator<DocumentPiece> {
   for (let at = from; at <= to; at++) {
     const sheet = sheets[at];
     if (sheet === undefined) continue;
@@ -91,21 +105,27 @@ async function readWhole(format: Format, bytes: Uint8Array): Promise<Workbook> {
   }
 }
 
-function whole({ sheets }: Workbook): OpenSheet[] {
-  return sheets.map((sheet) => ({
-    name: sheet.name,
-    hidden: sheet.hidden === true || sheet.veryHidden === true,
-    async *rows({ left, right, top, bottom }) {
-      const width = Math.min(mostColumns, widthOf(sheet) - left, right - left + 1);
-      for (let index = top; index <= Math.min(bottom, sheet.rows.length - 1); index++) {
-        const cells = Array.from({ length: Math.max(0, width) }, (_, at) => {
-          const column = left + at;
-          return cellText(sheet.rows[index]?.[column] ?? null, sheet.cells?.get(`${index},${column}`));
-        });
-        if (cells.some((cell) => cell !== "")) yield { index, cells };
-      }
-    },
-  }));
+/** The sheets of a workbook, and what its reader has to know before them. */
+type OpenBook = { readonly sheets: readonly OpenSheet[]; readonly note: string };
+
+function whole(book: Workbook): OpenBook {
+  const sheets = book.sheets.map(
+    (sheet): OpenSheet => ({
+      name: sheet.name,
+      hidden: sheet.hidden === true || sheet.veryHidden === true,
+      async *rows({ left, right, top, bottom }) {
+        const width = Math.min(mostColumns, widthOf(sheet) - left, right - left + 1);
+        for (let index = top; index <= Math.min(bottom, sheet.rows.length - 1); index++) {
+          const cells = Array.from({ length: Math.max(0, width) }, (_, at) => {
+            const column = left + at;
+            return cellText(sheet.rows[index]?.[column] ?? null, sheet.cells?.get(`${index},${column}`));
+          });
+          if (cells.some((cell) => cell !== "")) yield { index, cells };
+        }
+      },
+    }),
+  );
+  return { sheets, note: uncalculatedNote(book) };
 }
 
 /** One more than the last column that holds anything. */
@@ -115,22 +135,25 @@ function widthOf({ rows, cells }: Sheet): number {
   return [...inRows, ...inCells].reduce((most, width) => Math.max(most, width), 0);
 }
 
-async function streamed(format: "xlsx" | "ods", bytes: Uint8Array): Promise<OpenSheet[]> {
+async function streamed(format: "xlsx" | "ods", bytes: Uint8Array): Promise<OpenBook> {
   const found: { readonly name: string; readonly hidden: boolean }[] = [];
   const note = ({ name, hidden, veryHidden }: { name: string; hidden?: boolean; veryHidden?: boolean }) => {
     found.push({ name, hidden: hidden === true || veryHidden === true });
     return false;
   };
   await (format === "xlsx" ? readXlsx : readOds)(bytes, { sheets: note });
-  return found.map((sheet, at) => ({
-    ...sheet,
-    async *rows({ left, right, top, bottom }) {
-      const rows = format === "xlsx" ? streamXlsxRows(bytes, { sheet: at }) : streamOdsRows(bytes, { sheets: [at] });
-      for await (const { index, values } of rows) {
-        if (index > bottom) return;
-        const cells = values.slice(left, Math.min(right + 1, left + mostColumns)).map((value) => cellText(value));
-        if (index >= top && cells.some((cell) => cell !== "")) yield { index, cells };
-      }
-    },
-  }));
+  const sheets = found.map(
+    (sheet, at): OpenSheet => ({
+      ...sheet,
+      async *rows({ left, right, top, bottom }) {
+        const rows = format === "xlsx" ? streamXlsxRows(bytes, { sheet: at }) : streamOdsRows(bytes, { sheets: [at] });
+        for await (const { index, values } of rows) {
+          if (index > bottom) return;
+          const cells = values.slice(left, Math.min(right + 1, left + mostColumns)).map((value) => cellText(value));
+          if (index >= top && cells.some((cell) => cell !== "")) yield { index, cells };
+        }
+      },
+    }),
+  );
+  return { sheets, note: tooLarge };
 }

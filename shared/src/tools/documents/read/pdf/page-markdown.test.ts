@@ -51,6 +51,53 @@ test("a header that is centred over its columns belongs to the table, also with 
   expect(pageMarkdown(apart)).toBe("Left  Centre  Right\n\n| Key | value |\n| --- | --- |\n| Other | one |");
 });
 
+test("the lines of a header are one row, written line by line or column by column", () => {
+  const body = [
+    ...[at(50, 640, "January"), at(150, 640, "1,200"), at(250, 640, "7")],
+    ...[at(50, 622, "February"), at(150, 622, "900"), at(250, 622, "12")],
+  ];
+  const rows = "\n| --- | --- | --- |\n| January | 1,200 | 7 |\n| February | 900 | 12 |";
+  const full = [
+    ...[at(50, 672, "Sales"), at(150, 672, "Amount"), at(250, 672, "Units")],
+    ...[at(50, 660, "month"), at(150, 660, "in EUR"), at(250, 660, "sold")],
+  ];
+  expect(pageMarkdown([...full, ...body])).toBe(`| Sales month | Amount in EUR | Units sold |${rows}`);
+  const raised = [
+    ...[at(150, 676, "Amount"), at(250, 676, "Units")],
+    ...[at(50, 658, "Month"), at(150, 658, "in EUR"), at(250, 658, "sold")],
+  ];
+  expect(pageMarkdown([...raised.slice(0, 2).map((one) => ({ ...one, y: 672 })), ...raised.slice(2), ...body])).toBe(
+    `| Month | Amount in EUR | Units sold |${rows}`,
+  );
+  const byColumn = [
+    at(50, 666, "Month"),
+    ...[at(150, 672, "Amount"), at(150, 660, "in EUR")],
+    ...[at(250, 672, "Units"), at(250, 660, "sold")],
+  ];
+  expect(pageMarkdown([at(50, 700, "The year"), ...byColumn, ...body])).toBe(
+    `The year\n\n| Month | Amount in EUR | Units sold |${rows}`,
+  );
+  const oneHigher = [at(150, 672, "Amount"), ...[at(50, 660, "Month"), at(150, 660, "in EUR"), at(250, 660, "Units")]];
+  expect(pageMarkdown([...oneHigher, ...body])).toBe(`| Month | Amount in EUR | Units |${rows}`);
+});
+
+test("a row of words, a caption and a group of rows are no lines of a header", () => {
+  const rows = (y: number) => [
+    ...[at(50, y, "Name"), at(150, y, "Score")],
+    ...[at(50, y - 14, "Anna"), at(150, y - 14, "none")],
+    ...[at(50, y - 28, "Bob"), at(150, y - 28, "12")],
+  ];
+  const table = "| Name | Score |\n| --- | --- |\n| Anna | none |\n| Bob | 12 |";
+  expect(pageMarkdown(rows(650))).toBe(table);
+  expect(pageMarkdown([at(50, 666, "Game"), ...rows(650)])).toBe(`Game\n\n${table}`);
+  const grouped = [
+    ...[at(50, 650, "Name"), at(150, 650, "Score")],
+    ...[at(50, 637, "Anna"), at(150, 637, "7")],
+    ...[at(50, 618, "Bob"), at(150, 618, "12")],
+  ];
+  expect(pageMarkdown(grouped)).toBe("| Name | Score |\n| --- | --- |\n| Anna | 7 |\n| Bob | 12 |");
+});
+
 test("one line with a gap is text, as are columns that were written one after the other", () => {
   expect(pageMarkdown([at(50, 700, "Page"), at(300, 700, "12")])).toBe("Page  12");
   const columns = [

@@ -1,20 +1,57 @@
 import { markdownTable } from "../markdown-table.ts";
-import type { Cell, Line } from "./page-lines.ts";
+import { columnsOf, inColumns, isUnder, type TableRows } from "./page-columns.ts";
+import type { TextLine } from "./page-lines.ts";
+import { headLines, stackedHead } from "./page-table-head.ts";
 
 /** A table of fewer rows is a line with a gap. */
 const fewestRows = 2;
 /** Lines further apart than this, in heights of the text, belong to different tables. */
 const mostApart = 3.5;
+/** Lines of a header that was written column by column. */
+const mostStacked = 30;
+
+/** A table as Markdown, and how many lines it takes. */
+export type PageTable = { readonly markdown: string; readonly lines: number };
 
 /**
- * The table that begins with this line, and how many lines it takes; undefined if there is none:
- * consecutive lines with several cells, half of them with as many as the widest, or the first with
- * more than the others, each of whose cells is under one of its own.
+ * The table that begins with this line; undefined if there is none. The lines of its header are one
+ * row, whether they were written line by line or column by column.
  */
-export function tableAt(
-  lines: readonly Line[],
-  start: number,
-): { readonly markdown: string; readonly lines: number } | undefined {
+export function tableAt(lines: readonly TextLine[], start: number): PageTable | undefined {
+  const table = rowsAt(lines, start);
+  if (table === undefined) return stackedTableAt(lines, start);
+  return tableOf(table, headLines(table), table.rows.length);
+}
+
+/**
+ * The table whose header was written column by column: the lines of each of its cells come one
+ * after the other, before the first row.
+ */
+function stackedTableAt(lines: readonly TextLine[], start: number): PageTable | undefined {
+  for (let next = start + 1; next <= start + mostStacked && next < lines.length; next++) {
+    const table = rowsAt(lines, next);
+    if (table === undefined) continue;
+    const above = lines.slice(start, next);
+    const head = stackedHead(above, table);
+    return head === undefined ? undefined : tableOf(table, head, above.length + table.rows.length);
+  }
+  return undefined;
+}
+
+/** A table of these rows, of which the lines of `head` are the first. */
+function tableOf({ rows, columns }: TableRows, head: readonly TextLine[], lines: number): PageTable {
+  const texts = head.toSorted((one, other) => other.y - one.y).map((line) => inColumns(line, columns));
+  const header = columns.map((_, at) => texts.flatMap((line) => line[at]?.trim() || []).join(" "));
+  const body = rows.filter((row) => !head.includes(row)).map((row) => inColumns(row, columns));
+  return { markdown: markdownTable([header, ...body]), lines };
+}
+
+/**
+ * The rows of the table that begins with this line: consecutive lines with several cells, half of
+ * them with as many as the widest, or the first with more than the others, each of whose cells is
+ * under one of its own.
+ */
+function rowsAt(lines: readonly TextLine[], start: number): TableRows | undefined {
   let end = start;
   for (; end < lines.length; end++) {
     const [line, before] = [lines[end], lines[end - 1]];
@@ -29,47 +66,10 @@ export function tableAt(
   const others = rows.slice(1);
   const isHeaded = full.length === 1 && widest === rows[0] && others.every((row) => isUnder(row, columns));
   if (full.length * 2 < rows.length && !isHeaded) return undefined;
-  return { markdown: markdownTable(rows.map((row) => inColumns(row, columns))), lines: rows.length };
+  return { rows, columns };
 }
 
-function follows(before: Line, line: Line): boolean {
+function follows(before: TextLine, line: TextLine): boolean {
   const apart = before.y - line.y;
   return apart > 0 && apart < mostApart * Math.max(before.height, line.height);
-}
-
-/** Whether each cell of a row is under one column, no two under the same. */
-function isUnder({ cells }: Line, columns: readonly Column[]): boolean {
-  const above = cells.map((cell) => columns.filter((column) => overlap(cell, column) > 0));
-  return above.every(({ length }) => length === 1) && new Set(above.flat()).size === cells.length;
-}
-
-type Column = { left: number; right: number };
-
-/** Where the columns are, by the rows that have a cell in each. */
-function columnsOf(rows: readonly Line[]): Column[] {
-  const columns: Column[] = [];
-  for (const { cells } of rows)
-    for (const [at, { left, right }] of cells.entries()) {
-      const column = columns[at];
-      if (column === undefined) columns.push({ left, right });
-      else columns[at] = { left: Math.min(column.left, left), right: Math.max(column.right, right) };
-    }
-  return columns;
-}
-
-/** The texts of a row by column: each cell in the column that it shares most of its width with. */
-function inColumns({ cells }: Line, columns: readonly Column[]): string[] {
-  if (cells.length === columns.length) return cells.map(({ text }) => text);
-  const texts = columns.map(() => "");
-  for (const cell of cells) {
-    const shared = columns.map((column) => overlap(cell, column));
-    const at = shared.indexOf(Math.max(...shared));
-    texts[at] = texts[at] === "" ? cell.text : `${texts[at]} ${cell.text}`;
-  }
-  return texts;
-}
-
-/** How much they share; negative by how far they are apart. */
-function overlap(cell: Pick<Cell, "left" | "right">, column: Column): number {
-  return Math.min(cell.right, column.right) - Math.max(cell.left, column.left);
 }
